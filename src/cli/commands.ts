@@ -1,6 +1,7 @@
 // The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module.
 import type { Command } from './command.ts'
 import { BOOKS } from './commands/books.ts'
+import { INIT } from './commands/init.ts'
 import { LOOK } from './commands/look.ts'
 import { OWNER } from './commands/owner.ts'
 import { PAYMENTS } from './commands/payments.ts'
@@ -11,6 +12,7 @@ import { TOOLS } from './commands/tools.ts'
 import { WEBHOOKS } from './commands/webhooks.ts'
 
 export const COMMANDS: readonly Command[] = [
+  ...INIT,
   ...RUN,
   ...LOOK,
   ...PAYMENTS,

@@ -122,6 +122,15 @@ export async function transferToken(
   })
 }
 
+/** Sends ether, and waits until that is mined. Gives the transaction. Throws a ChainFault as a deployment does. */
+export async function payFrom(options: SendingOptions & { to: Address; valueWei: bigint }): Promise<Hash> {
+  return await withHand(options, async (hand) => {
+    const txHash = await send(hand, { to: options.to, value: options.valueWei })
+    await mined(hand.rpc, txHash)
+    return txHash
+  })
+}
+
 interface Hand {
   rpc: Rpc
   account: PrivateKeyAccount
@@ -178,9 +187,10 @@ async function standing(
 }
 
 /** Signs and sends one transaction with the next nonce of this signer account. */
-async function send(hand: Hand, tx: { to?: Address; data: Hex }): Promise<Hash> {
+async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }): Promise<Hash> {
   const { rpc, account, chainId } = hand
-  const gas = quantity(await rpc.request('eth_estimateGas', [{ from: account.address, ...tx }]), 'gas estimate')
+  const call = { from: account.address, ...tx, ...(tx.value === undefined ? {} : { value: toQuantity(tx.value) }) }
+  const gas = quantity(await rpc.request('eth_estimateGas', [call]), 'gas estimate')
   const roomy = (gas * (100n + GAS_MARGIN)) / 100n
   const { maxFeeWei, maxPriorityFeeWei } = await currentFees(rpc)
   const raw = await account.signTransaction({

@@ -29,7 +29,8 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   return EXIT.done
 }
 
-function randomKey(): `0x${string}` {
+/** A new private key. */
+export function randomKey(): `0x${string}` {
   for (;;) {
     // All but about one in 2^128 numbers of this size are keys.
     const key = parsePrivateKey(randomBytes(32).toString('hex'))

@@ -1,0 +1,152 @@
+// The folder that `node-ledger init` fills: settings, secrets in files of their own, and a record of how far it came. What is there already
+// is used and never written over, so that the same call goes on where an earlier one stopped, and a key of the operator's own is given by
+// putting it there. The record holds no secret.
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { addressOfKey } from '../../chain/read/wallets.ts'
+import { KeystoreError, keystoreAddress } from '../../chain/send/keystore.ts'
+import { parseAddress, parsePrivateKey } from '../../config/values.ts'
+import type { Address } from '../../domain/units.ts'
+import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists, writeFileAtomic } from '../../lib/files.ts'
+import { RefusedError } from '../errors.ts'
+import { randomKey } from '../service/keys.ts'
+
+export const ROLES = ['minter', 'distributor', 'deployer'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A deployment that was begun: where its contract will be, and a block from before it. */
+export interface Deployment {
+  readonly expected: Address
+  readonly nonce: number
+  readonly fromBlock: number
+}
+
+/** What is kept between runs. */
+export interface Progress {
+  readonly answers: Readonly<Record<string, string>>
+  readonly chainId?: number
+  readonly deployment?: Deployment
+  readonly factory?: { readonly address: Address; readonly startBlock: number }
+}
+
+/** Secrets by their files, with the setting that names each. */
+const SETTING_OF: Readonly<Record<string, string>> = {
+  database_url: 'DATABASE_URL_FILE',
+  rpc_url: 'RPC_URL_FILE',
+  session_secret: 'SESSION_SECRET_FILE',
+  admin_key: 'ADMIN_KEY_FILE',
+  cron_key: 'CRON_KEY_FILE',
+  minter_key: 'MINTER_PRIVATE_KEY_FILE',
+  distributor_key: 'DISTRIBUTOR_PRIVATE_KEY_FILE',
+  deployer_key: 'DEPLOYER_PRIVATE_KEY_FILE',
+  minter_keystore: 'MINTER_KEYSTORE',
+  minter_keystore_password: 'MINTER_KEYSTORE_PASSWORD_FILE',
+  minter_signer_url: 'MINTER_SIGNER_URL_FILE',
+  distributor_keystore: 'DISTRIBUTOR_KEYSTORE',
+  distributor_keystore_password: 'DISTRIBUTOR_KEYSTORE_PASSWORD_FILE',
+  distributor_signer_url: 'DISTRIBUTOR_SIGNER_URL_FILE',
+}
+
+export class Folder {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = resolve(path)
+  }
+
+  at(...names: string[]): string {
+    return join(this.path, ...names)
+  }
+
+  /** What earlier runs came to. */
+  progress(): Progress {
+    const text = readIfExists(this.at('init.json'))
+    if (text === null) return { answers: {} }
+    try {
+      return JSON.parse(text) as Progress
+    } catch {
+      throw new RefusedError(`${this.at('init.json')} cannot be read as JSON: mend it, or begin in another folder.`)
+    }
+  }
+
+  /** Keeps it, in one step. */
+  keep(progress: Progress): void {
+    mkdirSync(this.at('secrets'), { recursive: true, mode: PRIVATE_DIR_MODE })
+    writeFileAtomic(this.at('init.json'), `${JSON.stringify(progress, null, 2)}\n`)
+  }
+
+  /** Writes a file unless it is there. True where it was written. */
+  add(name: string, text: string, mode = 0o644): boolean {
+    if (existsSync(this.at(name))) return false
+    writeFileSync(this.at(name), text, { mode, flag: 'wx' })
+    return true
+  }
+
+  /** A secret; null where there is none. */
+  secret(name: string): string | null {
+    return readIfExists(this.at('secrets', name))?.trim() ?? null
+  }
+
+  /** Makes a secret unless it is there. True where it was made. */
+  addSecret(name: string, text: () => string): boolean {
+    return this.secret(name) === null && this.add(join('secrets', name), `${text()}\n`, PRIVATE_FILE_MODE)
+  }
+
+  /** The account of a role. Makes its key where there is none of any kind. */
+  account(role: Role): Address {
+    const given = this.secret(`${role}_address`)
+    const keystore = this.secret(`${role}_keystore`)
+    if (given === null && keystore === null) this.addSecret(`${role}_key`, randomKey)
+    const key = parsePrivateKey(this.secret(`${role}_key`) ?? '')
+    const found =
+      given !== null ? parseAddress(given) : keystore !== null ? addressIn(keystore) : key && addressOfKey(key)
+    if (found) return found
+    throw new RefusedError(`${this.at('secrets')} has no right key of the ${role}: mend or remove its file.`)
+  }
+
+  /** Makes what the service alone knows. */
+  addServiceSecrets(): void {
+    const word = () => randomBytes(32).toString('hex')
+    this.addSecret('session_secret', word)
+    this.addSecret('cron_key', word)
+    this.addSecret('admin_key', () => `${operatorName()}:${word()}`)
+  }
+
+  /** Settings that name the secrets' files, for the secrets that there are; never the deployer's, which only a deployment needs. */
+  secretSettings(): Record<string, string> {
+    const names = Object.keys(SETTING_OF).filter((name) => this.secret(name) !== null && name !== 'deployer_key')
+    const addresses = ['minter', 'distributor'].flatMap((role) => {
+      const address = this.secret(`${role}_address`)
+      return address === null ? [] : [[`${role.toUpperCase()}_ADDRESS`, address]]
+    })
+    return Object.fromEntries([...names.map((name) => [SETTING_OF[name], this.at('secrets', name)]), ...addresses])
+  }
+
+  /** All settings of this folder, over what a process needs of its own environment. */
+  environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+    const { PATH, HOME, LOG_LEVEL } = env
+    const settings = parseEnv(readIfExists(this.at('settings.env')) ?? '')
+    return { PATH, HOME, ...(LOG_LEVEL ? { LOG_LEVEL } : {}), ...settings, ...this.secretSettings() }
+  }
+}
+
+function addressIn(keystore: string): Address | null {
+  try {
+    return keystoreAddress(keystore)
+  } catch (error) {
+    if (error instanceof KeystoreError) return null
+    throw error
+  }
+}
+
+/** The name that the audit log will have for who runs this. */
+function operatorName(): string {
+  try {
+    return userInfo().username.replace(/[^A-Za-z0-9_-]/g, '') || 'operator'
+  } catch {
+    return 'operator'
+  }
+}

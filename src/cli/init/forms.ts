@@ -1,0 +1,129 @@
+// What `node-ledger init` writes for the way in which the service will run: the shipped unit, compose file or manifests, put to its folder.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { RefusedError } from '../errors.ts'
+import type { Folder } from './folder.ts'
+import type { Form } from './questions.ts'
+
+/** Where this program is: a checkout or an installed package. */
+const PROGRAM = fileURLToPath(new URL('../../..', import.meta.url))
+const read = (name: string) => readFileSync(`${PROGRAM}${name}`, 'utf8')
+/** The program as Node starts it. */
+export const MAIN = ['ts', 'js'].map((kind) => `${PROGRAM}src/main.${kind}`).find((path) => existsSync(path)) ?? ''
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+interface Written {
+  readonly files: Readonly<Record<string, string>>
+  /** What the operator does with them. */
+  readonly next: readonly string[]
+}
+
+/** The command of this folder: any other command, with its settings. */
+export function commandOf(folder: Folder): string {
+  const secrets = Object.entries(folder.secretSettings()).map(([name, value]) => `export ${name}=${quoted(value)}`)
+  return `#!/bin/sh
+# A command of Node Ledger with the settings of this folder: ./ledger doctor
+set -a
+. ${quoted(folder.at('settings.env'))}
+set +a
+${secrets.join('\n')}
+exec ${quoted(process.execPath)} --max-semi-space-size=8 --max-old-space-size=512 ${quoted(MAIN)} "$@"
+`
+}
+
+/** The files of a form, and what comes next. Throws a RefusedError where this installation cannot make it. */
+export function filesOf(form: Form, folder: Folder): Written {
+  return FILES_OF[form](folder)
+}
+
+const FILES_OF: Readonly<Record<Form, (folder: Folder) => Written>> = { shell, systemd, compose, kubernetes }
+
+function shell(folder: Folder): Written {
+  return { files: {}, next: [`Start it: ${folder.at('ledger')} start`] }
+}
+
+/** The unit with the paths of this folder, and with the secrets that there are. */
+function systemd(folder: Folder): Written {
+  const unit = read('ops/systemd/node-ledger.service')
+  const lines = unit.split('\n').filter((line) => !/^(LoadCredential|Environment=\w+_FILE)=/.test(line))
+  const secrets = Object.entries(folder.secretSettings()).flatMap(([setting, value]) => {
+    const name = value.startsWith(folder.path) ? (value.split('/').at(-1) ?? '') : null
+    return name === null ? [] : [`LoadCredential=${name}:${value}`, `Environment=${setting}=%d/${name}`]
+  })
+  const at = lines.findIndex((line) => line.startsWith('ExecStart='))
+  lines.splice(at, 0, ...secrets)
+  const text = lines
+    .join('\n')
+    .replace(/^WorkingDirectory=.*$/m, `WorkingDirectory=${PROGRAM.replace(/\/$/, '')}`)
+    .replace(/^EnvironmentFile=.*$/m, `EnvironmentFile=${folder.at('settings.env')}`)
+    .replace(/^Documentation=.*$/m, `Documentation=file:${PROGRAM}docs/RUNBOOK.md`)
+    .replace(/^ExecStart=\S+ (.*) src\/main\.ts start$/m, `ExecStart=${process.execPath} $1 ${MAIN} start`)
+  return {
+    files: { 'node-ledger.service': text },
+    next: [
+      `As root: cp ${folder.at('node-ledger.service')} /etc/systemd/system/ && systemctl daemon-reload && systemctl enable --now node-ledger`,
+    ],
+  }
+}
+
+/** The compose file, which brings a PostgreSQL of its own. */
+function compose(folder: Folder): Written {
+  if (!existsSync(`${PROGRAM}compose.yaml`))
+    throw new RefusedError('--form compose needs a checkout, which holds the Dockerfile that it builds from.')
+  folder.addSecret('database_password', () => randomBytes(24).toString('hex'))
+  folder.addSecret('database_url', () => `postgres://ledger:${folder.secret('database_password')}@database:5432/ledger`)
+  const text = read('compose.yaml').replace('build: .', `build: ${PROGRAM.replace(/\/$/, '')}`)
+  return {
+    files: { 'compose.yaml': text, 'compose.env': plainSettings(folder) },
+    next: [
+      `Secrets are readable by user 65532 of the image: chown -R 65532 ${folder.at('secrets')}`,
+      `Start it: docker compose --project-directory ${folder.path} up --detach --build`,
+    ],
+  }
+}
+
+/** The manifests, under a kustomization that has the settings and the secrets. */
+function kubernetes(folder: Folder): Written {
+  const secrets = [
+    'database_url',
+    'rpc_url',
+    'session_secret',
+    'admin_key',
+    'cron_key',
+    'minter_key',
+    'distributor_key',
+  ]
+  const settings = plainSettings(folder)
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line) && !line.startsWith('NODE_ENV='))
+    .map((line) => line.replace(/^(\w+)=(.*)$/, (_, name, value) => `        ${name}: ${JSON.stringify(value)}`))
+  const text = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - ledger.yaml
+patches:
+  - patch: |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: node-ledger
+      data:
+${settings.join('\n')}
+generatorOptions:
+  disableNameSuffixHash: true
+secretGenerator:
+  - name: node-ledger
+    files:
+${secrets.map((name) => `      - secrets/${name}`).join('\n')}
+`
+  return {
+    files: { 'ledger.yaml': read('ops/kubernetes/ledger.yaml'), 'kustomization.yaml': text },
+    next: [
+      'Put the image, the namespaces and the ports of the network policy to yours in ledger.yaml.',
+      `Start it: kubectl apply --kustomize ${folder.path}`,
+    ],
+  }
+}
+
+const plainSettings = (folder: Folder) => readFileSync(folder.at('settings.env'), 'utf8')

@@ -1,0 +1,202 @@
+// The command `node-ledger init`: from an empty folder to a ledger with its first tier on sale. It asks, writes settings and secrets, and runs
+// the commands that an operator would type, each with the settings of the folder. The same call goes on where an earlier one stopped. No
+// secret is an argument, and none is printed.
+import { readFileSync } from 'node:fs'
+import { checksum } from '../../chain/read/wallets.ts'
+import { isSecret, SETTINGS } from '../../config/names.ts'
+import { POSTGRES_URL, parseUrl } from '../../config/values.ts'
+import type { Address } from '../../domain/units.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { inEther } from '../ether.ts'
+import { agrees, fields } from '../output.ts'
+import { Folder, type Progress, ROLES, type Role } from './folder.ts'
+import { commandOf, filesOf } from './forms.ts'
+import { putOnChain } from './on-chain.ts'
+import { type Answers, askFor, Dialogue, type Form, gather, type Question } from './questions.ts'
+import { besideService, buyOne } from './sale.ts'
+import { jsonOf, run } from './steps.ts'
+
+interface Setup {
+  readonly call: Call
+  readonly folder: Folder
+  readonly answers: Answers
+  readonly rpcUrl: string
+  /** Null with the compose form, which brings a database. */
+  readonly databaseUrl: string | null
+}
+
+/** Runs the command. Ends with `doctor` and its exit code, where the service runs on this machine. */
+export async function init(call: Call): Promise<ExitCode> {
+  const { out, values, flags, io, signal } = call
+  const folder = new Folder(values.folder ?? 'node-ledger')
+  const setup = await ask(call, folder)
+  out.say(plan(setup))
+  if (flags.has('dry-run')) {
+    await out.result({ folder: folder.path, answers: setup.answers }, 'Nothing was written, and nothing sent.')
+    return EXIT.done
+  }
+  const isBegun = folder.progress().chainId !== undefined
+  if (!isBegun && !(await agrees(io, 'Set it up?', flags, signal)))
+    throw new RefusedError('Nothing was written, and nothing sent.')
+  await putOnChain({ ...setup, roles: makeSecrets(setup) })
+  const next = writeFiles(setup)
+  const code = isHere(setup.answers) ? await firstStart(setup) : EXIT.done
+  await out.result({ folder: folder.path, ...folder.progress().factory, next }, ['', ...next].join('\n'))
+  return code
+}
+
+/** Whether the service will run on this machine, so that it can be started for the first time. */
+const isHere = ({ form }: Answers) => form === 'shell' || form === 'systemd'
+
+/** Gathers all that is needed. Throws a UsageError with everything that is missing or wrong. */
+async function ask(call: Call, folder: Folder): Promise<Setup> {
+  const mistakes: string[] = []
+  const progress = folder.progress()
+  const dialogue = new Dialogue(call.io)
+  try {
+    const answers = await gather(call.values, progress.answers, dialogue, mistakes)
+    refuseLateChanges(progress, answers, mistakes)
+    const asking = { env: call.io.env, folder, dialogue, mistakes }
+    const rpcUrl = await askSecret('RPC_URL', asking)
+    const databaseUrl = answers.form === 'compose' ? null : await askSecret('DATABASE_URL', asking)
+    if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
+    return { call, folder, answers, rpcUrl, databaseUrl }
+  } finally {
+    dialogue.close()
+  }
+}
+
+/** What is on the chain already is not changed by another answer. */
+function refuseLateChanges({ factory, answers: kept }: Progress, answers: Answers, mistakes: string[]): void {
+  if (factory === undefined) return
+  for (const name of ['owner', 'form'] as const) {
+    if (kept[name] !== answers[name])
+      mistakes.push(`--${name}: was ${kept[name]} when the ledger was set up. Begin in another folder for another one.`)
+  }
+}
+
+const SECRETS: Readonly<Record<'RPC_URL' | 'DATABASE_URL', Question>> = {
+  RPC_URL: {
+    ask: "The chain's JSON-RPC: https://…, several with commas?",
+    usual: null,
+    wanted: 'http://… or https://…',
+    read: (text) => (text.split(',').every((url) => parseUrl(url.trim(), ['http:', 'https:'])) ? text : null),
+  },
+  DATABASE_URL: {
+    ask: 'An empty PostgreSQL database: postgres://user:password@host:5432/name?',
+    usual: null,
+    wanted: 'postgres://user:password@host:5432/name',
+    read: (text) => (POSTGRES_URL.test(text) ? text : null),
+  },
+}
+
+interface Asking {
+  readonly env: NodeJS.ProcessEnv
+  readonly folder: Folder
+  readonly dialogue: Dialogue
+  readonly mistakes: string[]
+}
+
+/** A URL that may hold a password: of the folder, else of the environment, else asked for; never of the command line. */
+async function askSecret(
+  setting: 'RPC_URL' | 'DATABASE_URL',
+  { env, folder, dialogue, mistakes }: Asking,
+): Promise<string> {
+  const question = SECRETS[setting]
+  const { [setting]: given, [`${setting}_FILE`]: path } = env
+  const text = folder.secret(setting.toLowerCase()) ?? given ?? (path === undefined ? undefined : readGiven(path))
+  const answer = text === undefined ? null : question.read(text)
+  if (answer !== null) return answer
+  if (text !== undefined) mistakes.push(`${setting}: ${question.wanted} is wanted`)
+  else if (!dialogue.canAsk)
+    mistakes.push(`${setting}: set it, or ${setting}_FILE, in the environment. ${question.ask}`)
+  else if (mistakes.length === 0) return await askFor(question, dialogue)
+  return ''
+}
+
+function readGiven(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    throw new UsageError(`${path} cannot be read.`)
+  }
+}
+
+function plan({ folder, answers }: Setup): string {
+  return [
+    `In ${folder.path}:`,
+    fields([
+      ['  runs', answers.form],
+      ['  owner', checksum(answers.owner as Address)],
+      ['  payments', checksum(answers.payments as Address)],
+      ['  address', answers['public-url'] || 'not set: http://127.0.0.1:3000'],
+      [
+        '  a turn pays',
+        `${inEther(answers['min-wei'])} to ${inEther(answers['max-wei'])} ether, every ${answers.interval} s`,
+      ],
+      [
+        '  on sale',
+        `${answers.label} (${answers.tier}) for ${inEther(answers['price-wei'])} ether, ${answers['per-wallet']} for a wallet`,
+      ],
+    ]),
+  ].join('\n')
+}
+
+/** Writes answers and secrets, and makes the keys that there are none of. Gives the accounts. */
+function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Record<Role, Address> {
+  folder.keep({ ...folder.progress(), answers })
+  folder.addSecret('rpc_url', () => rpcUrl)
+  if (databaseUrl !== null) folder.addSecret('database_url', () => databaseUrl)
+  folder.addServiceSecrets()
+  const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
+  call.out.say(`Keys and secrets are in ${folder.at('secrets')}, for you alone. Keep a copy in a safe place.`)
+  return roles
+}
+
+/** Writes what was decided for good, once: a second run leaves what the operator changed in it. Gives what comes next. */
+function writeFiles({ call, folder, answers }: Setup): readonly string[] {
+  const { chainId, factory } = folder.progress()
+  const settings = [
+    '# Settings of this ledger; docs/SETTINGS.md has all there are. Secrets are in files of their own.',
+    'NODE_ENV=production',
+    ...(answers['public-url'] ? [`PUBLIC_URL=${answers['public-url']}`] : []),
+    ...[`CHAIN_ID=${chainId}`, `FACTORY_ADDRESS=${factory?.address}`, `START_BLOCK=${factory?.startBlock}`],
+    `PAYMENT_ADDRESS=${answers.payments}`,
+    '# The credit terms of the new ledger: read at its first start only.',
+    ...['DIST_ENABLED=true', `CREDIT_MIN_WEI=${answers['min-wei']}`, `CREDIT_MAX_WEI=${answers['max-wei']}`],
+    ...[`CREDIT_INTERVAL_SEC=${answers.interval}`, `CREDIT_SLOT_SEC=${answers.slot}`, 'SCHEDULER=on'],
+  ]
+  const names = settings.map((line) => line.split('=')[0])
+  const carried = SETTINGS.filter((name) => !isSecret(name) && call.io.env[name] && !names.includes(name))
+  settings.push(...carried.map((name) => `${name}=${quote(call.io.env[name] ?? '')}`))
+  folder.add('settings.env', `${settings.join('\n')}\n`)
+  const { files, next } = filesOf(answers.form as Form, folder)
+  for (const [name, text] of Object.entries(files)) folder.add(name, text)
+  if (isHere(answers)) folder.add('ledger', commandOf(folder), 0o755)
+  return next
+}
+
+/** A value as a shell and systemd both read it. */
+const quote = (value: string) => (/^[\w.:/,@%+-]*$/.test(value) ? value : `'${value.replaceAll("'", '')}'`)
+
+/** Migrates, starts the service, puts the tier on sale, buys one of it where that is asked for, looks at everything, and stops it. */
+async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<ExitCode> {
+  const { io, out, flags } = call
+  const env = folder.environment(io.env)
+  await run(call, ['migrate'], env)
+  out.say('\nThe service starts, for the first time.')
+  return await besideService(folder, env, async (url) => {
+    const { tiers } = await jsonOf<{ tiers: { tierId: string }[] }>(call, ['tiers', 'list'], env)
+    const { tier, label } = answers
+    const terms = ['--label', label, '--price-wei', answers['price-wei'], '--max-per-wallet', answers['per-wallet']]
+    if (!tiers.some(({ tierId }) => tierId === tier))
+      await run(call, ['tiers', 'create', tier, ...terms, '--reason', 'first sale', '--yes'], env)
+    if (flags.has('test-sale')) {
+      const payment = { rpcUrl, deployerKey: folder.secret('deployer_key') ?? '', to: answers.payments as Address }
+      const nodeId = await buyOne(url, { ...payment, priceWei: BigInt(answers['price-wei']) })
+      out.say(`\nSold: the deployer has node ${nodeId}, see ${url}/node/${nodeId}`)
+    }
+    return await run(call, ['doctor'], env)
+  })
+}

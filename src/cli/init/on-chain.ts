@@ -1,0 +1,113 @@
+// The factory of a new ledger, for `node-ledger init`: looks whether its accounts have ether, and deploys once. Where a deployment was begun is
+// written down before it is sent, so that a run that was cut off finds its contract again and pays for no second one.
+import { getContractAddress } from 'viem/utils'
+import { checksum } from '../../chain/read/wallets.ts'
+import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
+import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
+import { type Address, address } from '../../domain/units.ts'
+import { silentLog } from '../../lib/log.ts'
+import type { Call } from '../command.ts'
+import { RefusedError } from '../errors.ts'
+import { type Deployment, type Folder, type Progress, ROLES, type Role } from './folder.ts'
+import type { Answers } from './questions.ts'
+import { jsonOf } from './steps.ts'
+
+/** Bounds of the factory that the call may give, as `deploy` names them. */
+const BOUNDS = ['nodes', 'cohorts', 'floor-gwei', 'ceiling-gwei', 'max-per-wallet', 'least-interval'] as const
+const GWEI = 10n ** 9n
+/** The ceiling of a turn's credit over the most of its draw, which a tier's rate multiplies. */
+const CEILING_FACTOR = 10n
+
+export interface OnChain {
+  readonly call: Call
+  readonly folder: Folder
+  readonly answers: Answers
+  readonly rpcUrl: string
+  readonly roles: Readonly<Record<Role, Address>>
+}
+
+/** Sees to it that there is a factory. Throws a RefusedError that says what to do where ether is missing or a deployment is under way. */
+export async function putOnChain(setup: OnChain): Promise<void> {
+  const { folder, call, rpcUrl } = setup
+  const progress = folder.progress()
+  if (progress.factory !== undefined) return
+  const rpc = createRpc({ urls: splitRpcUrls(rpcUrl), log: silentLog })
+  try {
+    const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+    const found = progress.deployment ? await begun(rpc, setup.roles.deployer, progress.deployment) : null
+    if (found) {
+      call.out.say(`The factory of an earlier run is at ${found.address}.`)
+      folder.keep({ ...progress, chainId, factory: found })
+      return
+    }
+    await seeEther(rpc, setup.roles)
+    await deploy(setup, rpc, { ...progress, chainId })
+  } finally {
+    await rpc.close()
+  }
+}
+
+/** The contract of a deployment that an earlier run began; null where none came of it. */
+async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }: Deployment) {
+  if (bytes(await rpc.request('eth_getCode', [expected, 'latest']), 'code') !== '0x')
+    return { address: expected, startBlock: fromBlock }
+  if ((await nonceOf(rpc, deployer, 'pending')) > nonce)
+    throw new RefusedError('A deployment is under way. Wait for its block, then run the same again.')
+  return null
+}
+
+async function seeEther(rpc: Rpc, roles: Readonly<Record<Role, Address>>): Promise<void> {
+  const missing: string[] = []
+  for (const role of ROLES) {
+    const has = quantity(await rpc.request('eth_getBalance', [roles[role], 'latest']), 'balance')
+    if (has === 0n) missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${NEEDS[role]}`)
+  }
+  if (missing.length > 0)
+    throw new RefusedError(`Send ether to these accounts, then run the same again:\n${missing.join('\n')}`)
+}
+
+const NEEDS: Readonly<Record<Role, string>> = {
+  minter: 'gas of the mints',
+  distributor: 'gas of the rounds, and what they pay',
+  deployer: 'the deployment, once, and the price of the trial purchase',
+}
+
+async function deploy({ call, folder, answers, roles, rpcUrl }: OnChain, rpc: Rpc, progress: Progress): Promise<void> {
+  const nonce = await nonceOf(rpc, roles.deployer, 'latest')
+  const expected = address(getContractAddress({ from: roles.deployer, nonce: BigInt(nonce) }))
+  const fromBlock = count(await rpc.request('eth_blockNumber', []), 'block number')
+  const deployment = { expected, nonce, fromBlock }
+  folder.keep({ ...progress, deployment })
+  const { factoryAddress, startBlock } = await jsonOf<{ factoryAddress: Address; startBlock: number }>(
+    call,
+    ['deploy', ...deployOptions(call, folder, answers, roles)],
+    { RPC_URL: rpcUrl, DEPLOYER_PRIVATE_KEY_FILE: folder.at('secrets', 'deployer_key') },
+  )
+  folder.keep({ ...progress, deployment, factory: { address: factoryAddress, startBlock } })
+}
+
+function deployOptions(
+  { values, flags }: Call,
+  folder: Folder,
+  answers: Answers,
+  roles: Readonly<Record<Role, Address>>,
+): string[] {
+  const ceiling = (CEILING_FACTOR * BigInt(answers['max-wei']) + GWEI - 1n) / GWEI
+  const usual: Readonly<Record<string, string>> = {
+    'ceiling-gwei': ceiling.toString(),
+    ...(BigInt(answers.interval) < 3600n ? { 'least-interval': answers.interval } : {}),
+  }
+  return [
+    ...['--owner', answers.owner, '--minter', roles.minter, '--distributor', roles.distributor],
+    ...['--kit', folder.at('factory')],
+    ...BOUNDS.flatMap((name) => {
+      const value = values[name] ?? usual[name]
+      return value === undefined ? [] : [`--${name}`, value]
+    }),
+    ...(flags.has('yes') ? ['--yes'] : []),
+  ]
+}
+
+async function nonceOf(rpc: Rpc, account: Address, tag: 'latest' | 'pending'): Promise<number> {
+  return count(await rpc.request('eth_getTransactionCount', [account, tag]), 'nonce')
+}

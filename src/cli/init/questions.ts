@@ -1,0 +1,160 @@
+// What `node-ledger init` has to be told, each answer checked by itself. Answers are kept in the folder between runs. Nothing secret is asked
+// here: an answer may be shown.
+import { createInterface, type Interface } from 'node:readline'
+import { parseAddress, parseUrl } from '../../config/values.ts'
+import { ZERO_ADDRESS } from '../../domain/units.ts'
+import { RefusedError } from '../errors.ts'
+import { readAmount } from '../ether.ts'
+import type { Io } from '../io.ts'
+
+/** Ways in which the service may be run. */
+const FORMS = ['shell', 'systemd', 'compose', 'kubernetes'] as const
+export type Form = (typeof FORMS)[number]
+
+/** Names of the answers; options of the command have the same. */
+export type AnswerName =
+  | 'form'
+  | 'owner'
+  | 'payments'
+  | 'public-url'
+  | 'min-wei'
+  | 'max-wei'
+  | 'interval'
+  | 'slot'
+  | 'tier'
+  | 'label'
+  | 'price-wei'
+  | 'per-wallet'
+export type Answers = Readonly<Record<AnswerName, string>>
+
+export interface Question {
+  readonly ask: string
+  /** What an empty answer means. Null: one is needed. */
+  readonly usual: string | null
+  /** What a right answer is. */
+  readonly wanted: string
+  /** The answer as it is kept; null where it is none. */
+  read(text: string): string | null
+}
+
+const address = (text: string) => {
+  const found = parseAddress(text)
+  return found === null || found === ZERO_ADDRESS ? null : found
+}
+const whole = (most: number) => (text: string) => (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most ? text : null)
+const amount = (text: string) => readAmount(text, 'wei')
+const ADDRESS = 'an address, with its checksum or in small letters'
+const AMOUNT = 'an amount: 0.01ether, 5gwei, or digits of wei'
+
+/** In the order in which they are asked. */
+const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
+  form: {
+    ask: `How will it run: ${FORMS.join(', ')}?`,
+    usual: 'shell',
+    wanted: `one of ${FORMS.join(', ')}`,
+    read: (text) => FORMS.find((form) => form === text) ?? null,
+  },
+  owner: { ask: 'Who owns the contract? A cold wallet.', usual: null, wanted: ADDRESS, read: address },
+  payments: { ask: 'To which wallet do buyers pay? One of yours.', usual: null, wanted: ADDRESS, read: address },
+  'public-url': {
+    ask: 'At which https address will people find it? (empty: none yet)',
+    usual: '',
+    wanted: 'a URL: https://nodes.example.org',
+    read: (text) => (text === '' ? '' : (parseUrl(text, ['http:', 'https:'])?.origin ?? null)),
+  },
+  'min-wei': { ask: 'What is the least that a node gets for a turn?', usual: null, wanted: AMOUNT, read: amount },
+  'max-wei': { ask: 'And the most?', usual: null, wanted: AMOUNT, read: amount },
+  interval: {
+    ask: 'How many seconds are between two turns of a node?',
+    usual: '86400',
+    wanted: 'whole seconds',
+    read: whole(31_536_000),
+  },
+  slot: {
+    ask: 'Within how many seconds do nodes fall due together?',
+    usual: '3600',
+    wanted: 'whole seconds',
+    read: whole(31_536_000),
+  },
+  tier: {
+    ask: 'The first tier: its id?',
+    usual: 'basic',
+    wanted: 'small letters, digits and hyphens, 32 at most',
+    read: (text) => (/^[a-z0-9][a-z0-9-]{0,31}$/.test(text) ? text : null),
+  },
+  label: { ask: 'Its name for people?', usual: 'Basic', wanted: 'a name', read: (text) => text || null },
+  'price-wei': { ask: 'Its price?', usual: null, wanted: AMOUNT, read: amount },
+  'per-wallet': { ask: 'How many of it may one wallet buy?', usual: '10', wanted: '1 to 256', read: whole(256) },
+}
+const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
+
+/** A dialogue on the terminal; what is typed ahead is kept for the next question. */
+export class Dialogue {
+  readonly #io: Io
+  #open: { reader: Interface; lines: AsyncIterator<string> } | null = null
+
+  constructor(io: Io) {
+    this.#io = io
+  }
+
+  /** True where there is a terminal. */
+  get canAsk(): boolean {
+    return this.#io.stdin.isTTY === true
+  }
+
+  /** The answer, without what surrounds it. Throws a RefusedError where the person goes away. */
+  async ask(question: string): Promise<string> {
+    this.#open ??= this.#begin()
+    const { lines } = this.#open
+    this.#io.stderr.write(`${question} `)
+    const { value, done } = await lines.next()
+    if (done) throw new RefusedError('\nNothing was written, and nothing sent.')
+    return value.trim()
+  }
+
+  #begin() {
+    const reader = createInterface({ input: this.#io.stdin, output: this.#io.stderr })
+    // Ctrl-C in a dialogue is no signal: the terminal hands it over as a key.
+    reader.once('SIGINT', () => reader.close())
+    return { reader, lines: reader[Symbol.asyncIterator]() }
+  }
+
+  /** Leaves the terminal to whoever asks next. */
+  close(): void {
+    this.#open?.reader.close()
+    this.#open = null
+  }
+}
+
+/** Asks until the answer is right. */
+export async function askFor({ ask, usual, wanted, read }: Question, dialogue: Dialogue): Promise<string> {
+  for (let question = usual ? `${ask} [${usual}]` : ask; ; question = `Wanted is ${wanted}.`) {
+    const text = await dialogue.ask(question)
+    const answer = read(text === '' && usual !== null ? usual : text)
+    if (answer !== null) return answer
+  }
+}
+
+/**
+ * All answers: of the call, else kept from an earlier one, else asked for; without a terminal the usual ones. Mistakes are added to `mistakes`.
+ */
+export async function gather(
+  given: Readonly<Record<string, string>>,
+  kept: Readonly<Record<string, string>>,
+  dialogue: Dialogue,
+  mistakes: string[],
+): Promise<Answers> {
+  const answers: Partial<Record<AnswerName, string>> = {}
+  for (const name of ANSWERS) {
+    const question = QUESTIONS[name]
+    const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (question.usual ?? undefined))
+    const answer = text === undefined ? null : question.read(text)
+    if (answer !== null) answers[name] = answer
+    else if (text !== undefined) mistakes.push(`--${name}: ${question.wanted} is wanted`)
+    else if (!dialogue.canAsk) mistakes.push(`--${name}: is missing. ${question.ask}`)
+    else if (mistakes.length === 0) answers[name] = await askFor(question, dialogue)
+  }
+  if (BigInt(answers['min-wei'] ?? 0) > BigInt(answers['max-wei'] ?? 0) && answers['max-wei'] !== undefined)
+    mistakes.push('--max-wei: is less than --min-wei')
+  return answers as Answers
+}

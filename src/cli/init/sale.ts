@@ -1,0 +1,92 @@
+// The first start of a new ledger, by `node-ledger init`: the service runs until the first tier is on sale, and one node was bought for a trial.
+// The price goes to the operator's own payments wallet; the payer is the deployer.
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { payFrom } from '../../chain/factory/deploy.ts'
+import { parsePrivateKey } from '../../config/values.ts'
+import type { Address } from '../../domain/units.ts'
+import { RefusedError, UnavailableError } from '../errors.ts'
+import type { Folder } from './folder.ts'
+import { MAIN } from './forms.ts'
+
+const POLL_MS = 500
+/** A new ledger has the blocks since its factory's deployment to follow. */
+const READY_MS = 300_000
+/** Confirmations, a pass and a mint, on a slow chain. */
+const NODE_MS = 600_000
+
+/** The passes come often while somebody waits for them. */
+const FIRST_TICK_SEC = '2'
+
+/** Runs `body` beside the service of the folder, which answers at `url`: the one that runs, else one that is started here and stopped again. */
+export async function besideService<T>(
+  folder: Folder,
+  env: NodeJS.ProcessEnv,
+  body: (url: string) => Promise<T>,
+): Promise<T> {
+  const { PORT = '3000' } = env
+  const url = `http://127.0.0.1:${PORT}`
+  if (await isOurs(url, env)) return await body(url)
+  const log = openSync(folder.at('first-start.log'), 'a', 0o600)
+  const child = spawn(process.execPath, [MAIN, 'start'], {
+    env: { ...env, TICK_SEC: FIRST_TICK_SEC },
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  try {
+    await waitFor(READY_MS, 'The service is not ready', async () => {
+      if (hasEnded())
+        throw new RefusedError(`The service did not start: the last lines of ${folder.at('first-start.log')} say why.`)
+      return (await answer(`${url}/readyz`))?.ok ? true : null
+    })
+    return await body(url)
+  } finally {
+    child.kill('SIGTERM')
+    if (!hasEnded()) await exited
+  }
+}
+
+/** Whether the service of this ledger answers at `url`. Throws a RefusedError where another program does. */
+async function isOurs(url: string, { FACTORY_ADDRESS }: NodeJS.ProcessEnv): Promise<boolean> {
+  const response = await answer(`${url}/.well-known/node-ledger.json`)
+  if (response === null) return false
+  const { factoryAddress } = (await response.json().catch(() => ({}))) as { factoryAddress?: string }
+  if (response.ok && factoryAddress === FACTORY_ADDRESS) return true
+  throw new RefusedError(
+    `Another program answers at ${url}: stop it, or name another PORT in settings.env. Then run the same again.`,
+  )
+}
+
+/** Buys one node by the deployer's key, as any buyer does. Gives the number of the node. */
+export async function buyOne(
+  url: string,
+  { rpcUrl, deployerKey, to, priceWei }: { rpcUrl: string; deployerKey: string; to: Address; priceWei: bigint },
+): Promise<string> {
+  const privateKey = parsePrivateKey(deployerKey)
+  if (privateKey === null)
+    throw new RefusedError('There is no deployer’s key to pay with: buy a node from a wallet of yours.')
+  const txHash = await payFrom({ rpcUrl, privateKey, to, valueWei: priceWei })
+  return await waitFor(NODE_MS, `The payment ${txHash} has no node yet`, async () => {
+    const response = await answer(`${url}/api/payment/${txHash}`)
+    if (!response?.ok) return null
+    const { status, reason, nodeId } = (await response.json()) as { status: string; reason?: string; nodeId?: string }
+    if (status === 'held')
+      throw new RefusedError(`The payment ${txHash} is held: ${reason}. "ledger payments show" says more.`)
+    return nodeId ?? null
+  })
+}
+
+async function answer(url: string): Promise<Response | null> {
+  return await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null)
+}
+
+async function waitFor<T>(ms: number, late: string, look: () => Promise<T | null>): Promise<T> {
+  for (const until = performance.now() + ms; performance.now() < until; await sleep(POLL_MS)) {
+    const found = await look()
+    if (found !== null) return found
+  }
+  throw new UnavailableError(`${late} after ${ms / 1000} seconds.`)
+}

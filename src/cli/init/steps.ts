@@ -1,0 +1,40 @@
+// Other commands as steps of `node-ledger init`: the very commands that an operator would type, with the settings of the folder.
+import { Writable } from 'node:stream'
+import { findCommand, parseArguments } from '../arguments.ts'
+import type { Call, ExitCode } from '../command.ts'
+import { createOutput } from '../output.ts'
+
+/** Runs a command. Throws as it does. */
+export async function run(
+  call: Call,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  io = call.io,
+): Promise<ExitCode> {
+  const found = findCommand(argv, call.commands)
+  if (!found) throw new Error(`there is no command ${argv[0]}`)
+  call.out.say(`\n$ ledger ${argv.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ')}`)
+  const parsed = parseArguments(found.command, found.rest)
+  const own = { ...io, env }
+  const act = await found.command.load()
+  return await act({
+    ...call,
+    ...parsed,
+    command: found.command,
+    io: own,
+    out: createOutput(own, parsed.flags.has('json')),
+  })
+}
+
+/** The result that a command prints as JSON. */
+export async function jsonOf<T>(call: Call, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<T> {
+  const parts: Buffer[] = []
+  const stdout = new Writable({
+    write(part: Buffer, _encoding, done) {
+      parts.push(Buffer.from(part))
+      done()
+    },
+  })
+  await run(call, [...argv, '--json'], env, { ...call.io, stdout })
+  return JSON.parse(Buffer.concat(parts).toString()) as T
+}
