@@ -56,7 +56,7 @@ function chunkOf(id: string, build: { getModuleInfo: (id: string) => ModuleInfo 
     return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
   }
   // Small parts, and the one way to a large one (plots), which is loaded by itself.
-  if (/web\/src\/ui\/(?!chart)/.test(id)) return 'base'
+  if (/web\/src\/ui\/(?!.*chart)/.test(id)) return 'base'
   // Of viem every module is within reach of every page, and few are used by it.
   const isOfViem = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//.test(id)
   return !isOfViem && isLoadedFirst(id, new Set()) ? 'base' : null

@@ -5,8 +5,11 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 
 const FORMAT = new URL('../../web/src/format.ts', import.meta.url).href
+const CATALOGUE = new URL('../../web/src/words/catalogue.ts', import.meta.url).href
 const SCRIPT = `
 import * as f from '${FORMAT}'
+import { loadTexts } from '${CATALOGUE}'
+await loadTexts()
 const now = Date.UTC(2026, 0, 2, 3, 4, 5)
 const at = (seconds) => new Date(now + seconds * 1000)
 console.log(JSON.stringify({

@@ -4,9 +4,7 @@ import { Route, Switch } from 'wouter'
 import { Buy } from './pages/checkout/buy.tsx'
 import { Tiers } from './pages/checkout/tiers.tsx'
 import { AddressPage } from './pages/ledger/address.tsx'
-import { NodePage } from './pages/ledger/node.tsx'
 import { Overview } from './pages/ledger/overview.tsx'
-import { Round } from './pages/ledger/round.tsx'
 import { Rounds } from './pages/ledger/rounds.tsx'
 import { NotFound } from './pages/not-found.tsx'
 import { PaymentPage } from './pages/payment/payment.tsx'
@@ -16,6 +14,8 @@ import { Waiting } from './ui/states.tsx'
 const page = <Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }))
 
+const NodePage = page(() => import('./pages/ledger/node.tsx'), 'NodePage')
+const Round = page(() => import('./pages/ledger/round.tsx'), 'Round')
 const Owner = page(() => import('./pages/owner/owner.tsx'), 'Owner')
 
 const Design = page(() => import('./pages/design.tsx'), 'Design')

@@ -3,7 +3,7 @@ import type { Deployment, Distribution } from '@node-ledger/client'
 import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
 import { createClient, custom, type EIP1193Provider, http } from 'viem'
 import { directory, ledger } from './ledger.ts'
-import { words } from './words/ledger.ts'
+import { detail } from './words/detail.ts'
 import { fill } from './words/message.ts'
 
 /** Checks the arithmetic, and, where the operator offers a public RPC, seeds and credited amounts against the chain. */
@@ -19,9 +19,9 @@ export async function checkNode(id: string): Promise<{ by: string; checked: Awai
     if (Number(await provider.request({ method: 'eth_chainId' })) !== chainId) continue
     return { by: name, checked: await verifyNode(ledger, createClient({ transport: custom(provider) }), id) }
   }
-  if (rpcUrl === null) throw new Error(words.proof.noProvider)
+  if (rpcUrl === null) throw new Error(detail.provider.noProvider)
   const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
-  return { by: fill(words.proof.publicRpc, { host: new URL(rpcUrl).host }), checked }
+  return { by: fill(detail.provider.publicRpc, { host: new URL(rpcUrl).host }), checked }
 }
 
 interface Announced {

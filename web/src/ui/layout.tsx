@@ -15,11 +15,11 @@ import { ThemeButton } from './theme.tsx'
 
 /** Items of the navigation, each with its paths. */
 const PLACES = [
-  ['/', ui.page.overview, /^\/$/],
-  ['/tiers', ui.page.tiers, /^\/tiers/],
-  ['/rounds', ui.page.rounds, /^\/round/],
-  ['/buy', ui.page.buy, /^\/buy/],
-  ['/owner', ui.page.owner, /^\/owner/],
+  ['/', 'overview', /^\/$/],
+  ['/tiers', 'tiers', /^\/tiers/],
+  ['/rounds', 'rounds', /^\/round/],
+  ['/buy', 'buy', /^\/buy/],
+  ['/owner', 'owner', /^\/owner/],
 ] as const
 
 export function Layout({ children }: { children: ReactNode }) {
@@ -37,7 +37,7 @@ export function Layout({ children }: { children: ReactNode }) {
           <nav aria-label={ui.page.pages}>
             {PLACES.map(([path, name, here]) => (
               <Link key={path} href={path} aria-current={here.test(location) ? 'page' : undefined}>
-                {name}
+                {ui.page[name]}
               </Link>
             ))}
           </nav>

@@ -9,6 +9,7 @@ import { Amount, Time } from '../../ui/facts.tsx'
 import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { once } from '../../words/catalogue.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { ui } from '../../words/ui.ts'
@@ -53,16 +54,16 @@ export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balance
   const next = nextCredit(nodes)
   return (
     <dl className="tiles">
-      <Figure name={t.nodes} note={next && rich(words.node.nextCredit, { time: <Time at={next} ahead /> })}>
+      <Figure name={t.nodes} note={next && rich(words.figures.nextCredit, { time: <Time at={next} ahead /> })}>
         {figure(nodes.length)}
       </Figure>
-      <Figure name={words.node.balance} note={balanceNote}>
+      <Figure name={words.figures.balance} note={balanceNote}>
         <Amount wei={sum('balanceWei')} />
       </Figure>
-      <Figure name={words.node.credited}>
+      <Figure name={words.figures.credited}>
         <Amount wei={sum('creditedWei')} />
       </Figure>
-      <Figure name={words.node.withdrawn}>
+      <Figure name={words.figures.withdrawn}>
         <Amount wei={sum('withdrawnWei')} />
       </Figure>
     </dl>
@@ -72,7 +73,7 @@ export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balance
 function Nodes({ nodes }: { nodes: readonly Node[] }) {
   return (
     <>
-      <Totals nodes={nodes} balanceNote={words.node.byOwner} />
+      <Totals nodes={nodes} balanceNote={words.figures.byOwner} />
       <Section title={fill(words.nodes, { n: nodes.length })}>
         <NodesTable nodes={nodes} />
       </Section>
@@ -80,7 +81,7 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
   )
 }
 
-const COLUMNS: readonly Column<Node>[] = [
+const columns = once((): readonly Column<Node>[] => [
   {
     heading: t.node,
     sortBy: ({ nodeId }) => BigInt(nodeId),
@@ -98,18 +99,18 @@ const COLUMNS: readonly Column<Node>[] = [
     cell: ({ nextCreditAt }) => <Time at={nextCreditAt} ahead />,
   },
   {
-    heading: words.node.credited,
+    heading: words.figures.credited,
     figure: true,
     sortBy: ({ creditedWei }) => creditedWei,
     cell: ({ creditedWei }) => <Amount wei={creditedWei} />,
   },
   {
-    heading: words.node.balance,
+    heading: words.figures.balance,
     figure: true,
     sortBy: ({ balanceWei }) => balanceWei,
     cell: ({ balanceWei }) => <Amount wei={balanceWei} />,
   },
-]
+])
 
 /** The time of the next credit of any of them; null where none is scheduled. */
 function nextCredit(nodes: readonly Node[]): Date | null {
@@ -119,7 +120,7 @@ function nextCredit(nodes: readonly Node[]): Date | null {
 
 /** Nodes as a table. */
 export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
-  return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={COLUMNS} />
+  return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns()} />
 }
 
 /** A tier by its label where the ledger has it. */

@@ -9,12 +9,14 @@ import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { NUMBERS } from '../../words/catalogue.ts'
+import { detail } from '../../words/detail.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { TierName } from './address.tsx'
-import { OwnProvider } from './proof.tsx'
+import { OwnProvider } from './own-provider.tsx'
 
-const t = words.node
+const t = detail.node
+const f = words.figures
 
 /** As many of each list as the service gives. */
 const LISTED_MAX = 200
@@ -35,16 +37,16 @@ function NodeFacts({ node }: { node: NodeDetail }) {
   return (
     <>
       <dl className="tiles">
-        <Figure name={t.balance} note={t.byOwner}>
+        <Figure name={f.balance} note={f.byOwner}>
           <Amount wei={node.balanceWei} />
         </Figure>
         <Figure
-          name={t.credited}
-          note={rich(t.nextCredit, { time: <Time at={node.nextCreditAt} none={t.notScheduled} ahead /> })}
+          name={f.credited}
+          note={rich(f.nextCredit, { time: <Time at={node.nextCreditAt} none={t.notScheduled} ahead /> })}
         >
           <Amount wei={node.creditedWei} />
         </Figure>
-        <Figure name={t.withdrawn}>
+        <Figure name={f.withdrawn}>
           <Amount wei={node.withdrawnWei} />
         </Figure>
         <Figure name={t.owner}>
@@ -127,9 +129,9 @@ function ChainSays({ node }: { node: NodeDetail }) {
   if (chain.matchesLedger) return <p className="note">{rich(t.readAt, { block: <Block of={chain.blockNumber} /> })}</p>
   const fields = [
     [t.owner, chain.owner, node.owner],
-    [t.balance, chain.balanceWei, node.balanceWei],
-    [t.credited, chain.creditedWei, node.creditedWei],
-    [t.withdrawn, chain.withdrawnWei, node.withdrawnWei],
+    [f.balance, chain.balanceWei, node.balanceWei],
+    [f.credited, chain.creditedWei, node.creditedWei],
+    [f.withdrawn, chain.withdrawnWei, node.withdrawnWei],
   ] as const
   const differing = fields.filter(([, said, kept]) => said !== kept)
   return (

@@ -1,10 +1,8 @@
-// Proof in place of trust: the last rounds recomputed in this browser, and a node read by the visitor's own provider.
+// Proof in place of trust: the last rounds recomputed in this browser.
 import type { Distribution } from '@node-ledger/client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { Block } from '../../ui/explorer.tsx'
 import { Mark, Time } from '../../ui/facts.tsx'
-import { Failed } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 
@@ -44,34 +42,5 @@ export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }
         {unknown > 0 && ` ${fill(t.unknown, { n: unknown })}`}
       </span>
     </p>
-  )
-}
-
-/** A button that has the visitor's own wallet, or else the public RPC, read a node, and says whether it agrees. */
-export function OwnProvider({ nodeId }: { nodeId: string }) {
-  const check = useMutation({
-    mutationFn: async () => {
-      const { by, checked } = await (await import('../../recompute.ts')).checkNode(nodeId)
-      return { by, ...checked }
-    },
-  })
-  return (
-    <div className="stack">
-      <button type="button" className="button" disabled={check.isPending} onClick={() => check.mutate()}>
-        {check.isPending ? t.reading : t.check}
-      </button>
-      {check.isError && <Failed error={check.error} />}
-      {check.data && (
-        <p className={check.data.matches ? 'notice good' : 'notice bad'} role="status">
-          <span>
-            {rich(check.data.matches ? t.same : t.otherwise, {
-              by: check.data.by,
-              fields: check.data.differences.join(', '),
-              block: <Block of={check.data.blockNumber} />,
-            })}
-          </span>
-        </p>
-      )}
-    </div>
   )
 }

@@ -6,8 +6,9 @@
 //   translated: round Runde, credit Gutschrift, withdraw auszahlen, payment Zahlung, transfer Überweisung, payments wallet Zahlungs-Wallet, contract
 //   Vertrag, operator Betreiber, owner Eigentümer, held zurückgestellt, review Prüfung, allowance Kontingent, holding Bestand, cover Deckung,
 //   surplus Überschuss, receipt Beleg, sign in anmelden, sign unterschreiben
+import { detail } from './detail.ts'
 import { ledger } from './ledger.ts'
 import { said } from './said.ts'
 import { ui } from './ui.ts'
 
-export const german = { ui, ledger, said }
+export const german = { ui, ledger, detail, said }

@@ -1,0 +1,37 @@
+// Proof in place of trust: a node read by the visitor's own provider.
+import { useMutation } from '@tanstack/react-query'
+import { Block } from '../../ui/explorer.tsx'
+import { Failed } from '../../ui/states.tsx'
+import { detail } from '../../words/detail.ts'
+import { rich } from '../../words/message.ts'
+
+const t = detail.provider
+
+/** A button that has the visitor's own wallet, or else the public RPC, read a node, and says whether it agrees. */
+export function OwnProvider({ nodeId }: { nodeId: string }) {
+  const check = useMutation({
+    mutationFn: async () => {
+      const { by, checked } = await (await import('../../recompute.ts')).checkNode(nodeId)
+      return { by, ...checked }
+    },
+  })
+  return (
+    <div className="stack">
+      <button type="button" className="button" disabled={check.isPending} onClick={() => check.mutate()}>
+        {check.isPending ? t.reading : t.check}
+      </button>
+      {check.isError && <Failed error={check.error} />}
+      {check.data && (
+        <p className={check.data.matches ? 'notice good' : 'notice bad'} role="status">
+          <span>
+            {rich(check.data.matches ? t.same : t.otherwise, {
+              by: check.data.by,
+              fields: check.data.differences.join(', '),
+              block: <Block of={check.data.blockNumber} />,
+            })}
+          </span>
+        </p>
+      )}
+    </div>
+  )
+}
