@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/payments/refunds/prepare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign no mint for several payments from now on */
+        post: operations["prepareRefunds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/payments/counts": {
         parameters: {
             query?: never;
@@ -1335,6 +1352,43 @@ export interface components {
             /** @description The same in words. */
             says: string;
         };
+        RefundsPrepared: {
+            /** @description One for each payment, in the order in which they were named. */
+            results: {
+                /** @description As it was named. */
+                payment: string;
+                /** @description Its payer; `null` where none is proven: it is not in the file. */
+                from: null | components["schemas"]["Address"];
+                valueWei: components["schemas"]["NullableWei"];
+                prepared: null | components["schemas"]["RefundPrepared"];
+                /** @description Why it was not prepared; `null` where it was. */
+                refusal: string | null;
+            }[];
+            /** @description The sum of what may be sent now to payers that are known. */
+            sendNowWei: components["schemas"]["Wei"];
+            safeBatch: null | components["schemas"]["SafeBatch"];
+        };
+        /** @description A file that Safe's Transaction Builder imports, with a transfer for each payment that may be paid back now. */
+        SafeBatch: {
+            /** @constant */
+            version: "1.0";
+            chainId: string;
+            /** @description Milliseconds since 1970. */
+            createdAt: number;
+            meta: {
+                name: string;
+                description: string;
+                checksum: components["schemas"]["Hash"];
+            };
+            transactions: {
+                /** @description The payer, with its checksum. */
+                to: string;
+                /** @description In wei. */
+                value: string;
+                /** @constant */
+                data: "0x";
+            }[];
+        };
         RefundCancelled: {
             id: components["schemas"]["Id"];
             txHash: components["schemas"]["NullableHash"];
@@ -2247,6 +2301,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ManyDecided"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    prepareRefunds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Each a transaction hash, or the row's `id`. */
+                    payments: (string | number)[];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each, and what may be sent now, as a file for a Safe; one that is refused keeps no other from it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundsPrepared"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,6 +1,6 @@
 // The ledger's own digests: the draw of a turn, which can be recomputed from the round's published seed, and the name of a payments
-// wallet's residue.
-import { encodeAbiParameters, keccak256 } from 'viem/utils'
+// wallet's residue; and that of a text.
+import { encodeAbiParameters, keccak256, stringToBytes } from 'viem/utils'
 import type { Address, Hash } from '../domain/units.ts'
 
 /** keccak256(abi.encode(seed, cohort, due)) as a number; `due` in unix seconds. */
@@ -40,3 +40,6 @@ export function residueRef(chainId: number, wallet: Address, blockHash: Hash, re
   )
   return keccak256(encoded)
 }
+
+/** keccak256 of a text's UTF-8. */
+export const textDigest = (text: string): Hash => keccak256(stringToBytes(text))

@@ -12,7 +12,7 @@ import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
-import { lockHeld, readPaymentAct, readPaymentKey, refuseSpent } from './payments.ts'
+import { lockHeld, readMany, readPaymentAct, readPaymentKey, refuseSpent } from './payments.ts'
 
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
@@ -137,8 +137,6 @@ async function dismiss(sql: Sql, actor: Actor, { key, reason: note }: Omit<Relea
   return recordDecision(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId, evidence })
 }
 
-/** Payments decided by one request at most, so that it ends within its deadline. */
-const MANY_MAX = 100
 const DECISIONS = ['release', 'dismiss'] as const
 
 /** What became of each payment that was named, in that order; or what would. */
@@ -160,10 +158,8 @@ export async function decideMany(deps: LedgerDb, actor: Actor, input: Fields): P
   const tierId = fields.textOrNull('tierId', { max: 32 })
   const reason = fields.textOrNull('reason')
   const dryRun = fields.flagOrNull('dryRun') ?? false
-  const named = Array.isArray(input.payments) ? [...new Set(input.payments.map(String))] : []
+  const named = readMany(fields, input)
   if (decision === null) fields.complain(`decision is required: one of ${DECISIONS.join(', ')}`)
-  if (named.length === 0 || named.length > MANY_MAX)
-    fields.complain(`payments must be a list of 1 to ${MANY_MAX} payments`)
   if (fields.refusal) return fields.refusal
   const decide = async (sql: Sql, key: PaymentKey) => {
     if (decision === 'dismiss') return dismiss(sql, actor, { key, reason })

@@ -86,6 +86,17 @@ export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusa
   return refuseAct('invalid', 'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.')
 }
 
+/** Payments decided by one request at most, so that it ends within its deadline. */
+const MANY_MAX = 100
+
+/** Reads the list `payments` of an act on several: each as it was named, once. */
+export function readMany(fields: FieldReader, { payments }: Fields): string[] {
+  const named = Array.isArray(payments) ? [...new Set(payments.map(String))] : []
+  if (named.length === 0 || named.length > MANY_MAX)
+    fields.complain(`payments must be a list of 1 to ${MANY_MAX} payments`)
+  return named
+}
+
 /** Reads the fields of an act on a payment: the payment, the reason, and those that `readOther` reads. */
 export function readPaymentAct<Other extends object>(
   input: Fields,

@@ -156,7 +156,7 @@ describe('completion', () => {
       return stdout.trim()
     }
     assert.equal(offered('pay'), 'payments')
-    assert.equal(offered('payments', 're'), 'release refund-prepare refund-cancel refund')
+    assert.equal(offered('payments', 're'), 'release refund-prepare refund-batch refund-cancel refund')
     assert.equal(offered('payments', 'release', '5', '--t'), '--tier-id')
     assert.equal(offered('pass', 'c'), 'credit')
     assert.equal(offered('frobnicate', ''), '')

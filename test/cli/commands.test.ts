@@ -129,7 +129,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
   for (const [index, word] of words.entries()) {
     const name = /^<(.+)>$/.exec(word)?.[1]
     if (name) words[index] = await (values[name] ?? assert.fail(`nothing for ${word}`))()
-    if (word === '--out') words[index + 1] = join(directory, `${index}-${words[index + 1]}`)
+    if (word === '--out' || word === '--safe-file') words[index + 1] = join(directory, `${index}-${words[index + 1]}`)
   }
   return words
 }

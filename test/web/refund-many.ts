@@ -1,4 +1,6 @@
 // Refunds of several payments in the console: a test for the file that has it open, at its list of held payments.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { wallet } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -20,16 +22,26 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
     }
     await until('both are listed', async () => (await page.locator('.rows > li').count()) === 2)
     // A payment's block is final after 64 more: that it is, is said in the service's place.
-    await page.route('**/refund/prepare', async (route) => {
+    await page.route('**/refunds/prepare', async (route) => {
       const answer = await route.fetch()
-      const found = (await answer.json()) as { sendNow: boolean }
-      await route.fulfill({ response: answer, json: { ...found, sendNow: found.sendNow || isFinal } })
+      const found = (await answer.json()) as { results: { prepared: object; from: string; valueWei: string }[] }
+      if (!isFinal) return route.fulfill({ response: answer })
+      const results = found.results.map((one) => ({ ...one, prepared: { ...one.prepared, sendNow: true } }))
+      const transactions = results.map(({ from: to, valueWei: value }) => ({ to, value, data: '0x' }))
+      const sendNowWei = String(results.reduce((sum, { valueWei }) => sum + BigInt(valueWei), 0n))
+      await route.fulfill({
+        response: answer,
+        json: { results, sendNowWei, safeBatch: { version: '1.0', transactions } },
+      })
     })
     await prepareAll()
     await dialog().getByText('not yet').first().waitFor()
     isFinal = true
     await confirm('Ask again')
-    await dialog().getByText('Pay 0.020000000000000021 ETH in all').waitFor()
+    await dialog().getByText('Pay 0.020000000000000021 ETH (20000000000000021 wei) in all').waitFor()
+    const [file] = await Promise.all([page.waitForEvent('download'), confirm('File for a Safe')])
+    const saved = JSON.parse(readFileSync(await file.path(), 'utf8')) as { transactions: { value: string }[] }
+    assert.deepEqual(saved.transactions.map(({ value }) => BigInt(value) - ODD_WEI).sort(), [3n, 4n])
     // It pays the first alone.
     const refund = await wallet(8, wellKnown).pay(from.address, ODD_WEI + 3n)
     await dialog().getByLabel('Hash of the transaction').fill(refund)

@@ -29,7 +29,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
 }
 
 /** Under another name until it is whole: a file that Ctrl-C or a fault cut short must not be booked. */
-async function toFile({ stream }: ExportFile, path: string, signal: AbortSignal): Promise<void> {
+export async function toFile({ stream }: Pick<ExportFile, 'stream'>, path: string, signal: AbortSignal): Promise<void> {
   const partial = `${path}.partial`
   try {
     await pipeline(stream, createWriteStream(partial, { mode: 0o600 }), { signal })

@@ -107,6 +107,18 @@ be carried out until the time that it prints. Send nothing before this command s
     load: async () => (await import('../desk/payments.ts')).refundPrepare,
   },
   {
+    name: 'payments refund-batch',
+    group: 'decide',
+    summary: 'hold several payments for their refunds, and write the file by which a Safe pays them all',
+    details: `As "payments refund-prepare" for each of them, up to 100: one that is refused keeps no other from it. The file holds a transfer of the exact
+amount to each payer who may be paid back now; Safe's Transaction Builder imports it. Run it again until all of them are in it. Then record
+the Safe's transaction for each payment by "payments refund".`,
+    args: [{ name: 'payments', help: 'their transactions or row ids, with commas between' }],
+    options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },
+    examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],
+    load: async () => (await import('../desk/payments.ts')).refundBatch,
+  },
+  {
     name: 'payments refund-cancel',
     group: 'decide',
     summary: 'give a refund up that was prepared: the payment stands as before, or is judged again',

@@ -1,16 +1,20 @@
 // The commands `node-ledger payments …`: payments, the reasons of held ones, and the operator's decisions about them. Shows the payment
 // before anything is decided; nothing here can send ether.
+import { Readable } from 'node:stream'
 import type { components } from '../../../api/admin.ts'
 import { readPaymentsIn } from '../../db/reads/public-payments.ts'
 import type { Hash } from '../../domain/units.ts'
+import { toJson } from '../../lib/json.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
 import { type AttributedPart, type Attribution, attributePayment } from '../../operator/attribute.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../operator/decide.ts'
 import { readPayments, showPayment } from '../../operator/payments.ts'
 import { type RefundResult, refundPayment } from '../../operator/refunds/refund.ts'
+import { type OneOfMany, prepareRefunds } from '../../operator/refunds/refund-many.ts'
 import { cancelRefund, type PreparedRefund, prepareRefund } from '../../operator/refunds/refunding.ts'
 import { paymentsPass } from '../../passes/payments.ts'
 import { claimer } from '../../requests/claim.ts'
+import { toFile } from '../books/export.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator, withPasses } from '../database.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
@@ -123,6 +127,33 @@ export const refundPrepare = (call: Call) =>
     'Hold it, so that no mint is signed for it any more?',
     (done) => (done as PreparedRefund).says,
   )
+
+/** `payments refund-batch`: the same for several, and one file for a Safe that pays them all. */
+export async function refundBatch(call: Call): Promise<ExitCode> {
+  const { io, out, flags, signal } = call
+  const { 'safe-file': path, ...values } = call.values
+  return await withOperator(io, async (deps) => {
+    const question = 'Hold them, so that no mint is signed for them any more?'
+    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
+    const asked = { ...fieldsOf({ ...call, values }), payments }
+    const done = accepted(await prepareRefunds(deps, actorHere(), asked), call)
+    await out.result(done, () => done.results.map(toldOf).join('\n'))
+    if (done.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
+    else if (path !== undefined) {
+      await toFile({ stream: Readable.from([`${toJson(done.safeBatch)}\n`]) }, path, signal)
+      out.say(
+        `Written to ${path}: ${inEther(done.sendNowWei)} ether in ${done.safeBatch.transactions.length} transfers.`,
+      )
+    }
+    return EXIT.done
+  })
+}
+
+function toldOf({ payment, from, valueWei, prepared, refusal }: OneOfMany): string {
+  const paid = valueWei === null ? '' : ` (${inEther(valueWei)} ether from ${from ?? 'an unknown payer'})`
+  return `${payment}${paid}: ${refusal ?? prepared?.says}`
+}
 
 /** `payments refund-cancel`. */
 export const refundCancel = (call: Call) =>

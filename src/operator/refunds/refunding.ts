@@ -3,7 +3,7 @@
 import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
-import type { DeskPayment } from '../../db/payments/decisions.ts'
+import type { DeskPayment, PaymentKey } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readRecheck, type Word } from '../../db/payments/recheck.ts'
 import { isIntentPending, moveFromRefunding, readSignedUntil, withdrawRefunding } from '../../db/payments/refunds.ts'
@@ -57,16 +57,32 @@ export async function prepareRefund(
   const { key, reason: note } = asked
   const horizon = await readHorizon(deps)
   return inTransaction(deps.pool, async (sql) => {
-    const payment = await lockPayment(sql, key)
-    if (isOperatorRefusal(payment)) return payment
-    const refusal = refuseToPrepare(payment) ?? (await refuseSpent(sql, payment))
-    if (refusal) return refusal
-    const safety = await refundSafety(sql, payment, horizon)
-    if (isOperatorRefusal(safety)) return safety
-    if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
-    const { id, txHash, tierId } = payment
-    return { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety) }
+    const prepared = await prepareLocked(sql, { actor, key, note, horizon })
+    return isOperatorRefusal(prepared) ? prepared : prepared.answer
   })
+}
+
+interface Preparing {
+  actor: Actor
+  key: PaymentKey
+  note: string | null
+  horizon: RefundHorizon
+}
+
+/** Locks a payment, holds it for its refund unless it is so held already, and says whether its ether may be sent. */
+export async function prepareLocked(
+  sql: Sql,
+  { actor, key, note, horizon }: Preparing,
+): Promise<{ payment: DeskPayment; answer: PreparedRefund } | OperatorRefusal> {
+  const payment = await lockPayment(sql, key)
+  if (isOperatorRefusal(payment)) return payment
+  const refusal = refuseToPrepare(payment) ?? (await refuseSpent(sql, payment))
+  if (refusal) return refusal
+  const safety = await refundSafety(sql, payment, horizon)
+  if (isOperatorRefusal(safety)) return safety
+  if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
+  const { id, txHash, tierId } = payment
+  return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety) } }
 }
 
 async function hold(

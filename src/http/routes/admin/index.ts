@@ -20,6 +20,7 @@ import {
 } from '../../../operator/payment-wallets.ts'
 import { countPayments, readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refunds/refund.ts'
+import { prepareRefunds } from '../../../operator/refunds/refund-many.ts'
 import { cancelRefund, prepareRefund } from '../../../operator/refunds/refunding.ts'
 import { rescan } from '../../../operator/rescan.ts'
 import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../operator/terms.ts'
@@ -38,6 +39,7 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('payments/:payment', showPayment),
   actRoute('payments/dismiss', dismissAllDust),
   actRoute('payments/decide', decideMany),
+  actRoute('payments/refunds/prepare', prepareRefunds),
   actRoute('payments/:payment/attribute', attributePayment),
   actRoute('payments/:payment/release', releasePayment),
   actRoute('payments/:payment/dismiss', dismissPayment),

@@ -1,8 +1,10 @@
 // Refunds several payments by one transaction of the operator's own wallet: prepared first, sent elsewhere, then recorded, each for itself.
 import { type FormEvent, useState } from 'react'
-import { count, ether } from '../../format.ts'
+import { count } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Mark } from '../../ui/facts.tsx'
+import { saveFile } from '../../ui/save.ts'
+import { Failed } from '../../ui/states.tsx'
 import { type Did, type Payment, useAct } from '../admin.ts'
 import { etherAndWei, plainEther } from '../amounts.ts'
 
@@ -19,7 +21,7 @@ interface RefundManyProps {
   close: () => void
 }
 
-type Prepared = Did<'payments/{payment}/refund/prepare'>
+type Prepared = Did<'payments/refunds/prepare'>
 type Recorded = Did<'payments/{payment}/refund'>
 
 /** Runs a step for each payment, one after the other: one that is refused keeps no other from it. */
@@ -38,32 +40,20 @@ async function forEach(payments: readonly Payment[], step: (payment: Payment) =>
 export function RefundMany({ payments, close }: RefundManyProps) {
   const prepare = useAct<Prepared>()
   const record = useAct<Recorded>()
-  const [prepared, setPrepared] = useState<readonly Outcome[] | null>(null)
   const [recorded, setRecorded] = useState<readonly Outcome[] | null>(null)
   const [isBusy, setBusy] = useState(false)
-  const run = async (work: () => Promise<void>) => {
+  const prepared = prepare.data
+  const outcomes = prepared && payments.map((payment) => outcomeOf(payment, prepared))
+  const ready = (outcomes ?? []).filter(({ isWell }) => isWell).map(({ payment }) => payment)
+  const recordAll = async (refundTxHash: string) => {
     setBusy(true)
-    await work().finally(() => setBusy(false))
+    const done = await forEach(ready, async ({ id }) => {
+      const { alarm } = await record.mutateAsync({ path: `payments/${id}/refund`, body: { refundTxHash } })
+      return alarm ? { isWell: false, says: `Recorded, but it contradicts the chain: ${alarm}.` } : RECORDED
+    })
+    setRecorded(done)
+    setBusy(false)
   }
-  const askAll = () =>
-    run(async () =>
-      setPrepared(
-        await forEach(payments, async ({ id }) => {
-          const { sendNow, says } = await prepare.mutateAsync({ path: `payments/${id}/refund/prepare` })
-          return { isWell: sendNow, says }
-        }),
-      ),
-    )
-  const ready = (prepared ?? []).filter(({ isWell }) => isWell).map(({ payment }) => payment)
-  const recordAll = (refundTxHash: string) =>
-    run(async () =>
-      setRecorded(
-        await forEach(ready, async ({ id }) => {
-          const { alarm } = await record.mutateAsync({ path: `payments/${id}/refund`, body: { refundTxHash } })
-          return alarm ? { isWell: false, says: `Recorded, but it contradicts the chain: ${alarm}.` } : RECORDED
-        }),
-      ),
-    )
   if (recorded) return <Ended outcomes={recorded} close={close} />
   return (
     <div className="stack">
@@ -71,15 +61,33 @@ export function RefundMany({ payments, close }: RefundManyProps) {
         From now on no mint is signed for these {count(payments.length, 'payment')}. Nothing is sent from here: you pay
         them back with a wallet of your own, by one transaction, and name it.
       </p>
-      {prepared && <Outcomes of={prepared} well="may be sent" ill="not yet" />}
+      {outcomes && <Outcomes of={outcomes} well="may be sent" ill="not yet" />}
+      {prepare.error && <Failed error={prepare.error} />}
       <div className="buttons">
-        <button type="button" className="button" disabled={isBusy} onClick={askAll}>
-          {isBusy ? 'Working…' : prepared ? 'Ask again' : 'Prepare the refunds'}
+        <button
+          type="button"
+          className="button"
+          disabled={prepare.isPending || isBusy}
+          onClick={() =>
+            prepare.mutate({ path: 'payments/refunds/prepare', body: { payments: payments.map(({ id }) => id) } })
+          }
+        >
+          {prepare.isPending ? 'Working…' : prepared ? 'Ask again' : 'Prepare the refunds'}
         </button>
       </div>
-      {ready.length > 0 && <Send payments={ready} isBusy={isBusy} record={recordAll} />}
+      {prepared && ready.length > 0 && <Send payments={ready} prepared={prepared} isBusy={isBusy} record={recordAll} />}
     </div>
   )
+}
+
+/** What preparing came to for one of them. */
+function outcomeOf(payment: Payment, { results }: Prepared): Outcome {
+  const found = results.find((one) => one.payment === String(payment.id))
+  return {
+    payment,
+    isWell: found?.prepared?.sendNow ?? false,
+    says: found?.refusal ?? found?.prepared?.says ?? 'The service says nothing of it.',
+  }
 }
 
 const RECORDED = { isWell: true, says: 'Found on chain.' }
@@ -100,14 +108,15 @@ function Ended({ outcomes, close }: { outcomes: readonly Outcome[]; close: () =>
 
 interface SendProps {
   payments: readonly Payment[]
+  prepared: Prepared
   isBusy: boolean
   record: (txHash: string) => void
 }
 
 /** What the transaction has to pay, and the field for its hash. */
-function Send({ payments, isBusy, record }: SendProps) {
+function Send({ payments, prepared: { safeBatch, sendNowWei }, isBusy, record }: SendProps) {
   const rows = payments.map(({ from, valueWei }) => `${from ?? ''},${plainEther(valueWei)}`)
-  const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
+  const unknown = payments.filter(({ from }) => from === null)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     record(String(new FormData(event.currentTarget).get('refundTxHash')).trim())
@@ -115,10 +124,28 @@ function Send({ payments, isBusy, record }: SendProps) {
   return (
     <form className="stack" onSubmit={submit}>
       <p>
-        Pay {ether(sumWei)} ETH in all, to each payer the exact amount: recipients and amounts as a list for a wallet
-        that sends several at once{' '}
-        <CopyButton text={`receiver,amount\n${rows.join('\n')}`} what="recipients and amounts" />
+        Pay {etherAndWei(sendNowWei)} in all, to each payer the exact amount: recipients and amounts as a list for a
+        wallet that sends several at once{' '}
+        <CopyButton text={`receiver,amount\n${rows.join('\n')}`} what="recipients and amounts" />, or the file for a
+        Safe, which its Transaction Builder takes.
       </p>
+      {unknown.length > 0 && (
+        <p className="notice warn">
+          {count(unknown.length, 'payment has', 'payments have')} no proven payer, and no place in the file: only you
+          can know whom to pay back.
+        </p>
+      )}
+      {safeBatch && (
+        <div className="buttons">
+          <button
+            type="button"
+            className="button"
+            onClick={() => saveFile(`${JSON.stringify(safeBatch, null, 2)}\n`, 'refunds-safe.json', 'application/json')}
+          >
+            File for a Safe
+          </button>
+        </div>
+      )}
       <div className="field">
         <label htmlFor="many-refund">Hash of the transaction</label>
         <input id="many-refund" name="refundTxHash" required placeholder="0x…" autoComplete="off" spellCheck="false" />

@@ -1,0 +1,45 @@
+// A batch of transfers as the file that Safe's Transaction Builder imports: its `BatchFile` (apps/tx-builder/src/typings/models.ts of
+// safe-global/safe-react-apps), with the checksum by which that app notices a change (src/lib/checksum.ts there). It sends nothing.
+import { textDigest } from '../../chain/digest.ts'
+import { checksum } from '../../chain/read/wallets.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
+
+export interface SafeBatch {
+  version: '1.0'
+  chainId: string
+  /** Milliseconds since 1970. */
+  createdAt: number
+  meta: { name: string; description: string; checksum: Hash }
+  transactions: { to: string; value: string; data: '0x' }[]
+}
+
+/** Builds the file. Amounts are texts: the app refuses numbers, which would lose digits. */
+export function safeBatch(
+  transfers: readonly { to: Address; valueWei: Wei }[],
+  { chainId, createdAt, description }: { chainId: number; createdAt: number; description: string },
+): SafeBatch {
+  const file = {
+    version: '1.0' as const,
+    chainId: String(chainId),
+    createdAt,
+    meta: { name: 'Refunds', description },
+    transactions: transfers.map(({ to, valueWei }) => ({
+      ...{ to: checksum(to), value: valueWei.toString() },
+      data: '0x' as const,
+    })),
+  }
+  return { ...file, meta: { ...file.meta, checksum: batchChecksum(file) } }
+}
+
+/** The checksum of a file. The name is left out: the app lets one rename a batch. */
+export const batchChecksum = (file: { meta: object; [name: string]: unknown }): Hash =>
+  textDigest(canonical({ ...file, meta: { ...file.meta, name: null } }))
+
+/** The app's own order and punctuation: an object is its sorted names, then its values, each with a comma behind. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  const names = JSON.stringify(entries.map(([name]) => name))
+  return `{${names}${entries.map(([, of]) => `${canonical(of)},`).join('')}}`
+}
