@@ -11,6 +11,8 @@ import { parseRecord, stillRuns } from './process.ts'
 export interface RunningParts {
   /** Process of the service. */
   readonly pid: number
+  /** Where it answers; null while it is starting. */
+  readonly url: string | null
   /** Null where the service uses a database of the operator's, or is only starting. */
   readonly databaseUrl: string | null
   readonly chain: ({ readonly rpcUrl: string; readonly chainId: number } & Deployment) | null
@@ -21,7 +23,8 @@ export function findRunning(dataDir: string): RunningParts | null {
   const directory = resolve(dataDir)
   const holder = parseRecord(readIfExists(join(directory, 'service.lock')))
   if (holder === null || !stillRuns(holder)) return null
-  return { pid: holder.pid, databaseUrl: runningPostgresUrl(directory), chain: runningChain(directory) }
+  const url = readIfExists(join(directory, 'url'))
+  return { pid: holder.pid, url, databaseUrl: runningPostgresUrl(directory), chain: runningChain(directory) }
 }
 
 function runningChain(directory: string): RunningParts['chain'] {

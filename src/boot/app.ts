@@ -217,7 +217,7 @@ async function serveMetrics(
     const problem = code === 'EADDRINUSE' ? `port ${port} is taken` : message
     const remedy =
       'Set METRICS_PORT to another one (0 takes any free one, off serves none), METRICS_HOST to an address this machine has.'
-    if (http.metricsPortSet) throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`)
+    if (http.metricsPortSet) throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`, 'refused')
     onProgress(`metrics are not served: ${problem}. ${remedy}`)
     return null
   }
@@ -229,7 +229,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
     () => null,
     (error: unknown) => error,
   )
-  const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', { retryable: true }))
+  const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', 'retryable'))
   if (failure === null) return
   if (kindOf(failure) !== 'retryable' && !isDatabaseDown(failure)) throw failure
   onProgress(`the chain could not be asked yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
@@ -303,7 +303,10 @@ async function listenOrRefuse(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
-      throw new StartError(`Port ${port} is taken. Stop the program that uses it, or set PORT to another one.`)
+      throw new StartError(
+        `Port ${port} is taken. Stop the program that uses it, or set PORT to another one.`,
+        'refused',
+      )
     throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
   }
 }

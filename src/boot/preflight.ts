@@ -44,12 +44,12 @@ const FACTORY_LOOK_MS = 5_000
 /** The database answers and refuses the connection: invalid authorization, no such database, no privilege. */
 const LOCKED_OUT = /^(28|3D|42501)/
 
-/** A start that cannot succeed as things are, or, where `retryable`, not yet. The message says what to do. */
+/** A start that cannot succeed at all (`fatal`), while something is as it is (`refused`), or yet (`retryable`). Says what to do. */
 export class StartError extends KnownError {
   override readonly name = 'StartError'
 
-  constructor(message: string, { retryable = false }: { retryable?: boolean } = {}) {
-    super(retryable ? 'retryable' : 'fatal', message)
+  constructor(message: string, kind: 'fatal' | 'refused' | 'retryable' = 'fatal') {
+    super(kind, message)
   }
 }
 
@@ -92,14 +92,12 @@ export async function migrateWhenUp(
       const code = codeOf(error)
       const reason = messageOf(error) || String(code)
       if (code !== null && LOCKED_OUT.test(code))
-        throw new StartError(
-          `The database at ${host} refuses: ${reason}. Set DATABASE_URL to one this service may use.`,
-        )
+        throw new StartError(`The database at ${host} refuses: ${reason}. Set DATABASE_URL to another.`, 'refused')
       if (!isDatabaseDown(error)) throw error
       if (performance.now() >= deadline) {
         throw new StartError(
           `The database at ${host} did not answer within ${Math.round(waitMs / 1000)} s: ${reason}. Start PostgreSQL there, or set DATABASE_URL to where it is.`,
-          { retryable: true },
+          'retryable',
         )
       }
       if (!told) onProgress(`the database at ${host} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
@@ -160,7 +158,10 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
     const retryable = check.problems.every((problem) => problem.transient)
-    throw new StartError(`Node Ledger cannot start on this chain:\n${lines.join('\n')}`, { retryable })
+    throw new StartError(
+      `Node Ledger cannot start on this chain:\n${lines.join('\n')}`,
+      retryable ? 'retryable' : 'fatal',
+    )
   }
   return { guardUsable: check.guardUsable }
 }
@@ -172,9 +173,8 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
   if (stored) return stored.chainId
   return reader.chainId().catch((error: unknown) => {
     if (!(error instanceof ChainFault)) throw error
-    throw new StartError(
-      `The chain could not be asked for its id: ${error.message}. Set CHAIN_ID, or see that RPC_URL is up.`,
-    )
+    const why = `The chain could not be asked for its id: ${error.message}`
+    throw new StartError(`${why}. Set CHAIN_ID, or see that RPC_URL is up.`, 'retryable')
   })
 }
 
@@ -364,7 +364,7 @@ async function genesisHash(chain: ChainPart, reader: ChainReader): Promise<strin
   if (chain.demoToken) return 'embedded'
   const genesis = await reader.block(0)
   // Every provider has it: one that denies it is unwell, and the value stored now is permanent.
-  if (!genesis) throw new StartError('The provider says that there is no block 0.', { retryable: true })
+  if (!genesis) throw new StartError('The provider says that there is no block 0.', 'retryable')
   return genesis.hash
 }
 

@@ -15,14 +15,22 @@ export interface Output {
 }
 
 export function createOutput(io: Io, json: boolean): Output {
+  const command = calledAs(io.env)
+  // What a message tells the person to run, as it runs where they are.
+  const asCalled = (text: string) => text.replaceAll('"node-ledger ', `"${command} `)
   return {
     json,
-    say: (text) => void io.stderr.write(`${text}\n`),
+    say: (text) => void io.stderr.write(`${asCalled(text)}\n`),
     async result(value, text) {
-      const shown = json ? toJson(value) : typeof text === 'string' ? text : text()
+      const shown = json ? toJson(value) : asCalled(typeof text === 'string' ? text : text())
       if (!io.stdout.write(`${shown}\n`)) await new Promise((resolve) => io.stdout.once('drain', resolve))
     },
   }
+}
+
+/** How the person calls the command: by npx, by a script of theirs that says so, or by its name. */
+function calledAs({ NODE_LEDGER_COMMAND, npm_command }: NodeJS.ProcessEnv): string {
+  return NODE_LEDGER_COMMAND || (npm_command === undefined ? 'node-ledger' : 'npx node-ledger')
 }
 
 /** Columns of text, each as wide as its widest entry; a dash where there is nothing. */

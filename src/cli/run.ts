@@ -17,7 +17,8 @@ const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
   refused: EXIT.negative,
   retryable: EXIT.unavailable,
-  fatal: EXIT.negative,
+  // What does not fit now will not fit when the same call is made again.
+  fatal: EXIT.usage,
 }
 const HELP: readonly string[] = ['--help', '-h']
 /** Time that an interrupted command has for its clean-up. */

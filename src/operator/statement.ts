@@ -67,6 +67,9 @@ export async function readStatement(deps: StatementContext, input: Fields): Prom
     // It would add up, to nothing: a mistyped year would pass for a month that is closed.
     if (!period.complete && period.opening.number === period.closing.number)
       return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
+    const { startBlock } = deps.rules
+    if (asked.to !== null && period.closing.number < startBlock)
+      return refuseAct('invalid', `The ledger begins with block ${startBlock}, after this period: name a later one.`)
     return stateOf(deps, sql, period)
   })
 }

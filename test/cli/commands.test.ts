@@ -121,7 +121,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     },
   }
   if (example.includes('senders allow')) {
-    assert.equal((await run('senders', 'deny', world.at(14), '--label', 'x', '--reason', 'y')).code, 0)
+    assert.equal((await run('senders', 'deny', world.at(14), '--label', 'x', '--reason', 'y', '--yes')).code, 0)
   }
   if (example.includes('nodes revoke')) await run('nodes', 'grant', await unpaidNode(), '--reason', 'x', '--yes')
   if (example.includes('rescan')) await heldPayment()
@@ -247,8 +247,8 @@ describe('with nothing to talk to, a command says so in a line and ends with 3',
       ['payments', 'list'],
       ['audit', 'list'],
       ['tiers', 'list'],
-      ['pause'],
-      ['resume'],
+      ['pause', '--yes'],
+      ['resume', '--yes'],
       ['export', 'nodes'],
       ['webhooks', 'list'],
       ['webhooks', 'deliveries'],
@@ -299,6 +299,19 @@ test('wrong settings end with 2, and say which', async () => {
   const { code, err } = await runHere(['payments', 'list'], { ...env, CHAIN_ID: 'many', TICK_SEC: '-1' })
   assert.equal(code, 2)
   assert.match(err, /CHAIN_ID[\s\S]*TICK_SEC/)
+  const other = await runHere(['pass', 'payments'], { ...env, FACTORY_ADDRESS: world.at(5) })
+  assert.equal(other.code, 2, other.err)
+})
+
+test('what a message says to run is written as it was called', async () => {
+  for (const [called, as] of [
+    [{}, 'node-ledger'],
+    [{ npm_command: 'exec' }, 'npx node-ledger'],
+    [{ NODE_LEDGER_COMMAND: './ledger' }, './ledger'],
+  ] as const) {
+    const { err } = await runHere(['paymnts', 'list'], { ...called })
+    assert.ok(err.includes(`"${as} help" lists`), err)
+  }
 })
 
 describe('a decision', () => {
@@ -316,6 +329,13 @@ describe('a decision', () => {
     assert.match(again.err, /The payment is dismissed/)
     const [entry] = JSON.parse((await runHere(['audit', 'list', '--subject', hash, '--json'], env)).out).entries
     assert.match(entry.actor, /^cli:/)
+    const sender = [world.at(12), '--label', 'an exchange', '--reason', 'many people']
+    for (const argv of [['pause'], ['resume'], ['senders', 'deny', ...sender], ['senders', 'allow', world.at(12)]]) {
+      const name = argv.slice(0, 2).join(' ')
+      assert.equal((await runHere(argv, env)).code, 2, name)
+      assert.equal((await runHere(argv, env, 'n')).code, 1, name)
+      assert.equal((await runHere(argv, env, 'y')).code, 0, name)
+    }
   })
 
   test('about what is not there, or makes no sense, is refused', async () => {
@@ -328,8 +348,8 @@ describe('a decision', () => {
       [['payments', 'dismiss', '--yes'], 2, /--below-wei/],
       [['payments', 'release', await heldPayment(), '--yes'], 2, /name the --tier-id/],
       [['tiers', 'price', 'none', '--price-wei', '5', '--yes'], 1, /no tier none/],
-      [['senders', 'deny', '0x123', '--label', 'x', '--reason', 'y'], 2, /<address> must be an address/],
-      [['senders', 'allow', world.at(13)], 1, /not on the list/],
+      [['senders', 'deny', '0x123', '--label', 'x', '--reason', 'y', '--yes'], 2, /<address> must be an address/],
+      [['senders', 'allow', world.at(13), '--yes'], 1, /not on the list/],
       [['nodes', 'grant', '999', '--reason', 'x', '--yes'], 1, /no such node/],
       [['recheck', '--up-to', 'x', '--yes'], 2, /block number/],
       [['recheck', '--up-to', '1000000', '--yes'], 1, /head is block \d+/],

@@ -62,6 +62,8 @@ describe('beside a running service', () => {
       (finding: { verdict: string }) => finding.verdict === 'fail' || finding.verdict === 'unknown',
     )
     assert.deepEqual(bad, [], verdict)
+    const { says } = findings.find(({ check }: { check: string }) => check === 'service')
+    assert.ok(says.endsWith(`is ready at ${service.url}/readyz`), says)
   })
 
   test('a statement for which the chain has no state any more says whose limit that is, and which period it can answer', async () => {
@@ -78,7 +80,9 @@ describe('beside a running service', () => {
     await until('the period that it names, once the ledger has followed', async () => {
       const { err } = await runHere(['statement'], env)
       const from = /as --from (\d+)/.exec(err)?.[1] ?? assert.fail(err)
-      return (await runHere(['statement', '--from', from], env)).code === 0
+      const { code, out } = await runHere(['statement', '--from', from], env)
+      assert.match(out, /^payments wallet 0x\w{40}\nmovement +times +ether/m)
+      return code === 0
     })
   })
 

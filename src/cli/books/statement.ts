@@ -88,10 +88,22 @@ function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, co
         account.address,
       ]),
     ),
+    ...accounts.map(movementsOf),
     balanced ? 'It adds up to the wei.' : '',
   ]
     .join('\n\n')
     .trimEnd()
+}
+
+/** Each movement of an account, and the blocks in which ether moved that the ledger does not follow. */
+function movementsOf({ name, address, movements, other, otherWei }: Statement['accounts'][number]): string {
+  const lines = movements.map(({ what, count, wei }) => [what, count, inEther(wei)])
+  const blocks = ({ fromBlock, toBlock }: (typeof other)[number]) =>
+    fromBlock === toBlock ? `block ${fromBlock}` : `blocks ${fromBlock} to ${toBlock}`
+  const unknown = other.map((found) => [`other, ${blocks(found)}`, '', inEther(found.wei)])
+  const rest =
+    otherWei === null ? [['other', '', 'not known']] : otherWei === 0n ? [] : [['other, in all', '', inEther(otherWei)]]
+  return `${name} ${address}\n${table(['movement', 'times', 'ether'], [...lines, ...unknown, ...rest])}`
 }
 
 interface Edge {

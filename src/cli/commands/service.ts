@@ -17,8 +17,8 @@ export const SERVICE: readonly Command[] = [
     group: 'decide',
     summary: "hold every payment of a wallet, an exchange's for one, which pays for many people",
     args: [{ name: 'address', help: 'the wallet' }],
-    options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED },
-    examples: ['node-ledger senders deny <address> --label "an exchange" --reason "pays for many people"'],
+    options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED, ...YES },
+    examples: ['node-ledger senders deny <address> --label "an exchange" --reason "pays for many people" --yes'],
     load: async () => (await import('../desk/deny-list.ts')).deny,
   },
   {
@@ -26,8 +26,8 @@ export const SERVICE: readonly Command[] = [
     group: 'decide',
     summary: 'take a wallet off that list; what is held stays held until you decide',
     args: [{ name: 'address', help: 'the wallet' }],
-    options: REASON,
-    examples: ['node-ledger senders allow <address>'],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger senders allow <address> --yes'],
     load: async () => (await import('../desk/deny-list.ts')).allow,
   },
   {
@@ -64,8 +64,8 @@ export const SERVICE: readonly Command[] = [
     summary: 'stop crediting rounds; payments are still followed, judged and minted',
     details:
       'A round that is sent already is settled. Turns that are missed are owed, and paid one after the other later.',
-    options: REASON,
-    examples: ['node-ledger pause --reason "the treasury moves"'],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger pause --reason "the treasury moves" --yes'],
     load: async () => (await import('../service/pause.ts')).pause,
   },
   {
@@ -79,7 +79,7 @@ health report and the audit log. Where nothing has changed, they halt again.`,
       ...REASON,
       ...YES,
     },
-    examples: ['node-ledger resume', 'node-ledger resume --halt --yes'],
+    examples: ['node-ledger resume --yes', 'node-ledger resume --halt --yes'],
     load: async () => (await import('../service/pause.ts')).resume,
   },
   {

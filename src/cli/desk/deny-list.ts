@@ -2,8 +2,9 @@
 import { addToDenyList, listDenyList, removeFromDenyList } from '../../operator/deny-list.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
+import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
-import { tableOf } from '../output.ts'
+import { agrees, tableOf } from '../output.ts'
 
 /** `senders list`. */
 export async function list(call: Call): Promise<ExitCode> {
@@ -17,15 +18,21 @@ export async function list(call: Call): Promise<ExitCode> {
 /** `senders deny`. */
 export async function deny(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
+    await ask(call, `Hold all payments of ${call.args.address} from now on?`)
     const done = accepted(await addToDenyList(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Payments of this wallet are held from now on.')
     return EXIT.done
   })
 }
 
+async function ask({ io, flags, signal }: Call, question: string): Promise<void> {
+  if (!(await agrees(io, question, flags, signal))) throw new RefusedError('The list stays as it was.')
+}
+
 /** `senders allow`. */
 export async function allow(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
+    await ask(call, `Take ${call.args.address} off the list?`)
     const done = accepted(await removeFromDenyList(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Taken off the list. What was held for it stays held until you decide.')
     return EXIT.done

@@ -59,9 +59,10 @@ function settings(config: Config, problems: readonly { setting: string; message:
 /** Checks that the service of these settings answers, on this machine. */
 async function lookAtService({ http, embedded, dataDir }: Config): Promise<Finding> {
   const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(dataDir) : null
-  const url = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}/readyz`
+  const settled = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`
+  const url = `${running?.url ?? settled}/readyz`
   const who = running ? `process ${running.pid}` : 'the service'
-  if (http.port === 0) return ok('service', running ? `${who} runs` : 'not asked: PORT is 0')
+  if (http.port === 0 && !running?.url) return ok('service', running ? `${who} runs` : 'not asked: PORT is 0')
   try {
     const { status } = await fetch(url, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) })
     if (status === 200) return ok('service', `${who} is ready at ${url}`)

@@ -27,6 +27,7 @@ export function commandOf(folder: Folder): string {
 set -a
 . ${quoted(folder.at('settings.env'))}
 set +a
+export NODE_LEDGER_COMMAND="$0"
 ${secrets.join('\n')}
 exec ${quoted(process.execPath)} --max-semi-space-size=8 --max-old-space-size=512 ${quoted(MAIN)} "$@"
 `

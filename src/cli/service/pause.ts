@@ -19,7 +19,10 @@ const NEXT: Record<HaltReason, string> = {
 
 /** Runs `pause`. */
 export async function pause(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  const { io, flags, signal } = call
+  return await withOperator(io, async (deps) => {
+    if (!(await agrees(io, 'Stop crediting, until "node-ledger resume"?', flags, signal)))
+      throw new RefusedError('Crediting goes on.')
     const done = accepted(await pauseCrediting(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, done.changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.')
     return EXIT.done
@@ -39,6 +42,7 @@ export async function resume(call: Call): Promise<ExitCode> {
       await out.result(done, 'Cleared: the next passes look at the chain again.')
       return EXIT.done
     }
+    if (!(await agrees(io, 'Go on crediting?', flags, call.signal))) throw new RefusedError('Nothing was changed.')
     const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
     await out.result({ ...done, halted: halt }, done.changed ? 'Crediting goes on.' : 'Crediting was not paused.')
     if (!halt) return EXIT.done

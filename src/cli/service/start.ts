@@ -1,5 +1,6 @@
 // The command `node-ledger start`: runs the service until it is asked to stop. Says on stderr how it goes; stdout is for the log.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, startApp } from '../../boot/app.ts'
 import { type Embedded, loadEmbedded } from '../../boot/embedded.ts'
@@ -7,6 +8,7 @@ import { loadOrCreateSecrets } from '../../boot/secrets.ts'
 import { type Config, type GeneratedSecrets, loadConfig } from '../../config/load.ts'
 import { within } from '../../lib/deadline.ts'
 import { armFailpoint } from '../../lib/failpoint.ts'
+import { writeFileAtomic } from '../../lib/files.ts'
 import { createLog } from '../../lib/log.ts'
 import { onParentGone } from '../../lib/parent.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -32,6 +34,8 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
     armFailpoint(NODE_LEDGER_FAILPOINT, config)
     const app = await startApp(config, log, (step) => out.say(`  ${step}`))
+    // For commands on this machine: the port may be another one than the settings name.
+    if (lock) writeFileAtomic(join(config.dataDir, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
     const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID))
@@ -39,6 +43,7 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     await within(STOP_MS, app.stop(), () => {})
     return code
   } finally {
+    if (lock) rmSync(join(config.dataDir, 'url'), { force: true })
     lock?.release()
   }
 }
