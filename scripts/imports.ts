@@ -168,7 +168,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['web/src/ui'],
     may: ['client/src', 'web/src'],
-    packages: ['@tanstack/react-query', '@tanstack/react-table', 'react', 'react-dom', 'uplot', 'wouter'],
+    packages: ['@tanstack/react-query', 'react', 'react-dom', 'uplot', 'wouter'],
   },
   {
     of: ['web/src/wallet'],

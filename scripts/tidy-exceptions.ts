@@ -39,7 +39,6 @@ export const EXCEPTIONS: Exceptions = {
     'src/metrics/readings.ts: ledgerSamples': [84, ROWS],
     'test/sim/stage.ts: openStage': [82, WIRING],
     'test/support/world.ts: worldOn': [77, WIRING],
-    'web/src/ui/table.tsx: Table': [77, MARKUP],
     'test/support/browser-wallet.ts: installWallet': [68, METHODS],
     'src/chain/read/readings.ts: createReadings': [72, METHODS],
     'src/http/server.ts: createServer': [69, METHODS],

@@ -47,22 +47,36 @@ const leanViem: Plugin = {
   },
 }
 
-/** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. */
-function chunkOf(id: string, build: { getModuleInfo: (id: string) => ModuleInfo | null }): string | null {
+const OF_VIEM = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//
+const VIEM = fileURLToPath(new URL('../node_modules/viem/_esm/utils/', import.meta.url))
+
+/** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. So are what recomputes amounts of it. */
+function chunkOf(id: string, build: Build): string | null {
   const isLoadedFirst = (module: string, seen: Set<string>): boolean => {
     if (seen.has(module)) return false
     seen.add(module)
     const info = build.getModuleInfo(module)
     return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
   }
-  // Small parts, and the one way to a large one (plots), which is loaded by itself.
-  if (/web\/src\/ui\/(?!.*chart)/.test(id)) return 'base'
-  // Of viem every module is within reach of every page, and few are used by it.
-  const isOfViem = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//.test(id)
-  return !isOfViem && isLoadedFirst(id, new Set()) ? 'base' : null
+  // Too small to be worth a request of their own.
+  if (/web\/src\/ui\/(choice|dialog)\.tsx$/.test(id)) return 'base'
+  if (!OF_VIEM.test(id)) return isLoadedFirst(id, new Set()) ? 'base' : null
+  // Of viem every module is within reach of every page, by its index. These are the two of which they use something.
+  if (neededBy(`${VIEM}address/getAddress.js`, build).has(id)) return 'base'
+  const isOfAmounts = id === client('viem/amount.ts') || neededBy(`${VIEM}abi/encodeAbiParameters.js`, build).has(id)
+  return isOfAmounts ? 'amounts' : null
 }
 
-type ModuleInfo = { isEntry: boolean; importers: readonly string[] }
+/** A module, and what it imports. */
+function neededBy(id: string, build: Build, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(id)) return found
+  found.add(id)
+  for (const imported of build.getModuleInfo(id)?.importedIds ?? []) neededBy(imported, build, found)
+  return found
+}
+
+type ModuleInfo = { isEntry: boolean; importers: readonly string[]; importedIds: readonly string[] }
+type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
 
 /** The buy button for pages of other origins: one file, which shares nothing with the pages. */
 const buyButton: Plugin = {
@@ -141,7 +155,19 @@ export default defineConfig({
     emptyOutDir: true,
     // The content security policy admits no data: URLs but for images.
     assetsInlineLimit: 0,
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: chunkOf, debugName: 'base' }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // What one of several uses is not brought along by the others.
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: chunkOf, debugName: 'base', priority: 2 },
+            // The pages with wallets share it, and it would come as a dozen files, too.
+            { name: 'wallet', test: OF_VIEM, minShareCount: 2, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { '/api': service, '/.well-known': service, '/docs': service } },
 })

@@ -99,17 +99,20 @@ async function* streamed<T>({ ledger, which, of }: Watching<T>, states: States, 
   for await (const event of ledger.getEvents(which, options)) if (states.take(event)) yield of(states.present())
 }
 
-/** Asks once, and goes on until then. */
+/** Asks once, and goes on until then. Where the service asks to wait, it waits. */
 async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_000, signal }: WatchOptions) {
   for (;;) {
+    let pauseMs = pollMs
     const state = await poll({ ...(signal && { signal }), attempts: 1 }).catch((error: unknown) => {
-      if (!signal?.aborted && !isPassing(error)) throw error
+      if (signal?.aborted) return
+      if (!isPassing(error)) throw error
+      pauseMs = Math.max(pollMs, (error.retryAfter ?? 0) * 1000)
     })
     if (signal?.aborted) return
     if (state !== undefined) yield state
     const leftMs = untilMs - Date.now()
-    await sleep(Math.max(0, Math.min(pollMs, leftMs)), signal).catch(() => undefined)
-    if (leftMs <= pollMs || signal?.aborted) return
+    await sleep(Math.max(0, Math.min(pauseMs, leftMs)), signal).catch(() => undefined)
+    if (leftMs <= pauseMs || signal?.aborted) return
   }
 }
 

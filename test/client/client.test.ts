@@ -14,10 +14,13 @@ interface Said {
 }
 
 let answers: (Said | 'reset' | 'silence')[] = []
+/** What is said to these paths in place of `answers`. */
+let apart: Record<string, Said> = {}
 let asked: { method: string; url: string; headers: IncomingMessage['headers']; at: number }[] = []
 const server = createServer((request, response) => {
   asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, at: performance.now() })
-  const said = answers.length > 1 ? answers.shift() : answers[0]
+  const own = Object.entries(apart).find(([path]) => request.url?.startsWith(path))?.[1]
+  const said = own ?? (answers.length > 1 ? answers.shift() : answers[0])
   request.resume()
   if (said === 'reset' || said === undefined) return void request.socket.destroy()
   if (said === 'silence') return
@@ -35,6 +38,7 @@ before(async () => {
 after(() => server.close().closeAllConnections())
 beforeEach(() => {
   asked = []
+  apart = {}
 })
 
 /** Makes the server say this, the last one for ever, and gives a client that asks it. */
@@ -176,7 +180,11 @@ test('a signal ends the request and the waits with its own reason', async () => 
   await assert.rejects(client.getStats({ signal: AbortSignal.abort(reason) }), reason)
 })
 
+/** A service that tells nothing by itself. */
+const SILENT: typeof apart = { '/api/events': { status: 404 }, '/api/payment/': { status: 404 } }
+
 test('a payment is followed from unseen to its node', async () => {
+  apart = SILENT
   const at = (status: string, nodeId: string | null = null) => ({ status: 200, body: { status, nodeId, reason: null } })
   const client = told({ status: 409 }, at('seen'), at('seen'), at('minting'), at('minted', '7'), {
     status: 200,
@@ -188,7 +196,33 @@ test('a payment is followed from unseen to its node', async () => {
   assert.equal(node?.nodeId, '7')
 })
 
+test('a payment that is followed is heard of by events, and where there is a limit it is waited for', async () => {
+  const paid = (status: string) => event('payment', { txHash: '0x01', status, nodeId: '7', reason: null })
+  apart = {
+    '/api/events': streamed(paid('minting'), current('one', ['0x01']), paid('minted'), current('two', ['0x01'])),
+  }
+  const seen = { status: 200, body: { status: 'seen', nodeId: null, reason: null } }
+  const client = told(seen, { status: 200, body: { nodeId: '7' } })
+  const states: string[] = []
+  const { node } = await followPayment(client, '0x01', { pollMs: 60_000, onState: (state) => states.push(state) })
+  assert.deepEqual([states.at(-1), node?.nodeId], ['minted', '7'])
+  assert.equal(asked.filter(({ url }) => url === '/api/payments/claim').length, 1)
+  apart = SILENT
+  const limited = told(seen, { status: 429, headers: { 'retry-after': '1' } }, { status: 400 })
+  asked = []
+  const reported: string[] = []
+  await assert.rejects(
+    followPayment(limited, '0x01', { pollMs: 5, onState: (state) => reported.push(state) }),
+    refusal(400, false),
+  )
+  // A limit says nothing of the payment.
+  assert.deepEqual(reported, ['seen'])
+  const claims = asked.filter(({ url }) => url === '/api/payments/claim')
+  assert.ok((claims[2]?.at ?? 0) - (claims[1]?.at ?? 0) >= 990)
+})
+
 test('a held payment has no node and a reason; one that takes too long is given up with what to do', async () => {
+  apart = SILENT
   const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }
   const { node, payment } = await followPayment(told(held), '0x01')
   assert.deepEqual({ node, reason: payment.reason }, { node: null, reason: 'wrongAmount' })
@@ -234,16 +268,18 @@ test('what is watched goes on over a stream that ends, from the state it had, an
 test('what is watched is asked for where no stream can be had, and a refusal for good is thrown', async () => {
   const lives: boolean[] = []
   const stop = new AbortController()
-  const ledger = told(
-    { status: 429, headers: { 'retry-after': '1' } },
-    { status: 200, body: [] },
-    { status: 200, body: [{ nodeId: '1' }] },
-  )
+  apart = {
+    '/api/events': { status: 429, headers: { 'retry-after': '1' } },
+    '/api/payments/': { status: 200, body: [] },
+    '/api/nodes/': { status: 200, body: [{ nodeId: '1' }] },
+  }
+  const ledger = createClient({ baseUrl, retry })
   const options = { pollMs: 20, signal: stop.signal, onLive: (isLive: boolean) => void lives.push(isLive) }
   for await (const { payments, nodes } of watchAddress(ledger, '0x02', options)) {
     assert.deepEqual([payments, nodes], [[], [{ nodeId: '1' }]])
     stop.abort()
   }
   assert.deepEqual(lives, [false])
+  apart = {}
   await assert.rejects(watchPayment(told({ status: 400 }), 'nonsense').next(), refusal(400, false))
 })

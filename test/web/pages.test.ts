@@ -148,12 +148,29 @@ describe('the pages', { skip: noBrowser }, () => {
     const txHash = `0x${'1'.repeat(64)}`
     const payment = { txHash, from: walletOf(1), tierId: 'basic', valueWei: '1', blockNumber: 1, updatedAt: null }
     let status = 'held'
-    await page.route(/\/api\/payment(s\/claim|\/0x)/, (route) =>
-      route.fulfill({ json: { ...payment, status, reason: 'walletLimit', nodeId: '3', mintTxHash: null } }),
-    )
+    const asked = /\/api\/payment(s\/claim|\/0x)/
+    let isLimited = true
+    let limited = 0
+    await page.route(asked, (route) => {
+      if (isLimited) limited++
+      return isLimited
+        ? route.fulfill({ status: 429, headers: { 'retry-after': '30' }, json: { error: 'no' } })
+        : route.fulfill({ json: { ...payment, status, reason: 'walletLimit', nodeId: '3', mintTxHash: null } })
+    })
     await page.goto(at('/buy'))
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await page.getByRole('button', { name: 'Look for it' }).click()
+    // A limit is told as what it is, and kept to.
+    await page.getByText('Too many requests came from here. Nothing is lost').waitFor()
+    for (let step = 0; step < 5; step++) {
+      await page.clock.runFor(5_000)
+      // What was asked then is answered.
+      await page.evaluate("fetch('/api/stats').then((answer) => answer.text())")
+    }
+    // The page asks once, and once where its stream could not be had.
+    assert.ok(limited <= 2, `${limited} requests`)
+    isLimited = false
+    await page.clock.runFor(10_000)
     await page.getByText('Once one is moved away, this node is minted by itself.').waitFor()
     status = 'minted'
     await page.clock.fastForward(20_000)

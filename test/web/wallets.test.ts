@@ -253,6 +253,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
 
   test('pays by hand: the QR code and the copied amount are exact, and the page goes on by itself', async () => {
     const { page } = await open(9)
+    const streams: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/events')) streams.push(/\?(\w+)=/.exec(request.url())?.[1])
+    })
     await page.goto(`${service.url}/buy/plus`)
     await page.getByLabel('QR code or by hand').check()
     const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
@@ -262,7 +266,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.locator('.ticks .passes', { hasText: 'Plus is on sale.' }).waitFor()
     await page.getByText('Waiting for the transfer of this address.').waitFor()
     await page.getByText('Sent on another network than Local chain (chain 31337), it is not seen here.').waitFor()
+    // It hears of the transfer by its stream: asked, the service would not answer.
+    await page.route(/\/api\/payments\/0x/, (route) => route.abort())
     await wallet(9, wellKnown).pay(wellKnown.paymentAddress, (5n * BASIC_WEI) / 2n)
     await page.getByText(/Node \d+ is yours/).waitFor()
+    assert.deepEqual(streams, ['address', 'payment'])
   })
 })

@@ -1,8 +1,14 @@
 // The pages' queries of the service: one hook for each reading, refreshed as often as the service's own caches.
-import { createClient, type Deployment, type LedgerError } from '@node-ledger/client'
-import { QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { createClient, type Deployment, LedgerError } from '@node-ledger/client'
+import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
-export const ledger = createClient({ baseUrl: window.location.origin, retry: { attempts: 2 } })
+/** A longer wait that the service asks for is told, not waited for in silence. */
+const SILENT_MS = 3_000
+
+export const ledger = createClient({
+  baseUrl: window.location.origin,
+  retry: { attempts: 2, maxMs: SILENT_MS },
+})
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -22,8 +28,7 @@ const EVERY_SEC = {
   stats: 10,
   tiers: 30,
   cover: 10,
-  nodes: 5,
-  payments: 5,
+  node: 5,
   rounds: 10,
   quote: 30,
   price: 60,
@@ -38,9 +43,15 @@ function useReading<T>(
   return useQuery({
     queryKey: key,
     queryFn: ({ signal }) => read(signal),
-    refetchInterval: everySec * 1000,
+    refetchInterval: notBefore(() => everySec * 1000),
   })
 }
+
+/** A reading's interval, and never sooner than the service has asked for. */
+export const notBefore =
+  (everyMs: () => number) =>
+  ({ state: { error } }: Pick<Query<unknown, Error>, 'state'>): number =>
+    Math.max(everyMs(), error instanceof LedgerError ? (error.retryAfter ?? 0) * 1000 : 0)
 
 export const useStats = () => useReading(['stats'], EVERY_SEC.stats, (signal) => ledger.getStats({ signal }))
 export const useTiers = () => useReading(['tiers'], EVERY_SEC.tiers, (signal) => ledger.getTiers({ signal }))
@@ -48,18 +59,8 @@ export const useCover = () => useReading(['cover'], EVERY_SEC.cover, (signal) =>
 export const useHealth = () => useReading(['health'], EVERY_SEC.health, (signal) => ledger.getHealth({ signal }))
 export const useRounds = (limit: number) =>
   useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
-export const useNodesOf = (address: string) =>
-  useReading(['nodes', address], EVERY_SEC.nodes, (signal) => ledger.getNodesOfAddress(address, { signal }))
-/** `undefined`: of no wallet, nothing. */
-export const usePaymentsOf = (address: string | undefined) =>
-  useQuery({
-    queryKey: ['payments', address],
-    queryFn: ({ signal }) => ledger.getPaymentsOfAddress(address ?? '', { signal }),
-    enabled: address !== undefined,
-    refetchInterval: EVERY_SEC.payments * 1000,
-  })
 export const useNode = (id: string, limit = 200) =>
-  useReading(['node', id, limit], EVERY_SEC.nodes, (signal) => ledger.getNode(id, { limit, signal }))
+  useReading(['node', id, limit], EVERY_SEC.node, (signal) => ledger.getNode(id, { limit, signal }))
 export const useQuote = (tierId: string | undefined) =>
   useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal, fresh: true }))
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))

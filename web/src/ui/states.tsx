@@ -111,7 +111,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 function inWords(error: Error): string {
   if (!(error instanceof LedgerError)) return said(error.message) || ui.states.wrong
   if (error.status === null) return ui.states.unreachable
-  if (error.status === 429) return fill(ui.states.tooMany, { n: error.retryAfter ?? 60 })
+  const limit = limitInWords(error)
+  if (limit !== null) return `${limit} ${fill(ui.states.tryIn, { n: error.retryAfter ?? 60 })}`
   if (error.status >= 500) return ui.states.unable
   return said(error.message)
 }
+
+/** What a limit of the service is, which is no outage; null for other faults. */
+export const limitInWords = (error: Error | null): string | null =>
+  error instanceof LedgerError && error.status === 429 ? ui.states.limited : null

@@ -1,22 +1,7 @@
-// Tables by TanStack Table: sorted by their headings, each row a card on a phone, with a caption for those who cannot see them.
-import {
-  type ColumnDef,
-  createSortedRowModel,
-  rowSortingFeature,
-  type SortingState,
-  sortFn_basic,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table'
+// Tables: sorted by their headings, each row a card on a phone, with a caption for those who cannot see them.
 import { type ReactNode, useMemo, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
-
-const features = tableFeatures({
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns: { basic: sortFn_basic },
-})
 
 /** A column: its heading, what a row is sorted by (bigint, number, text; none: cannot be sorted), and what its cell shows. */
 export interface Column<Row> {
@@ -36,35 +21,16 @@ interface TableProps<Row> {
   first?: number
 }
 
-const NO_VALUE = 0
+type Direction = 'ascending' | 'descending'
+
+/** The column that rows are sorted by; null: as they came. */
+type Sorting = { index: number; direction: Direction } | null
 
 /** Give `columns` as a constant of the module: what changes at each rendering is sorted at each rendering. */
 export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25 }: TableProps<Row>) {
-  const [sorting, setSorting] = useState<SortingState>([])
+  const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)
-  const definitions = useMemo(
-    () =>
-      columns.map(
-        (column): ColumnDef<typeof features, Row> => ({
-          id: column.heading,
-          accessorFn: (row) => column.sortBy?.(row) ?? NO_VALUE,
-          enableSorting: column.sortBy !== undefined,
-          sortFn: 'basic',
-        }),
-      ),
-    [columns],
-  )
-  const data = useMemo(() => [...rows], [rows])
-  const table = useTable({
-    features,
-    columns: definitions,
-    data,
-    getRowId: keyOf,
-    state: { sorting },
-    onSortingChange: setSorting,
-  })
-  const headings = table.getHeaderGroups()[0]?.headers ?? []
-  const sorted = table.getRowModel().rows
+  const sorted = useMemo(() => sortedBy(rows, columns, sorting), [rows, columns, sorting])
   const shown = all ? sorted : sorted.slice(0, first)
   return (
     <div className="table">
@@ -72,36 +38,23 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {headings.map((heading, index) => {
-              const column = columns[index]
-              const direction = heading.column.getIsSorted()
-              const ariaSort = direction === false ? 'none' : direction === 'asc' ? 'ascending' : 'descending'
-              return (
-                <th
-                  key={heading.id}
-                  scope="col"
-                  className={column?.figure ? 'figure' : undefined}
-                  aria-sort={heading.column.getCanSort() ? ariaSort : undefined}
-                >
-                  {heading.column.getCanSort() ? (
-                    <button type="button" onClick={heading.column.getToggleSortingHandler()}>
-                      {column?.heading}
-                      <span aria-hidden="true">{{ none: ' ', ascending: '↑', descending: '↓' }[ariaSort]}</span>
-                    </button>
-                  ) : (
-                    column?.heading
-                  )}
-                </th>
-              )
-            })}
+            {columns.map(({ heading, sortBy, figure }, index) => (
+              <Heading
+                key={heading}
+                heading={heading}
+                figure={figure}
+                direction={sorting?.index === index ? sorting.direction : null}
+                turn={sortBy && (() => setSorting(turned(index, sorting, typeof (rows[0] && sortBy(rows[0])))))}
+              />
+            ))}
           </tr>
         </thead>
         <tbody>
           {shown.map((row) => (
-            <tr key={row.id}>
+            <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.heading} data-heading={column.heading} className={column.figure ? 'figure' : undefined}>
-                  <div>{column.cell(row.original)}</div>
+                  <div>{column.cell(row)}</div>
                 </td>
               ))}
             </tr>
@@ -115,4 +68,47 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
       )}
     </div>
   )
+}
+
+interface HeadingProps {
+  heading: string
+  figure: boolean | undefined
+  direction: Direction | null
+  /** Sorts by it, the other way round, or no longer; none where it cannot be sorted by. */
+  turn: (() => void) | undefined
+}
+
+function Heading({ heading, figure, direction, turn }: HeadingProps) {
+  return (
+    <th scope="col" className={figure ? 'figure' : undefined} aria-sort={turn ? (direction ?? 'none') : undefined}>
+      {turn ? (
+        <button type="button" onClick={turn}>
+          {heading}
+          <span aria-hidden="true">{direction === null ? ' ' : SIGNS[direction]}</span>
+        </button>
+      ) : (
+        heading
+      )}
+    </th>
+  )
+}
+
+const SIGNS = { ascending: '↑', descending: '↓' } as const
+
+/** Of texts the first ones come first, of figures the largest; then the other way round, then as they came. */
+function turned(index: number, sorting: Sorting, kind: string): Sorting {
+  const [one, other] =
+    kind === 'string' ? (['ascending', 'descending'] as const) : (['descending', 'ascending'] as const)
+  if (sorting?.index !== index) return { index, direction: one }
+  return sorting.direction === one ? { index, direction: other } : null
+}
+
+function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sorting: Sorting): readonly Row[] {
+  const sortBy = sorting && columns[sorting.index]?.sortBy
+  if (!sorting || !sortBy) return rows
+  const sign = sorting.direction === 'ascending' ? 1 : -1
+  return rows.toSorted((a, b) => {
+    const [one, other] = [sortBy(a), sortBy(b)]
+    return one === other ? 0 : one < other ? -sign : sign
+  })
 }

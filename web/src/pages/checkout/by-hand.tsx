@@ -6,9 +6,11 @@ import { useEffect, useRef, useState } from 'react'
 import type { QrCodeGenerateResult } from 'uqr'
 import { Link } from 'wouter'
 import { ADDRESS, checksummed, ether } from '../../format.ts'
-import { useDeployment, usePaymentsOf } from '../../ledger.ts'
+import { useDeployment } from '../../ledger.ts'
+import { usePaymentsOf } from '../../live.ts'
 import { chainInWords } from '../../site.ts'
 import { CopyRows } from '../../ui/copy.tsx'
+import { limitInWords } from '../../ui/states.tsx'
 import { isPaidSince } from '../payment/intent.ts'
 
 interface ByHandProps {
@@ -83,7 +85,7 @@ interface WatchProps {
 
 /** Waits for a payment of that amount that was not there when the address was given. */
 function Watch({ payer, priceWei, sent }: WatchProps) {
-  const { data, isError } = usePaymentsOf(payer)
+  const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)
   const known = useRef<ReadonlySet<string> | null>(null)
   const ofPrice = data?.filter(({ valueWei }) => valueWei === priceWei)
@@ -94,7 +96,12 @@ function Watch({ payer, priceWei, sent }: WatchProps) {
     const fresh = ofPrice.find(({ txHash }) => !known.current?.has(txHash))
     if (fresh) sent(fresh.txHash)
   })
-  if (isError) return <p className="note">Payments of this address cannot be read just now; this page keeps asking.</p>
+  if (error)
+    return (
+      <p className="note">
+        {limitInWords(error) ?? 'Payments of this address cannot be read just now.'} This page goes on by itself.
+      </p>
+    )
   return (
     <p className="note" role="status">
       Waiting for the transfer of this address.

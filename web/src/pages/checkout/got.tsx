@@ -2,7 +2,7 @@
 import type { Tier, TierFigures } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { count, day } from '../../format.ts'
-import { ledger } from '../../ledger.ts'
+import { ledger, notBefore } from '../../ledger.ts'
 import { Amount, Countdown, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
@@ -39,7 +39,7 @@ function GotOf({ tier: { id } }: { tier: Tier }) {
   const reading = useQuery({
     queryKey: ['figures', id],
     queryFn: ({ signal }) => ledger.getTierFigures(id, { signal }),
-    refetchInterval: EVERY_MS,
+    refetchInterval: notBefore(() => EVERY_MS),
   })
   return <Shown reading={reading}>{(figures) => <Figures figures={figures} />}</Shown>
 }

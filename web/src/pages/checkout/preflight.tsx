@@ -3,9 +3,9 @@ import type { CanBuy, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { checksummed, ether, short } from '../../format.ts'
-import { ledger, queries } from '../../ledger.ts'
+import { ledger, notBefore, queries } from '../../ledger.ts'
 import { Amount } from '../../ui/facts.tsx'
-import { Waiting } from '../../ui/states.tsx'
+import { limitInWords, Waiting } from '../../ui/states.tsx'
 
 /** As often as somebody who looks at it would notice a difference. */
 const EVERY_MS = 5_000
@@ -20,7 +20,11 @@ const asked = (address: string, tierId: string) => ({
 
 /** The checks for a wallet; `undefined`: for no wallet, none. */
 export const usePreflight = (address: string | undefined, tierId: string) =>
-  useQuery({ ...asked(address ?? '', tierId), enabled: address !== undefined, refetchInterval: EVERY_MS })
+  useQuery({
+    ...asked(address ?? '', tierId),
+    enabled: address !== undefined,
+    refetchInterval: notBefore(() => EVERY_MS),
+  })
 
 /** The checks as of now, just before a wallet is asked; null where they could not be made. */
 export async function checkNow(address: string, tierId: string): Promise<CanBuy | null> {
@@ -47,11 +51,11 @@ interface PreflightProps {
 
 /** The checks for one wallet. */
 export function Preflight({ address, tier }: PreflightProps) {
-  const { data, isError } = usePreflight(address, tier.id)
-  if (isError && !data)
+  const { data, error } = usePreflight(address, tier.id)
+  if (error && !data)
     return (
       <p className="notice warn" role="status">
-        The checks could not be made just now. What does not pass is held, not lost.
+        {limitInWords(error)} The checks could not be made just now. What does not pass is held, not lost.
       </p>
     )
   if (!data) return <Waiting lines={6} />

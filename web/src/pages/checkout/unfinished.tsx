@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { short } from '../../format.ts'
-import { usePaymentsOf } from '../../ledger.ts'
+import { usePaymentsOf } from '../../live.ts'
 import { Amount, Time } from '../../ui/facts.tsx'
 import { type Intent, readIntent, sentSince, writeIntent } from '../payment/intent.ts'
 

@@ -2,7 +2,8 @@
 import type { Node } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
 import { ADDRESS, checksummed, figure, short } from '../../format.ts'
-import { useNodesOf, useTiers } from '../../ledger.ts'
+import { useTiers } from '../../ledger.ts'
+import { useNodesOf } from '../../live.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
 import { Amount, Time } from '../../ui/facts.tsx'
@@ -19,7 +20,7 @@ const t = words.wallet
 
 export function AddressPage() {
   const { address } = useParams<{ address: string }>()
-  const nodes = useNodesOf(address)
+  const nodes = useNodesOf(address.toLowerCase())
   return (
     <Page
       title={fill(t.title, { address: short(checksummed(address)) })}
@@ -39,7 +40,7 @@ export function AddressPage() {
       <Shown reading={nodes} shape="tiles">
         {(all) => (all.length > 0 ? <Nodes nodes={all} /> : <NoNodes />)}
       </Shown>
-      <PaymentsOf address={address} />
+      <PaymentsOf address={address.toLowerCase()} />
     </Page>
   )
 }

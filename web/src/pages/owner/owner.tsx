@@ -7,7 +7,8 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { count } from '../../format.ts'
 import { isFramed } from '../../frame.ts'
-import { ledger, queries, useNodesOf } from '../../ledger.ts'
+import { ledger, notBefore, queries } from '../../ledger.ts'
+import { useNodesOf } from '../../live.ts'
 import { Address } from '../../ui/facts.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save.ts'
@@ -37,7 +38,11 @@ export function Owner() {
 }
 
 function SignedInOrNot() {
-  const me = useQuery({ queryKey: ME, queryFn: ({ signal }) => readMe(signal), refetchInterval: ME_EVERY_MS })
+  const me = useQuery({
+    queryKey: ME,
+    queryFn: ({ signal }) => readMe(signal),
+    refetchInterval: notBefore(() => ME_EVERY_MS),
+  })
   return (
     <>
       <Shown reading={me} lines={6}>

@@ -1,6 +1,6 @@
 // A transaction that no block has shown yet: what may have become of it in the wallet.
 import { Link } from 'wouter'
-import { usePaymentsOf } from '../../ledger.ts'
+import { usePaymentsOf } from '../../live.ts'
 import { isPaidSince } from './intent.ts'
 
 /** A transaction that no block has taken by then may have been replaced in the wallet, or given up. */
@@ -16,7 +16,7 @@ interface NotSeenProps {
 
 /** A transaction that stays away: the one that replaced it, where its payer is known, or what to look for. */
 export function NotSeen({ txHash, payer, since, asked }: NotSeenProps) {
-  const { data } = usePaymentsOf(payer)
+  const { data } = usePaymentsOf(payer, { isLive: false })
   const other = data?.find((one) => one.txHash !== txHash && isPaidSince(one, since))
   if (other) {
     return (

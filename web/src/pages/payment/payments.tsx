@@ -2,7 +2,7 @@
 import type { Payment } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { count, short } from '../../format.ts'
-import { usePaymentsOf } from '../../ledger.ts'
+import { usePaymentsOf } from '../../live.ts'
 import { Amount, Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'

@@ -3,7 +3,8 @@
 import { LedgerError, type Payment, watchPayment } from '@node-ledger/client'
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { ledger } from '../../ledger.ts'
+import { ledger, notBefore } from '../../ledger.ts'
+import { whileShown } from '../../live.ts'
 
 const EVERY_MS = 2_000
 /** Until the ledger has it, a claim is the only question that can find it. Claims are limited to twenty a minute and address. */
@@ -30,7 +31,10 @@ export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
       isKnown.current = seen.length > 0
       return seen
     },
-    refetchInterval: ({ state }) => !isNoPayment(state.error) && untilAskedAgain(state.data ?? [], isLive),
+    refetchInterval: (query) => {
+      const { data = [], error } = query.state
+      return !isNoPayment(error) && !isOver(data) && notBefore(() => untilAskedAgain(data, isLive))(query)
+    },
     gcTime: 0,
   })
   const isDone = isOver(reading.data ?? []) || isNoPayment(reading.error)
@@ -47,7 +51,9 @@ export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
     const seen = isKnown.current ? await readState(txHash, signal) : []
     if (isSettled(seen) || (seen.length > 0 && Date.now() - claimedAt.current < CLAIM_EVERY_MS)) return seen
     claimedAt.current = Date.now()
-    return claim(txHash, seen, signal)
+    return claim(txHash, seen, signal, (afterMs) => {
+      claimedAt.current += afterMs
+    })
   }
 }
 
@@ -62,29 +68,11 @@ export const isOver = (seen: Seen) => seen.length > 0 && seen.every(({ status })
 const isSettled = (seen: Seen) =>
   seen.length > 0 && seen.every(({ status }) => status === 'held' || FINAL.includes(status))
 
-/** Milliseconds; false: never again. */
-function untilAskedAgain(seen: Seen, isLive: boolean): number | false {
-  if (isOver(seen)) return false
+/** Milliseconds. */
+function untilAskedAgain(seen: Seen, isLive: boolean): number {
   if (seen.length === 0) return UNKNOWN_EVERY_MS
   if (isSettled(seen)) return HELD_EVERY_MS
   return isLive ? CLAIM_EVERY_MS : EVERY_MS
-}
-
-/** Runs it while the page is shown: a browser has few connections to one host, which tabs in the background leave to the others. */
-function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
-  let stop = new AbortController()
-  const begin = () => {
-    stop.abort()
-    stop = new AbortController()
-    // The query asks on its own, and says what is wrong.
-    if (!document.hidden) run(stop.signal).catch(() => undefined)
-  }
-  begin()
-  document.addEventListener('visibilitychange', begin)
-  return () => {
-    document.removeEventListener('visibilitychange', begin)
-    stop.abort()
-  }
 }
 
 async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
@@ -97,11 +85,17 @@ async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
 }
 
 /** What a claim answers. Where it is put off, what was seen stands; a service that cannot ask the chain still knows its ledger. */
-async function claim(txHash: string, seen: Seen, signal: AbortSignal): Promise<Seen> {
+async function claim(
+  txHash: string,
+  seen: Seen,
+  signal: AbortSignal,
+  putOff: (afterMs: number) => void,
+): Promise<Seen> {
   try {
     return paymentsOf(await ledger.claimPayment(txHash, { signal, attempts: 1 }))
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
+    putOff((error.retryAfter ?? 0) * 1000)
     // The transaction is in no block yet.
     if (error.status === 409 || seen.length > 0) return seen
     // A transfer that buys nothing is refused, and may be on record all the same: held for the operator.

@@ -6,7 +6,7 @@ import { useCover } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
-import { Failed, Waiting } from '../../ui/states.tsx'
+import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
 import { readIntent, writeIntent } from './intent.ts'
 import { NotSeen } from './not-seen.tsx'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
@@ -68,7 +68,8 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
       </p>
       {reading.isError && (
         <p className="notice warn" role="alert">
-          The service cannot be asked just now. Nothing is lost; this page keeps asking.
+          {limitInWords(reading.error) ?? 'The service cannot be asked just now.'} Nothing is lost; this page goes on by
+          itself.
         </p>
       )}
       {reading.isPending && <Waiting lines={4} />}

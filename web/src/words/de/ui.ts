@@ -89,10 +89,8 @@ export const ui = {
     stale: 'Nicht aktuell: {why} Sie sehen, was zuletzt gelesen wurde.',
     wrong: 'Etwas ist schiefgegangen.',
     unreachable: 'Der Dienst ist nicht erreichbar.',
-    tooMany: {
-      one: 'Zu viele Anfragen von hier. Versuchen Sie es in {n} Sekunde erneut.',
-      other: 'Zu viele Anfragen von hier. Versuchen Sie es in {n} Sekunden erneut.',
-    },
+    limited: 'Von hier kamen zu viele Anfragen.',
+    tryIn: { one: 'Versuchen Sie es in {n} Sekunde erneut.', other: 'Versuchen Sie es in {n} Sekunden erneut.' },
     unable: 'Der Dienst kann das derzeit nicht beantworten.',
   },
   notFound: { title: 'Diese Seite gibt es nicht', lead: 'Unter dieser Adresse liegt nichts.', home: 'Zur Übersicht' },

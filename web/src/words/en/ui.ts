@@ -86,10 +86,8 @@ export const ui = {
     stale: 'Not current: {why} Shown is what was read last.',
     wrong: 'Something went wrong.',
     unreachable: 'The service could not be reached.',
-    tooMany: {
-      one: 'Too many requests from here. Try again in {n} second.',
-      other: 'Too many requests from here. Try again in {n} seconds.',
-    },
+    limited: 'Too many requests came from here.',
+    tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },
     unable: 'The service cannot answer this at present.',
   },
   notFound: { title: 'No such page', lead: 'There is nothing at this address.', home: 'Go to the overview' },

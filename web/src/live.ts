@@ -1,0 +1,99 @@
+// What a wallet has paid and owns, as it happens: one stream of events for each wallet that a page shows, closed with it. Where no stream can be had,
+// the queries ask every few seconds.
+import { watchAddress } from '@node-ledger/client'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ledger, notBefore, queries } from './ledger.ts'
+
+/** As long as the service keeps an answer, in milliseconds. */
+const EVERY_MS = 5_000
+/** While changes come by themselves. */
+const LIVE_EVERY_MS = 60_000
+
+/** The nodes of a wallet. */
+export function useNodesOf(address: string) {
+  useStream(address)
+  return useQuery({
+    queryKey: ['nodes', address],
+    queryFn: ({ signal }) => ledger.getNodesOfAddress(address, { signal }),
+    refetchInterval: everyOf(address),
+  })
+}
+
+/** What a wallet has paid; `undefined`: of no wallet, nothing. `isLive`: false where the page has a stream already. */
+export function usePaymentsOf(address: string | undefined, { isLive = true } = {}) {
+  useStream(isLive ? address : undefined)
+  return useQuery({
+    queryKey: ['payments', address],
+    queryFn: ({ signal }) => ledger.getPaymentsOfAddress(address ?? '', { signal }),
+    enabled: address !== undefined,
+    refetchInterval: everyOf(address),
+  })
+}
+
+const everyOf = (address: string | undefined) =>
+  notBefore(() => (address && live.has(address) ? LIVE_EVERY_MS : EVERY_MS))
+
+interface Stream {
+  users: number
+  stop: () => void
+}
+
+const streams = new Map<string, Stream>()
+/** The wallets whose changes come by themselves just now. */
+const live = new Set<string>()
+
+/** Keeps the queries of a wallet current while the component is shown. */
+function useStream(address: string | undefined): void {
+  useEffect(() => (address === undefined ? undefined : join(address)), [address])
+}
+
+function join(address: string): () => void {
+  const stream = streams.get(address) ?? { users: 0, stop: whileShown((signal) => follow(address, signal)) }
+  streams.set(address, stream)
+  stream.users++
+  return () => {
+    if (--stream.users > 0) return
+    streams.delete(address)
+    stream.stop()
+  }
+}
+
+async function follow(address: string, signal: AbortSignal): Promise<void> {
+  const onLive = (isLive: boolean) => {
+    live[isLive ? 'add' : 'delete'](address)
+    // From now on they ask by themselves.
+    if (!isLive) for (const of of ['payments', 'nodes']) void queries.invalidateQueries({ queryKey: [of, address] })
+  }
+  let isFirst = true
+  try {
+    // Between two streams the queries ask.
+    const options = { signal, pollMs: Number.POSITIVE_INFINITY, onLive }
+    for await (const { payments, nodes } of watchAddress(ledger, address, options)) {
+      queries.setQueryData(['payments', address], payments)
+      queries.setQueryData(['nodes', address], nodes)
+      // What belongs to a session is in no stream.
+      if (!isFirst) void queries.invalidateQueries({ queryKey: ['me'] })
+      isFirst = false
+    }
+  } finally {
+    live.delete(address)
+  }
+}
+
+/** Runs it while the page is shown: a browser has few connections to one host, which tabs in the background leave to the others. */
+export function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
+  let stop = new AbortController()
+  const begin = () => {
+    stop.abort()
+    stop = new AbortController()
+    // The queries ask on their own, and say what is wrong.
+    if (!document.hidden) run(stop.signal).catch(() => undefined)
+  }
+  begin()
+  document.addEventListener('visibilitychange', begin)
+  return () => {
+    document.removeEventListener('visibilitychange', begin)
+    stop.abort()
+  }
+}
