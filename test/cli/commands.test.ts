@@ -96,7 +96,10 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
       assert.equal((await runHere(['payments', 'refund-prepare', paid, '--yes'], env)).code, 0)
       return paid
     },
-    address: () => world.at(14),
+    address: async () => {
+      if (example.includes('payments decide')) await world.pay(14, CENT + 7n).then(() => world.settle())
+      return world.at(14)
+    },
     unattributed: async () => {
       inner = await innerPayment()
       const { payments } = JSON.parse(
@@ -194,6 +197,7 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
     ...('yes' in options ? ['--yes'] : []),
     ...(name === 'rebuild' ? ['--into', empty.url] : []),
     ...(name === 'migrate' ? ['--status'] : []),
+    ...(name === 'payments decide' ? ['--held-for', 'recheck'] : []),
   ]
 }
 

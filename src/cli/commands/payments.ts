@@ -96,6 +96,36 @@ payment of its own, and the rest stays; --transfers takes several at once. Where
     load: async () => (await import('../desk/payments.ts')).dismiss,
   },
   {
+    name: 'payments decide',
+    group: 'decide',
+    summary: 'decide about many held payments at once, chosen by a filter or by a file',
+    details: `Shows how many there are and what they come to, and asks. Each is decided as if it were named alone, with a row of the audit log of its
+own; what is refused is listed, and keeps no other from it. A run that was cut off can be run again: it finds what is left. Exit code 1 when
+any was refused.`,
+    args: [
+      {
+        name: 'decision',
+        help: 'release, dismiss or refund-prepare',
+        choices: ['release', 'dismiss', 'refund-prepare'],
+      },
+    ],
+    options: {
+      file: { value: 'file', help: 'payments by hash or row id, one to a line; what follows a comma is not read' },
+      'held-for': { value: 'reason', help: 'instead: those held for this reason, as recheck' },
+      from: { value: 'address', help: 'those that this wallet paid' },
+      tier: { value: 'tier', help: 'those that were judged by this tier' },
+      'tier-id': { value: 'tier', help: 'with release: the tier, where an amount is the price of none' },
+      ...REASON,
+      'dry-run': { help: 'only say what would become of each; not with refund-prepare' },
+      ...YES,
+    },
+    examples: [
+      'node-ledger payments decide release --held-for saleClosed --dry-run',
+      'node-ledger payments decide dismiss --held-for wrongAmount --from <address> --reason "tests of ours" --yes',
+    ],
+    load: async () => (await import('../desk/decide-many.ts')).decidePayments,
+  },
+  {
     name: 'payments refund-prepare',
     group: 'decide',
     summary: 'hold a payment for its refund, and say whether the ether may be sent back already',

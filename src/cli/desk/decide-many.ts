@@ -1,0 +1,116 @@
+// The command `payments decide`: one decision about many held payments, chosen by a filter or by a file. Each is decided as if it were named
+// alone, with its own row of the audit log; so a run that was cut off is simply run again, and finds what is left.
+import { readFileSync } from 'node:fs'
+import type { components } from '../../../api/admin.ts'
+import type { OperatorDeps } from '../../operator/act.ts'
+import { decideMany } from '../../operator/decide.ts'
+import { readPayments } from '../../operator/payments.ts'
+import { prepareRefunds } from '../../operator/refunds/refund-many.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { inEther } from '../ether.ts'
+import { accepted } from '../operator.ts'
+import { agrees, table } from '../output.ts'
+
+/** As many as an act on several takes. */
+const AT_ONCE = 100
+const PAGE = 200
+
+type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' | 'tierId'>
+/** A payment by its row id or its transaction's hash, and why it was not decided; null where it was. */
+interface Outcome {
+  readonly payment: string
+  readonly refusal: string | null
+}
+
+/** Runs the command: 0 when each was decided, 1 when any was refused. */
+export async function decidePayments(call: Call): Promise<ExitCode> {
+  const { args, values, flags, io, out, signal } = call
+  const filters = ['held-for', 'from', 'tier'].filter((name) => values[name] !== undefined)
+  if ((values.file === undefined) === (filters.length === 0))
+    throw new UsageError('Choose the payments: by --file, or by one or more of --held-for, --from and --tier.')
+  if (args.decision === 'refund-prepare' && flags.has('dry-run'))
+    throw new UsageError(
+      '--dry-run: holding a payment for its refund is its own trial, and "payments refund-cancel" takes it back',
+    )
+  return await withOperator(io, async (deps) => {
+    const payments = values.file === undefined ? await chosen(call, deps) : readNames(values.file)
+    const dryRun = flags.has('dry-run')
+    if (payments.length === 0) {
+      await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment is like that.')
+      return EXIT.done
+    }
+    const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
+    if (!dryRun && !(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    const results: Outcome[] = []
+    for (let at = 0; at < payments.length && !signal.aborted; at += AT_ONCE) {
+      results.push(...(await decide(call, deps, payments.slice(at, at + AT_ONCE))))
+      if (payments.length > AT_ONCE) out.say(`  ${results.length} of ${payments.length}`)
+    }
+    const refused = results.filter(({ refusal }) => refusal !== null)
+    const decided = results.length - refused.length
+    await out.result({ dryRun, decided, refused }, () =>
+      [
+        ...refused.map(({ payment, refusal }) => `${payment}: ${refusal}`),
+        `${decided} ${dryRun ? 'would be' : 'were'} decided, ${refused.length} not.`,
+      ].join('\n'),
+    )
+    return refused.length === 0 ? EXIT.done : EXIT.negative
+  })
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  release: 'Release',
+  dismiss: 'Dismiss, so that neither a node nor a refund comes of them,',
+  'refund-prepare': 'Hold for their refunds',
+}
+
+/** The ids of the held payments that the filter finds, oldest first; shows what they come to. */
+async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
+  const { 'held-for': reason, from, tier: tierId } = call.values
+  const rows: Row[] = []
+  for (let cursor: string | undefined; ; ) {
+    const asked = { status: 'held', reason, from, tierId, cursor, limit: PAGE }
+    const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+    const page = accepted(await readPayments(deps, given), call) as { payments: Row[]; nextCursor: string | null }
+    rows.push(...page.payments)
+    if (page.nextCursor === null) break
+    cursor = page.nextCursor
+  }
+  if (rows.length > 0) call.out.say(summary(rows))
+  return rows.map(({ id }) => String(id)).reverse()
+}
+
+/** How many there are by reason and tier, and what they come to. */
+function summary(rows: readonly Row[]): string {
+  const groups = Map.groupBy(rows, ({ reason, tierId }) => `${reason} ${tierId ?? '-'}`)
+  return table(
+    ['held for', 'tier', 'payments', 'ether'],
+    [...groups].map(([key, of]) => [
+      ...key.split(' '),
+      of.length,
+      inEther(of.reduce((sum, { valueWei }) => sum + BigInt(valueWei), 0n)),
+    ]),
+  )
+}
+
+/** Payments named one to a line, by hash or row id; what follows a comma or a # is for people. */
+function readNames(path: string): string[] {
+  try {
+    const lines = readFileSync(path, 'utf8').split('\n')
+    return [...new Set(lines.map((line) => (line.split(/[,#]/)[0] ?? '').trim()).filter((name) => name !== ''))]
+  } catch (error) {
+    throw new UsageError(`--file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+async function decide(call: Call, deps: OperatorDeps, payments: readonly string[]): Promise<readonly Outcome[]> {
+  const { args, values, flags } = call
+  const reason = values.reason === undefined ? {} : { reason: values.reason }
+  if (args.decision === 'refund-prepare')
+    return accepted(await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call).results
+  const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
+  const asked = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
+  return accepted(await decideMany(deps, actorHere(), asked), call).results
+}

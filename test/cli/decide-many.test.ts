@@ -1,0 +1,48 @@
+// `payments decide` on a real ledger: held payments chosen by a filter or by a file, previewed, and decided each by itself.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { ETHER, startWorld, type World } from '../support/world.ts'
+
+const CENT = ETHER / 100n
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.close())
+
+test('are chosen by a filter, previewed, decided each by itself, and by a file once more', async () => {
+  const payer = world.at(17)
+  const held: string[] = []
+  for (const wei of [CENT + 5n, CENT + 6n]) held.push(await world.pay(17, wei))
+  await world.settle()
+  const decide = (words: string[], typed?: string) => runHere(['payments', 'decide', ...words], worldEnv(world), typed)
+  const chosen = ['--held-for', 'wrongAmount', '--from', payer]
+  const dry = await decide(['release', ...chosen, '--dry-run', '--tier-id', 'basic', '--json'])
+  assert.deepEqual([dry.code, JSON.parse(dry.out).decided], [0, 2], dry.err)
+  assert.match(dry.err, /wrongAmount +- +2 +0\.020000000000000011/)
+  assert.equal((await decide(['dismiss', ...chosen], 'n')).code, 1)
+  // Without a tier a release of these is refused, each by itself, and the list says so.
+  const refused = await decide(['release', ...chosen, '--yes', '--json'])
+  assert.deepEqual([refused.code, JSON.parse(refused.out).refused.length], [1, 2])
+  assert.equal((await decide(['refund-prepare', ...chosen, '--yes'])).code, 0)
+  const none = await decide(['dismiss', ...chosen, '--yes'])
+  assert.deepEqual([none.code, none.out], [0, 'No held payment is like that.\n'], 'held for another reason by now')
+
+  const file = join(temporaryDirectory(), 'decided')
+  writeFileSync(file, `${held[0]}, the first\n${held[1]} # the second\n\nnobody\n`)
+  const named = await decide(['dismiss', '--file', file, '--reason', 'tests', '--yes', '--json'])
+  assert.equal(named.code, 1, named.err)
+  const { decided, refused: rest } = JSON.parse(named.out)
+  assert.deepEqual([decided + rest.length, rest.at(-1).payment], [3, 'nobody'])
+  for (const words of [
+    ['dismiss', '--yes'],
+    ['dismiss', '--file', file, ...chosen],
+    ['dismiss', '--file', '/nowhere'],
+  ])
+    assert.equal((await decide(words)).code, 2, words.join(' '))
+})
