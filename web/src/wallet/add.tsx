@@ -1,6 +1,7 @@
 // Has the connected wallet show a node among what it holds (EIP-747). Wallets that cannot do so say no, and the button goes.
 import { useMutation } from '@tanstack/react-query'
 import { useDeployment } from '../ledger.ts'
+import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
 /** A button; nothing where the wallet has refused or cannot. */
@@ -16,7 +17,7 @@ export function AddToWallet({ nodeId, wallet }: { nodeId: string; wallet: Connec
   if (!address || add.isError) return null
   return (
     <button type="button" className="button" disabled={add.isPending || add.isSuccess} onClick={() => add.mutate()}>
-      {add.isSuccess ? 'Added' : 'Show in my wallet'}
+      {add.isSuccess ? words.added : words.add}
     </button>
   )
 }

@@ -6,12 +6,14 @@ import { chainInWords } from '../site.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Address } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
-import { saidByWallet } from './errors.ts'
+import { fill } from '../words/message.ts'
+import { words } from '../words/wallet.ts'
+import { saidByWallet, sentenceOfWallet } from './errors.ts'
 import { isPhone, WalletApps } from './phones.tsx'
 import { useWallet } from './use-wallet.ts'
 
 /** A button that opens the list of wallets; once connected, the wallet itself. */
-export function Connect({ label = 'Connect a wallet' }: { label?: string }) {
+export function Connect({ label = words.connect }: { label?: string }) {
   const [open, setOpen] = useState(false)
   const wallet = useWallet()
   const { mutate: disconnect } = useDisconnect()
@@ -22,7 +24,7 @@ export function Connect({ label = 'Connect a wallet' }: { label?: string }) {
           {wallet.name} <Address of={wallet.address} />
         </span>
         <button type="button" className="button quiet" onClick={() => disconnect({})}>
-          Disconnect
+          {words.disconnect}
         </button>
       </p>
     )
@@ -32,7 +34,7 @@ export function Connect({ label = 'Connect a wallet' }: { label?: string }) {
       <button type="button" className="button main wide" onClick={() => setOpen(true)}>
         {label}
       </button>
-      <Dialog open={open} onClose={() => setOpen(false)} title="Connect a wallet">
+      <Dialog open={open} onClose={() => setOpen(false)} title={words.connect}>
         <Wallets done={() => setOpen(false)} />
       </Dialog>
     </>
@@ -46,10 +48,8 @@ function Wallets({ done }: { done: () => void }) {
   if (connectors.length === 0) {
     return (
       <div className="empty">
-        <p className="title">No wallet found in this browser.</p>
-        <p>
-          Install a wallet extension and reload this page, or pay from a phone with the QR code on the page of a tier.
-        </p>
+        <p className="title">{words.noneFound}</p>
+        <p>{words.install}</p>
       </div>
     )
   }
@@ -66,13 +66,13 @@ function Wallets({ done }: { done: () => void }) {
             >
               {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
               <span>{connector.name}</span>
-              {isPending && variables?.connector === connector && <span className="note">confirm in the wallet…</span>}
+              {isPending && variables?.connector === connector && <span className="note">{words.confirm}</span>}
             </button>
           </li>
         ))}
       </ul>
       {error && <Failed error={saidByWallet(error)} />}
-      <p className="note">Connecting shows this page your address, nothing more. Keys stay in the wallet.</p>
+      <p className="note">{words.keys}</p>
     </>
   )
 }
@@ -86,8 +86,8 @@ export function WrongChain() {
   return (
     <div className="notice warn" role="alert">
       <p>
-        Your wallet is on chain {wallet.chainId}; this ledger is on {chainInWords(deployment)}.
-        {error && ` ${saidByWallet(error).message}`}
+        {fill(words.wrongChain, { id: String(wallet.chainId), chain: chainInWords(deployment) })}
+        {error && ` ${sentenceOfWallet(error)}`}
       </p>
       <button
         type="button"
@@ -95,7 +95,7 @@ export function WrongChain() {
         disabled={isPending}
         onClick={() => change({ chainId: deployment.chainId })}
       >
-        {isPending ? 'Confirm in the wallet…' : 'Switch the wallet'}
+        {isPending ? words.confirmSwitch : words.switch}
       </button>
     </div>
   )

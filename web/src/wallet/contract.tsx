@@ -3,9 +3,11 @@ import type { Quote } from '@node-ledger/client'
 import { isContract, type WalletCall } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { checksummed, ether } from '../format.ts'
+import { checksummed, ether, plainEther } from '../format.ts'
 import { CopyRows } from '../ui/copy.tsx'
 import { SignInLink } from '../ui/sign-in.tsx'
+import { rich } from '../words/message.ts'
+import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
 /** Whether a connected wallet is a contract; null while that is not known. */
@@ -21,38 +23,19 @@ export function useIsContract(wallet: ConnectedWallet | null): boolean | null {
 
 /** Tells a buyer whose wallet is a contract what becomes of its payment, before they pay. */
 export function ContractNotice({ mode }: { mode: Quote['contractWallets'] }) {
-  return <div className={mode === 'hold' ? 'notice warn' : 'notice'}>{NOTICES[mode]}</div>
-}
-
-const NOTICES: Record<Quote['contractWallets'], ReactNode> = {
-  hold: (
-    <p>
-      This wallet is a contract. Its payment will be held for review: the operator looks at it, and releases the node or
-      sends the ether back. From an ordinary account the node comes by itself.
-    </p>
-  ),
-  proven: (
-    <p>
-      This wallet is a contract. Its payment becomes a node once the wallet is known to be somebody’s. A Safe and other
-      known wallets are; any other <SignInLink>signs in here</SignInLink>, before it pays or after.
-    </p>
-  ),
-  all: <p>This wallet is a contract. It buys as any other wallet does, and the node belongs to it.</p>,
-}
-
-/** Whose payments become nodes by themselves, in a sentence about contract wallets. */
-export const CONTRACTS_MAY: Record<Quote['contractWallets'], string> = {
-  hold: 'A transfer of a contract wallet (a Safe, a smart account) is held until the operator has looked.',
-  proven: 'A contract wallet (a Safe, a smart account) may pay, too, once it is known to be somebody’s.',
-  all: 'A contract wallet (a Safe, a smart account) may pay, too.',
+  const notice = rich(words.notices[mode], { signIn: (text: ReactNode) => <SignInLink>{text}</SignInLink> })
+  return (
+    <div className={mode === 'hold' ? 'notice warn' : 'notice'}>
+      <p>{notice}</p>
+    </div>
+  )
 }
 
 /** The wallet has a call, and its other signers may have to agree. */
 export function Proposed() {
   return (
     <p className="notice" role="status">
-      The wallet has taken the call. It is sent once as many signers as the wallet asks for have agreed. This page waits
-      for it, and need not stay open.
+      {words.proposed}
     </p>
   )
 }
@@ -62,10 +45,10 @@ export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { c
   return (
     <CopyRows
       rows={[
-        ['To', checksummed(to), checksummed(to)],
-        ['Value', `${ether(valueWei)} ETH`, ether(valueWei).replaceAll(',', '')],
-        ['Data', data, data],
-        ['Chain id', String(chainId), String(chainId)],
+        [words.call.to, checksummed(to), checksummed(to)],
+        [words.call.value, `${ether(valueWei)} ETH`, plainEther(valueWei)],
+        [words.call.data, data, data],
+        [words.call.chainId, String(chainId), String(chainId)],
       ]}
     />
   )

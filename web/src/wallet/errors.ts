@@ -2,14 +2,17 @@
 import { LedgerError } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'viem'
+import { said } from '../words/catalogue.ts'
+import { words } from '../words/wallet.ts'
 
 /** An error whose message is for people. */
 export function saidByWallet(error: unknown): Error {
   if (error instanceof WalletError || error instanceof LedgerError) return error
-  if (!(error instanceof BaseError)) return error instanceof Error ? error : new Error('The wallet did not answer.')
-  if (error.walk((cause) => cause instanceof UserRejectedRequestError))
-    return new Error('The wallet refused. Nothing was sent.')
-  if (error.walk((cause) => cause instanceof InsufficientFundsError))
-    return new Error('The wallet does not hold enough ether for the amount and the fee.')
+  if (!(error instanceof BaseError)) return error instanceof Error ? error : new Error(words.errors.noAnswer)
+  if (error.walk((cause) => cause instanceof UserRejectedRequestError)) return new Error(words.errors.refused)
+  if (error.walk((cause) => cause instanceof InsufficientFundsError)) return new Error(words.errors.tooLittle)
   return new Error(error.shortMessage)
 }
+
+/** The same as a sentence in the page's language. */
+export const sentenceOfWallet = (error: unknown): string => said(saidByWallet(error).message)

@@ -1,6 +1,9 @@
 // Phones have no extensions: each wallet app has a browser of its own, in which this page finds that wallet. Links open the page there.
 // MetaMask's and OKX's are in their documents; those of Coinbase Wallet, Trust and Rainbow are as other applications use them. None was tried on a phone.
 
+import { rich } from '../words/message.ts'
+import { words } from '../words/wallet.ts'
+
 /** An app's link to a page, by its name. */
 const APPS: readonly (readonly [name: string, link: (page: URL) => string])[] = [
   // Takes host and path as they are: what is encoded opens an empty tab.
@@ -21,7 +24,7 @@ export function WalletApps() {
   const page = new URL(window.location.href)
   return (
     <>
-      <p>Open this page in the browser of your wallet app:</p>
+      <p>{words.apps.open}</p>
       <ul className="wallets">
         {APPS.map(([name, link]) => (
           <li key={name}>
@@ -31,9 +34,7 @@ export function WalletApps() {
           </li>
         ))}
       </ul>
-      <p className="note">
-        Another app works, too: open its browser, and go to <span className="whole">{page.host}</span>. Or pay by hand.
-      </p>
+      <p className="note">{rich(words.apps.another, { host: <span className="whole">{page.host}</span> })}</p>
     </>
   )
 }

@@ -27,7 +27,7 @@ export function inLanguage<English extends object>(part: Exclude<keyof German, '
 }
 
 /** A sentence of the service, the contract or the client in the page's language, where it has it; else as it came. */
-export const said = (sentence: string): string => other?.said[sentence] ?? sentence
+export const said = (sentence: string): string => other?.said(sentence) ?? sentence
 
 /** Has the texts in the page's language. Throws where they cannot be loaded: they stay English then. */
 export async function loadTexts(): Promise<void> {

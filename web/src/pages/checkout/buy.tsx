@@ -5,21 +5,22 @@ import { times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Shown, Waiting } from '../../ui/states.tsx'
+import { words } from '../../words/checkout.ts'
+import { fill } from '../../words/message.ts'
 import { Claim } from '../payment/claim.tsx'
 import { TierCards } from './tiers.tsx'
 
 // What pays is loaded once a tier is chosen.
 const Checkout = lazy(async () => ({ default: (await import('./checkout.tsx')).Checkout }))
 
+const t = words.buy
+
 export function Buy() {
   const { tier: id } = useParams<{ tier?: string }>()
   const tiers = useTiers()
   if (id === undefined) {
     return (
-      <Page
-        title="Buy a node"
-        lead="Choose a tier. You pay by one transfer; the node comes to the wallet you pay from."
-      >
+      <Page title={t.title} lead={t.lead}>
         <Shown reading={tiers} shape="cards">
           {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
         </Shown>
@@ -30,8 +31,8 @@ export function Buy() {
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   return (
     <Page
-      title={tier ? `Buy ${tier.label}` : 'Buy a node'}
-      lead={tier && `One node that earns ${times(tier.payoutBps)} the base credit each round.`}
+      title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title}
+      lead={tier && fill(t.oneNode, { rate: times(tier.payoutBps) })}
     >
       <Shown reading={tiers}>
         {(all) =>
@@ -41,7 +42,7 @@ export function Buy() {
             </Suspense>
           ) : (
             <>
-              <Empty title="There is no such tier." />
+              <Empty title={t.noTier} />
               <TierCards tiers={all.filter(({ onSale }) => onSale)} />
             </>
           )

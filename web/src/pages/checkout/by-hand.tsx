@@ -5,13 +5,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import type { QrCodeGenerateResult } from 'uqr'
 import { Link } from 'wouter'
-import { ADDRESS, checksummed, ether } from '../../format.ts'
+import { ADDRESS, checksummed, ether, plainEther } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { chainInWords } from '../../site.ts'
 import { CopyRows } from '../../ui/copy.tsx'
 import { limitInWords } from '../../ui/states.tsx'
+import { words } from '../../words/checkout.ts'
+import { fill, rich } from '../../words/message.ts'
 import { isPaidSince } from '../payment/intent.ts'
+
+const t = words.byHand
 
 interface ByHandProps {
   quote: Quote
@@ -27,9 +31,9 @@ export function ByHand({ quote, payer, setPayer, sent }: ByHandProps) {
   const name = useDeployment().data?.chainName
   const chain = chainInWords({ chainName: name ?? null, chainId: quote.chainId })
   const rows = [
-    ['Amount, exactly', `${ether(quote.priceWei)} ETH`, ether(quote.priceWei).replaceAll(',', '')],
-    ['To', to, to],
-    ['Chain id', name ? `${quote.chainId}, ${name}` : String(quote.chainId), String(quote.chainId)],
+    [t.amount, `${ether(quote.priceWei)} ETH`, plainEther(quote.priceWei)],
+    [t.to, to, to],
+    [t.chainId, name ? `${quote.chainId}, ${name}` : String(quote.chainId), String(quote.chainId)],
   ] as const
   return (
     <div className="stack">
@@ -38,16 +42,14 @@ export function ByHand({ quote, payer, setPayer, sent }: ByHandProps) {
       <div className="by-hand">
         <Qr text={link} />
         <div className="stack">
-          <p>Scan this with a wallet on a phone, or send by hand:</p>
+          <p>{t.scan}</p>
           <CopyRows rows={rows} />
           <p>
             <a href={link} className="button">
-              Open in a wallet
+              {t.open}
             </a>
           </p>
-          <p className="note">
-            Any other amount is held for the operator. Sent on another network than {chain}, it is not seen here.
-          </p>
+          <p className="note">{fill(t.otherAmount, { chain })}</p>
         </div>
       </div>
     </div>
@@ -59,10 +61,10 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   const isWrong = text !== '' && !ADDRESS.test(text)
   return (
     <label className="field">
-      <span>Which address will pay?</span>
+      <span>{t.whichAddress}</span>
       <input
         value={text}
-        placeholder="0x… It is checked before you pay, and this page goes on by itself."
+        placeholder={t.placeholder}
         autoComplete="off"
         spellCheck="false"
         aria-invalid={isWrong}
@@ -72,7 +74,7 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
           setPayer(ADDRESS.test(entered) ? entered.toLowerCase() : null)
         }}
       />
-      {isWrong && text.length >= 42 && <span className="error">An address is 0x and 40 hex digits.</span>}
+      {isWrong && text.length >= 42 && <span className="error">{t.wrong}</span>}
     </label>
   )
 }
@@ -99,19 +101,13 @@ function Watch({ payer, priceWei, sent }: WatchProps) {
   if (error)
     return (
       <p className="note">
-        {limitInWords(error) ?? 'Payments of this address cannot be read just now.'} This page goes on by itself.
+        {limitInWords(error) ?? t.cannotRead} {t.goesOn}
       </p>
     )
   return (
     <p className="note" role="status">
-      Waiting for the transfer of this address.
-      {recent && (
-        <>
-          {' '}
-          It has made one of this amount a moment ago:{' '}
-          <Link href={`/payment/${recent.txHash}`}>see what came of it</Link>.
-        </>
-      )}
+      {t.waiting}
+      {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
     </p>
   )
 }
@@ -129,13 +125,7 @@ function Qr({ text }: { text: string }) {
 function Code({ code: { data, size } }: { code: QrCodeGenerateResult }) {
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
   return (
-    <svg
-      className="qr"
-      viewBox={`0 0 ${size} ${size}`}
-      role="img"
-      aria-label="QR code of the payment"
-      shapeRendering="crispEdges"
-    >
+    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={t.qr} shapeRendering="crispEdges">
       <path d={path} />
     </svg>
   )

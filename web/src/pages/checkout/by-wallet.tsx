@@ -8,10 +8,14 @@ import { ledger, queries } from '../../ledger.ts'
 import { Failed } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { ContractNotice, LeftByHand, Proposed, useIsContract } from '../../wallet/contract.tsx'
-import { saidByWallet } from '../../wallet/errors.ts'
+import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
+import { words } from '../../words/checkout.ts'
+import { fill } from '../../words/message.ts'
 import { writeIntent } from '../payment/intent.ts'
 import { type Check, checkNow, obstaclesIn, sentenceOf, usePreflight } from './preflight.tsx'
+
+const t = words.wallet
 
 export interface ByWalletProps {
   tier: Tier
@@ -46,11 +50,9 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
         disabled={pay.isPending || wallet.chainId !== quote.chainId || isHeldBack}
         onClick={() => pay.mutate(wallet)}
       >
-        {pay.isPending ? (asked ? 'Confirm in the wallet…' : 'Checking…') : `Pay ${ether(quote.priceWei)} ETH`}
+        {pay.isPending ? (asked ? t.confirm : t.checking) : fill(t.pay, { amount: ether(quote.priceWei) })}
       </button>
-      {preflight.data?.canBuy === null && (
-        <p className="note">Not all of it could be checked just now. What does not pass would be held, not lost.</p>
-      )}
+      {preflight.data?.canBuy === null && <p className="note">{t.unchecked}</p>}
       {proposed && <Proposed />}
       {pay.error && <Refused error={pay.error} />}
     </div>
@@ -63,7 +65,7 @@ function Obstacles({ blocking, tier }: { blocking: readonly Check[]; tier: Tier 
     <div className="notice bad">
       <div>
         <p>
-          <strong>This payment would be held, so it is not offered:</strong>
+          <strong>{t.notOffered}</strong>
         </p>
         <ul>
           {blocking.map((check) => (
@@ -79,10 +81,7 @@ function Agreement({ agreed, setAgreed }: { agreed: boolean; setAgreed: (agreed:
   return (
     <label className="notice warn agree">
       <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.target.checked)} />
-      <span>
-        The operator would look at this payment first: it would be held until they release the node or send the ether
-        back. Pay all the same.
-      </span>
+      <span>{t.agree}</span>
     </label>
   )
 }
@@ -143,12 +142,16 @@ function usePay({ tier, quote: { priceWei }, sent, agreed }: PayOptions) {
 function Refused({ error }: { error: Error }) {
   if (!(error instanceof WalletError)) return <Failed error={saidByWallet(error)} />
   if (error.call)
-    return <LeftByHand call={error.call}>{error.message} Then enter its transaction’s hash below.</LeftByHand>
+    return (
+      <LeftByHand call={error.call}>
+        {sentenceOfWallet(error)} {t.thenHash}
+      </LeftByHand>
+    )
   if (error.code === 'rejected')
     return (
       <p className="notice" role="alert">
-        You refused in the wallet. Nothing was sent; you can try again whenever you like.
+        {t.rejected}
       </p>
     )
-  return <Failed error={error} />
+  return <Failed error={saidByWallet(error)} />
 }

@@ -1,9 +1,9 @@
 // Paying for one tier: what is checked for the wallet that pays, the exact amount, and three ways (a wallet here, another device, a hash of a
 // transfer made elsewhere). The hash of a transfer is kept in the page's address, so that a reload goes on following it.
 import type { Quote, Tier } from '@node-ledger/client'
-import { useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { count, ether } from '../../format.ts'
+import { ether } from '../../format.ts'
 import { useQuote } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Choice } from '../../ui/choice.tsx'
@@ -13,8 +13,10 @@ import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
-import { CONTRACTS_MAY } from '../../wallet/contract.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
+import { words } from '../../words/checkout.ts'
+import { fill, rich } from '../../words/message.ts'
+import { words as walletWords } from '../../words/wallet.ts'
 import { Claim } from '../payment/claim.tsx'
 import { writeIntent } from '../payment/intent.ts'
 import { PaymentSteps } from '../payment/steps.tsx'
@@ -23,6 +25,8 @@ import { ByWallet } from './by-wallet.tsx'
 import { Preflight } from './preflight.tsx'
 import { holdingInWords } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
+
+const t = words.buy
 
 export function Checkout({ tier }: { tier: Tier }) {
   return (
@@ -46,8 +50,8 @@ function Payment({ tier }: { tier: Tier }) {
   const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
   if (!tier.onSale && !txHash) {
     return (
-      <Empty title="This tier is not on sale.">
-        <Link href="/buy">See what is</Link>
+      <Empty title={t.notOnSale}>
+        <Link href="/buy">{t.seeOthers}</Link>
       </Empty>
     )
   }
@@ -56,11 +60,11 @@ function Payment({ tier }: { tier: Tier }) {
       <div className="columns">
         {txHash ? (
           <Section
-            title="Your payment"
+            title={t.yourPayment}
             takesFocus={!cameWith.current}
             aside={
               <Link href={`/buy/${tier.id}`} onClick={() => writeIntent(null)}>
-                Buy another
+                {t.another}
               </Link>
             }
           >
@@ -71,7 +75,7 @@ function Payment({ tier }: { tier: Tier }) {
             />
           </Section>
         ) : (
-          <Section title="Pay">
+          <Section title={t.pay}>
             <Unfinished>
               <Shown reading={quote} shape="plot">
                 {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
@@ -80,7 +84,7 @@ function Payment({ tier }: { tier: Tier }) {
           </Section>
         )}
         {!txHash && (
-          <Section title={payer ? 'Checks' : 'What will be checked'}>
+          <Section title={payer ? t.checks : t.willCheck}>
             {payer && <Preflight address={payer} tier={tier} />}
             {!payer && <Rules tier={tier} mode={quote.data?.contractWallets} />}
           </Section>
@@ -108,53 +112,39 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
         <Amount wei={quote.priceWei} exact />
       </p>
       <Choice
-        legend="How to pay"
+        legend={t.howToPay}
         options={['wallet', 'hand']}
         chosen={byHand === null ? 'wallet' : 'hand'}
         choose={(way) => setByHand(way === 'wallet' ? null : { payer: wallet?.address ?? null })}
-        word={(way) => (way === 'wallet' ? 'Wallet in this browser' : 'QR code or by hand')}
+        word={(way) => (way === 'wallet' ? t.byWallet : t.byHand)}
       />
       {byHand === null ? (
         <ByWallet tier={tier} quote={quote} wallet={wallet} sent={sent} />
       ) : (
         <ByHand quote={quote} payer={byHand.payer} setPayer={(payer) => setByHand({ payer })} sent={sent} />
       )}
-      <p className="notice warn">
-        The node goes to the address the ether comes from: pay from a wallet of your own. An exchange would receive it
-        in your place.
-      </p>
+      <p className="notice warn">{t.ownWallet}</p>
       {termsUrl && (
-        <p className="note">
-          The <OutLink href={termsUrl}>terms of the sale</OutLink> apply.
-        </p>
+        <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}
     </div>
   )
 }
 
+const what = (text: ReactNode) => <strong className="what">{text}</strong>
+
 /** What is checked, where no wallet has been named yet. */
 function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | undefined }) {
+  const { amount, allowance, holding, holdingAtBlock, sender, held } = words.rules
   return (
     <ul className="checks">
+      <li>{rich(amount, { what, amount: ether(tier.priceWei) })}</li>
+      <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: tier.maxPerWallet }) })}</li>
+      <li>{rich(tier.holdingWei > 0n ? holdingAtBlock : holding, { what, holding: holdingInWords(tier) })}</li>
       <li>
-        <strong className="what">The amount</strong> is exactly {ether(tier.priceWei)} ETH, not a wei more or less.
+        {rich(sender, { what })} {mode && walletWords.contractsMay[mode]}
       </li>
-      <li>
-        <strong className="what">The allowance</strong>: at most {count(tier.maxPerWallet, 'node')} of this tier a
-        wallet, those under way included.
-      </li>
-      <li>
-        <strong className="what">The holding</strong>: {holdingInWords(tier)}
-        {tier.holdingWei > 0n && ', read at the block of your transfer'}.
-      </li>
-      <li>
-        <strong className="what">The sender</strong> is the account itself, by a plain transfer.{' '}
-        {mode && CONTRACTS_MAY[mode]}
-      </li>
-      <li>
-        <strong className="what">What does not pass</strong> is held, not lost: the operator releases it or sends it
-        back by hand.
-      </li>
+      <li>{rich(held, { what })}</li>
     </ul>
   )
 }

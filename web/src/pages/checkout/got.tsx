@@ -1,25 +1,26 @@
 // What the nodes of a tier really got in the last thirty days: in words, and day by day as a small plot. No promise of what they will get.
 import type { Tier, TierFigures } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
-import { count, day } from '../../format.ts'
+import { day } from '../../format.ts'
 import { ledger, notBefore } from '../../ledger.ts'
 import { Amount, Countdown, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
+import { NUMBERS } from '../../words/catalogue.ts'
+import { words } from '../../words/checkout.ts'
+import { fill, rich } from '../../words/message.ts'
 
 const EVERY_MS = 60_000
+const t = words.got
 
 /** One card for each tier on sale. */
 export function Got({ tiers }: { tiers: readonly Tier[] }) {
   const onSale = tiers.filter((tier) => tier.onSale)
   if (onSale.length === 0) return null
   return (
-    <Section title="What nodes got">
+    <Section title={t.title}>
       <div className="stack">
-        <p className="note">
-          Credited by the contract in the last 30 days, as the ledger followed it; every round can be recomputed. What
-          was says nothing about what will be.
-        </p>
+        <p className="note">{t.lead}</p>
         <ul className="tiers">
           {onSale.map((tier) => (
             <li key={tier.id} className="card tier">
@@ -45,39 +46,32 @@ function GotOf({ tier: { id } }: { tier: Tier }) {
 }
 
 function Figures({ figures: { nodeCount, nextRoundAt, turn, day: perDay, days } }: { figures: TierFigures }) {
+  const nodes = <strong>{fill(words.tiers.nodes, { n: nodeCount })}</strong>
   return (
     <>
       <ul className="terms">
-        <li>
-          <strong>{count(nodeCount, 'node')}</strong>
-          {nextRoundAt && (
-            <>
-              , next round <Countdown to={nextRoundAt} />
-            </>
-          )}
-        </li>
-        {turn === null && <li>No round has credited one in this time.</li>}
-        {turn && (
-          <li>
-            a round: half of the nodes <Amount wei={turn.medianWei} /> or more (<Dollars usd={turn.medianUsd} />
-            ), from <Amount wei={turn.lowWei} plain /> to <Amount wei={turn.highWei} plain />
-          </li>
-        )}
-        {perDay && (
-          <li>
-            a day: half of the nodes <Amount wei={perDay.medianWei} /> or more (<Dollars usd={perDay.medianUsd} />
-            ), from <Amount wei={perDay.lowWei} plain /> to <Amount wei={perDay.highWei} plain />
-          </li>
-        )}
+        <li>{nextRoundAt ? rich(t.nextRound, { nodes, time: <Countdown to={nextRoundAt} /> }) : nodes}</li>
+        {turn === null && <li>{t.none}</li>}
+        {turn && <li>{rich(t.round, partsOf(turn))}</li>}
+        {perDay && <li>{rich(t.day, partsOf(perDay))}</li>}
       </ul>
       {days.length > 1 && <Days days={days} />}
     </>
   )
 }
 
+type Range = NonNullable<TierFigures['turn' | 'day']>
+
+const partsOf = ({ medianWei, medianUsd, lowWei, highWei }: Range) => ({
+  median: <Amount wei={medianWei} />,
+  usd: <Dollars usd={medianUsd} />,
+  low: <Amount wei={lowWei} plain />,
+  high: <Amount wei={highWei} plain />,
+})
+
 function Dollars({ usd }: { usd: number | null }) {
-  if (usd === null) return <Unknown why="dollars of then not known" />
-  return <>{usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' })} of then</>
+  if (usd === null) return <Unknown why={t.usdUnknown} />
+  return fill(t.usd, { usd: usd.toLocaleString(NUMBERS, { style: 'currency', currency: 'USD' }) })
 }
 
 const WIDTH = 300
@@ -106,8 +100,7 @@ function Days({ days }: { days: TierFigures['days'] }) {
         ))}
       </svg>
       <figcaption className="note">
-        Day by day from {first && day(first.dayAt)} to {last && day(last.dayAt)}: the least, the median and the most
-        that a node got.
+        {first && last && fill(t.days, { first: day(first.dayAt), last: day(last.dayAt) })}
       </figcaption>
     </figure>
   )

@@ -6,9 +6,13 @@ import { checksummed, ether, short } from '../../format.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { Amount } from '../../ui/facts.tsx'
 import { limitInWords, Waiting } from '../../ui/states.tsx'
+import { words } from '../../words/checkout.ts'
+import { fill, rich } from '../../words/message.ts'
 
 /** As often as somebody who looks at it would notice a difference. */
 const EVERY_MS = 5_000
+
+const t = words.preflight
 
 export type Check = CanBuy['checks'][number]
 
@@ -55,71 +59,63 @@ export function Preflight({ address, tier }: PreflightProps) {
   if (error && !data)
     return (
       <p className="notice warn" role="status">
-        {limitInWords(error)} The checks could not be made just now. What does not pass is held, not lost.
+        {limitInWords(error)} {t.unchecked}
       </p>
     )
   if (!data) return <Waiting lines={6} />
   return (
     <div className="stack">
-      <p>
-        For <code title={checksummed(address)}>{short(checksummed(address))}</code>, as of now:
-      </p>
+      <p>{rich(t.forWallet, { wallet: <code title={checksummed(address)}>{short(checksummed(address))}</code> })}</p>
       <ul className="ticks">
         {data.checks.map((check) => (
           <li key={check.check} className={SIGNS[String(check.passes)]}>
-            <span className="visually-hidden">{SAID[String(check.passes)]}: </span>
+            <span className="visually-hidden">{verdictOf(check)}: </span>
             <span>{sentenceOf(check, tier)}</span>
           </li>
         ))}
       </ul>
-      <p className="note">
-        What counts is the block of your transfer. What does not pass there is held, not lost: the operator releases it
-        or sends it back.
-      </p>
+      <p className="note">{t.counts}</p>
     </div>
   )
 }
 
 const SIGNS: Readonly<Record<string, string>> = { true: 'passes', false: 'fails', null: 'unknown-tick' }
-const SAID: Readonly<Record<string, string>> = { true: 'Passes', false: 'Does not pass', null: 'Could not be checked' }
+const verdictOf = ({ passes }: Check) => (passes === null ? t.unknown : passes ? t.passes : t.fails)
 
 /** A check in a sentence with its numbers. */
 export function sentenceOf(check: Check, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':
-      return check.passes ? `${tier.label} is on sale.` : `${tier.label} is not on sale at present.`
+      return fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
     case 'allowance':
-      return `You have ${check.owned} of the ${check.limit} nodes of this tier that a wallet may have${underWay(check)}.`
+      return fill(t.allowance, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'cap':
-      if (check.limit === null) return 'How many nodes in all the contract allows a wallet could not be read.'
-      return `You have ${check.owned} of the ${check.limit} nodes in all that the contract allows a wallet${underWay(check)}.`
+      if (check.limit === null) return t.capUnknown
+      return fill(t.cap, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'holding':
       return <Holding check={check} />
     case 'ether':
       return <Ether check={check} />
     case 'review':
-      if (check.passes === null) return 'Whether the operator would look at this payment first could not be checked.'
-      return check.passes
-        ? 'The node comes by itself: no person has to look at the payment.'
-        : 'The operator would look at this payment first: it would be held until then.'
+      if (check.passes === null) return t.reviewUnknown
+      return check.passes ? t.noReview : t.review
   }
 }
 
-const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? `, and ${underWay} under way` : '')
+const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? fill(t.underWay, { n: underWay }) : '')
 
 function Holding({ check }: { check: Extract<Check, { check: 'holding' }> }) {
-  if (check.requiredWei === 0n) return 'No token has to be held.'
+  if (check.requiredWei === 0n) return t.noHolding
   const amount = (wei: bigint) => ether(wei, check.decimals ?? 18)
-  const required = `${amount(check.requiredWei)} ${check.symbol ?? 'tokens'}`
-  if (check.heldWei === null) return `It asks for ${required}; what you hold could not be read.`
-  return `You hold ${amount(check.heldWei)} of the ${required} that it asks for.`
+  const required = `${amount(check.requiredWei)} ${check.symbol ?? t.tokens}`
+  if (check.heldWei === null) return fill(t.holdingUnknown, { required })
+  return fill(t.holding, { held: amount(check.heldWei), required })
 }
 
 function Ether({ check: { requiredWei, balanceWei } }: { check: Extract<Check, { check: 'ether' }> }) {
-  if (requiredWei === null || balanceWei === null) return 'Your ether for price and gas could not be read.'
-  return (
-    <>
-      You have <Amount wei={balanceWei} plain />; price and gas take <Amount wei={requiredWei} plain />.
-    </>
-  )
+  if (requiredWei === null || balanceWei === null) return t.etherUnknown
+  return rich(t.ether, {
+    balance: <Amount wei={balanceWei} plain />,
+    required: <Amount wei={requiredWei} plain />,
+  })
 }

@@ -1,20 +1,23 @@
 // The tiers on sale, their conditions, and the party that enforces each.
 import type { Tier } from '@node-ledger/client'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { count, ether, times } from '../../format.ts'
+import { ether, times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Amount, Mark } from '../../ui/facts.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
+import { words } from '../../words/checkout.ts'
+import { fill, rich } from '../../words/message.ts'
 import { Got } from './got.tsx'
+
+const t = words.tiers
+const strong = (text: ReactNode) => <strong>{text}</strong>
 
 export function Tiers() {
   const tiers = useTiers()
   return (
-    <Page
-      title="Tiers"
-      lead="A node is bought by a plain transfer of a tier’s exact price. The amount is what selects the tier."
-    >
+    <Page title={t.title} lead={t.lead}>
       <Shown reading={tiers} shape="cards">
         {(all) => (
           <>
@@ -28,7 +31,7 @@ export function Tiers() {
 }
 
 export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
-  if (tiers.length === 0) return <Empty title="Nothing is on offer yet." />
+  if (tiers.length === 0) return <Empty title={t.none} />
   const byPrice = [...tiers].sort((a, b) => Number(b.onSale) - Number(a.onSale) || Number(a.priceWei - b.priceWei))
   return (
     <ul className="tiers">
@@ -36,23 +39,19 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
         <li key={tier.id} className="card tier">
           <header>
             <h2>{tier.label}</h2>
-            {!tier.onSale && <Mark tone="calm">not on sale</Mark>}
+            {!tier.onSale && <Mark tone="calm">{t.notOnSale}</Mark>}
           </header>
           <p className="price">
             <Amount wei={tier.priceWei} exact />
           </p>
           <ul className="terms">
-            <li>
-              <strong>{times(tier.payoutBps)}</strong> the base credit each round
-            </li>
-            <li>
-              up to <strong>{count(tier.maxPerWallet, 'node')}</strong> a wallet
-            </li>
+            <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
+            <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: tier.maxPerWallet }) })}</li>
             <li>{holdingInWords(tier)}</li>
           </ul>
           {tier.onSale && (
             <Link href={`/buy/${tier.id}`} className="button main">
-              Buy {tier.label}
+              {fill(t.buy, { tier: tier.label })}
             </Link>
           )}
         </li>
@@ -63,7 +62,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
 
 /** The required holding of a tier, in words. */
 export function holdingInWords({ holdingWei, holdingToken, holdingSymbol, holdingDecimals }: Tier): string {
-  if (holdingWei === 0n) return 'open to anyone'
-  const symbol = holdingSymbol ?? `tokens of ${holdingToken}`
-  return `for holders of ${ether(holdingWei, holdingDecimals ?? 18)} ${symbol}`
+  if (holdingWei === 0n) return t.open
+  const symbol = holdingSymbol ?? fill(t.tokensOf, { token: String(holdingToken) })
+  return fill(t.forHolders, { amount: ether(holdingWei, holdingDecimals ?? 18), symbol })
 }

@@ -4,7 +4,11 @@ import { Link } from 'wouter'
 import { short } from '../../format.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { Amount, Time } from '../../ui/facts.tsx'
+import { words } from '../../words/checkout.ts'
+import { rich } from '../../words/message.ts'
 import { type Intent, readIntent, sentSince, writeIntent } from '../payment/intent.ts'
+
+const t = words.unfinished
 
 /** Shows the purchase that is unfinished in place of `children`, which sells, until the buyer says that nothing was sent. */
 export function Unfinished({ children }: { children: ReactNode }) {
@@ -24,24 +28,22 @@ function Begun({ intent, forget }: { intent: Intent; forget: () => void }) {
     <div className="stack">
       <div className="notice warn" role="status">
         <p>
-          <Time at={new Date(intent.at)} /> this browser {found ? 'sent' : 'asked a wallet for'} a payment of{' '}
-          <Amount wei={BigInt(intent.priceWei)} plain /> from {short(intent.payer)}.
+          {rich(found ? t.sent : t.asked, {
+            time: <Time at={new Date(intent.at)} />,
+            amount: <Amount wei={BigInt(intent.priceWei)} plain />,
+            payer: short(intent.payer),
+          })}
         </p>
-        {!found && (
-          <p>
-            The page did not hear what became of it. If you confirmed it in the wallet, it shows here within a block or
-            two. Do not pay again before you have looked into the wallet.
-          </p>
-        )}
+        {!found && <p>{t.notHeard}</p>}
       </div>
       {found && (
         <Link href={`/payment/${found}`} className="button main">
-          See this payment
+          {t.see}
         </Link>
       )}
       <p>
         <button type="button" className="button" onClick={forget}>
-          {found ? 'Buy another node' : 'Nothing was sent: buy now'}
+          {found ? t.another : t.nothingSent}
         </button>
       </p>
     </div>

@@ -7,9 +7,11 @@ import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { saidByWallet } from '../../wallet/errors.ts'
 import { type Funded, nodesOnChain } from '../../wallet/on-chain.ts'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
+import { words } from '../../words/owner.ts'
 import { Withdraw } from './withdraw.tsx'
 
 const EVERY_MS = 15_000
+const t = words.direct
 
 /** The nodes of a wallet as the contract has them; for none (`null`) nothing is read. */
 function useNodesOnChain(wallet: ConnectedWallet | null) {
@@ -43,14 +45,11 @@ interface WithdrawSectionProps {
 export function WithdrawSection({ owner, nodes, wallet, isStale }: WithdrawSectionProps) {
   const onChain = useNodesOnChain(isStale && wallet?.address === owner ? wallet : null)
   return (
-    <Section title="Withdraw">
+    <Section title={words.withdraw}>
       <div className="stack">
         {isStale && (
           <p className="notice" role="status">
-            Withdrawing works all the same: it goes straight to the contract.{' '}
-            {onChain.data
-              ? 'Your wallet has read these balances from it.'
-              : 'The balances are those that the service said last.'}
+            {t.works} {onChain.data ? t.readByWallet : t.saidLast}
           </p>
         )}
         <Withdraw owner={owner} nodes={(isStale ? onChain.data : undefined) ?? nodes} wallet={wallet} />
@@ -65,9 +64,9 @@ export function Direct() {
   const deployment = useDeployment().data
   const reading = useNodesOnChain(wallet)
   return (
-    <Section title="Withdraw straight from the contract">
+    <Section title={t.title}>
       <div className="stack">
-        <p>The service is not asked for this. Your wallet reads your nodes from the contract, and the contract pays.</p>
+        <p>{t.how}</p>
         {!wallet && (
           <div className="narrow">
             <Connect />

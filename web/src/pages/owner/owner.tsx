@@ -5,7 +5,6 @@ import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { count } from '../../format.ts'
 import { isFramed } from '../../frame.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
@@ -16,8 +15,10 @@ import { SignInLink } from '../../ui/sign-in.tsx'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
 import { Connect } from '../../wallet/connect.tsx'
-import { saidByWallet } from '../../wallet/errors.ts'
+import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
+import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/owner.ts'
 import { NodesTable, Totals } from '../ledger/address.tsx'
 import { PaymentsOf } from '../payment/payments.tsx'
 import { Direct, WithdrawSection } from './direct.tsx'
@@ -28,10 +29,7 @@ const ME_EVERY_MS = 10_000
 
 export function Owner() {
   return (
-    <Page
-      title="My nodes"
-      lead="What your wallet owns, what it has earned, and what it may withdraw. The contract pays; this page only asks it."
-    >
+    <Page title={words.title} lead={words.lead}>
       <WalletArea>{isFramed ? <InFrame /> : <SignedInOrNot />}</WalletArea>
     </Page>
   )
@@ -82,14 +80,14 @@ function SignIn() {
   const [direct, setDirect] = useState(false)
   return (
     <>
-      <Section title="Sign in">
+      <Section title={words.signIn}>
         <div className="stack narrow">
           {hasLapsed && (
             <p className="notice warn" role="status">
-              Your session has ended. Sign in again to go on; nothing is lost.
+              {words.lapsed}
             </p>
           )}
-          <p>Your wallet signs a text to show that the address is yours. That costs nothing and permits nothing.</p>
+          <p>{words.why}</p>
           <Connect />
           {wallet && (
             <button
@@ -98,19 +96,20 @@ function SignIn() {
               disabled={sign.isPending}
               onClick={() => sign.mutate(wallet)}
             >
-              {sign.isPending ? 'Sign in the wallet…' : 'Sign in'}
+              {sign.isPending ? words.signing : words.signIn}
             </button>
           )}
           {sign.error && (
             <Failed error={saidByWallet(sign.error)} retry={wallet ? () => sign.mutate(wallet) : undefined} />
           )}
           <p className="note">
-            Only looking? Every wallet has a <Link href={wallet ? `/address/${wallet.address}` : '/'}>public page</Link>
-            .
+            {rich(words.onlyLooking, {
+              page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
+            })}
           </p>
           {!direct && (
             <button type="button" className="button quiet wide" onClick={() => setDirect(true)}>
-              Withdraw without signing in
+              {words.withoutSession}
             </button>
           )}
         </div>
@@ -133,20 +132,15 @@ function Mine({ me, isStale }: { me: Wallet; isStale: boolean }) {
   return (
     <>
       <div className="bar">
-        <span>
-          Signed in as <Address of={me.address} />
-        </span>
+        <span>{rich(words.signedInAs, { address: <Address of={me.address} /> })}</span>
         <button type="button" className="button quiet" disabled={signOut.isPending} onClick={() => signOut.mutate()}>
-          Sign out
+          {words.signOut}
         </button>
       </div>
       {wallet && wallet.address !== me.address && (
-        <p className="notice warn">
-          The wallet that is connected ({wallet.address}) is not the one that is signed in. Withdrawing works with the
-          owner’s wallet only.
-        </p>
+        <p className="notice warn">{fill(words.otherWallet, { address: wallet.address })}</p>
       )}
-      <Totals nodes={me.nodes} balanceNote="may be withdrawn now" />
+      <Totals nodes={me.nodes} balanceNote={words.withdrawable} />
       <Unrecorded ids={me.unrecordedNodeIds} />
       <WithdrawSection owner={me.address} nodes={me.nodes} wallet={wallet} isStale={isStale} />
       <Nodes nodes={me.nodes} aside={<Download me={me} />} />
@@ -160,9 +154,9 @@ function InFrame() {
   const wallet = useWallet()
   if (!wallet) {
     return (
-      <Section title="Your wallet">
+      <Section title={words.yourWallet}>
         <div className="stack narrow">
-          <p>Connect the wallet that owns the nodes.</p>
+          <p>{words.connectOwner}</p>
           <Connect />
         </div>
       </Section>
@@ -179,7 +173,7 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
       <Shown reading={reading} lines={6}>
         {(nodes) => (
           <>
-            <Totals nodes={nodes} balanceNote="may be withdrawn now" />
+            <Totals nodes={nodes} balanceNote={words.withdrawable} />
             <WithdrawSection owner={wallet.address} nodes={nodes} wallet={wallet} isStale={reading.isError} />
             <Nodes nodes={nodes} />
           </>
@@ -187,29 +181,22 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
       </Shown>
       {reading.isError && !reading.data && <Direct />}
       <PaymentsOf address={wallet.address} />
-      <p className="note">
-        <SignInLink>Sign in</SignInLink> where a payment of yours waits for that. Everything else works here.
-      </p>
+      <p className="note">{rich(words.frame, { signIn: (text) => <SignInLink>{text}</SignInLink> })}</p>
     </>
   )
 }
 
 function Nodes({ nodes, aside }: { nodes: readonly Node[]; aside?: ReactNode }) {
   return (
-    <Section title={count(nodes.length, 'node')} aside={nodes.length > 0 && aside}>
+    <Section title={fill(words.nodes, { n: nodes.length })} aside={nodes.length > 0 && aside}>
       {nodes.length === 0 ? (
-        <Empty title="No node yet.">
-          <Link href="/buy">Buy one</Link>
+        <Empty title={words.noNode}>
+          <Link href="/buy">{words.buyOne}</Link>
         </Empty>
       ) : (
         <>
           <NodesTable nodes={nodes} />
-          {nodes.some(({ balanceWei }) => balanceWei > 0n) && (
-            <p className="note">
-              A node carries its balance along: its next owner may withdraw it. Withdraw before you transfer or sell
-              one.
-            </p>
-          )}
+          {nodes.some(({ balanceWei }) => balanceWei > 0n) && <p className="note">{words.carries}</p>}
         </>
       )}
     </Section>
@@ -224,17 +211,16 @@ function Unrecorded({ ids }: { ids: readonly string[] | null }) {
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ME }),
   })
-  if (ids === null)
-    return <p className="note">Whether the chain knows more nodes of yours could not be checked just now.</p>
+  if (ids === null) return <p className="note">{words.unchecked}</p>
   if (ids.length === 0) return null
   return (
     <div className="notice warn" role="alert">
       <p>
-        The chain shows {count(ids.length, 'node')} of yours that the ledger has not recorded yet: {ids.join(', ')}.
-        {record.error && ` ${saidByWallet(record.error).message}`}
+        {fill(words.unrecorded, { n: ids.length, ids: ids.join(', ') })}
+        {record.error && ` ${sentenceOfWallet(record.error)}`}
       </p>
       <button type="button" className="button" disabled={record.isPending} onClick={() => record.mutate(ids)}>
-        {record.isPending ? 'Recording…' : 'Record now'}
+        {record.isPending ? words.recording : words.record}
       </button>
     </div>
   )
@@ -268,9 +254,7 @@ function Download({ me }: { me: Wallet }) {
   })
   return (
     <button type="button" className="button quiet" disabled={make.isPending} onClick={() => make.mutate()}>
-      {make.isError
-        ? 'Could not be made. Try again'
-        : `CSV of the newest ${LISTED_MAX} credits and withdrawals of each`}
+      {make.isError ? words.csvFailed : fill(words.csv, { max: LISTED_MAX })}
     </button>
   )
 }

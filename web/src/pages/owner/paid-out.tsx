@@ -1,11 +1,15 @@
 // The end of a withdrawal: how much went where, as the contract's own events in its block say.
 import type { Withdrawn } from '@node-ledger/client/viem'
-import { checksummed, count, ether } from '../../format.ts'
+import { checksummed, ether, figure } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Hash } from '../../ui/facts.tsx'
 import { Receipt } from '../../ui/receipt.tsx'
+import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/owner.ts'
+
+const t = words.paid
 
 export function PaidOut({ paid, close }: { paid: Withdrawn; close: () => void }) {
   const { blockNumber, txHash, payouts } = paid
@@ -16,25 +20,25 @@ export function PaidOut({ paid, close }: { paid: Withdrawn; close: () => void })
   return (
     <div className="stack">
       <p className="notice good" role="status">
-        Paid out in <Block of={blockNumber} />: <Hash of={txHash} />
+        {rich(t.paidOutIn, { block: <Block of={blockNumber} />, hash: <Hash of={txHash} /> })}
       </p>
       <Receipt
         name={`receipt-withdrawal-${txHash.slice(2, 10)}`}
         rows={[
-          ['Paid out', `${ether(totalWei)} ETH (${totalWei} wei)`],
-          ['To', receivers.join(', ')],
+          [t.paidOut, fill(t.inWei, { ether: ether(totalWei), wei: String(totalWei) })],
+          [t.to, receivers.join(', ')],
           [
-            payouts.length === 1 ? 'Node' : count(payouts.length, 'node'),
+            payouts.length === 1 ? t.node : fill(words.nodes, { n: payouts.length }),
             payouts.map(({ nodeId }) => nodeId).join(', '),
           ],
-          ['Block', blockNumber.toLocaleString('en-US')],
-          ['Transaction', txHash],
-          ['Contract', factory && checksummed(factory)],
-          ['Network', site.chain],
+          [t.block, figure(blockNumber)],
+          [t.transaction, txHash],
+          [t.contract, factory && checksummed(factory)],
+          [t.network, site.chain],
         ]}
       />
       <button type="button" className="button" onClick={close}>
-        Done
+        {t.done}
       </button>
     </div>
   )

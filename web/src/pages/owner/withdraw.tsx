@@ -3,17 +3,21 @@ import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalC
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { isAddress, parseEther } from 'viem'
-import { checksummed, ether, shortEther } from '../../format.ts'
+import { checksummed, ether, plainEther, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Amount, Hash } from '../../ui/facts.tsx'
 import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { CallByHand, LeftByHand, Proposed } from '../../wallet/contract.tsx'
-import { saidByWallet } from '../../wallet/errors.ts'
+import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
 import type { Funded } from '../../wallet/on-chain.ts'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
+import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/owner.ts'
 import { PaidOut } from './paid-out.tsx'
+
+const t = words.form
 
 interface WithdrawProps {
   /** The nodes' owner, who alone can withdraw. */
@@ -26,11 +30,11 @@ export function Withdraw({ owner, nodes, wallet }: WithdrawProps) {
   const [open, setOpen] = useState(false)
   const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
   // A dialog that is open stays: what it has paid out is still to be read when nothing is left.
-  if (funded.length === 0 && !open) return <Empty title="There is nothing to withdraw at present." />
+  if (funded.length === 0 && !open) return <Empty title={t.nothing} />
   if (!wallet) {
     return (
       <div className="stack narrow">
-        <p>Connect the wallet that owns the nodes.</p>
+        <p>{words.connectOwner}</p>
         <Connect />
       </div>
     )
@@ -44,9 +48,9 @@ export function Withdraw({ owner, nodes, wallet }: WithdrawProps) {
         disabled={wallet.address !== owner || funded.length === 0}
         onClick={() => setOpen(true)}
       >
-        Withdraw…
+        {t.open}
       </button>
-      <Dialog open={open} onClose={() => setOpen(false)} title="Withdraw">
+      <Dialog open={open} onClose={() => setOpen(false)} title={words.withdraw}>
         <WithdrawForm nodes={funded} wallet={wallet} close={() => setOpen(false)} />
       </Dialog>
     </div>
@@ -78,7 +82,7 @@ interface Wanted {
 function wantedBy({ which, amount, to }: Entered, nodes: readonly Funded[], wallet: ConnectedWallet): Wanted {
   const node = nodes.find(({ nodeId }) => nodeId === which) ?? null
   const wrongAmount = node && amountError(amount, node.balanceWei)
-  const wrongTo = to !== '' && !isAddress(to) ? 'This is no address, or its checksum is wrong.' : null
+  const wrongTo = to !== '' && !isAddress(to) ? t.wrongTo : null
   const amountWei = node && (amount === '' || wrongAmount ? node.balanceWei : parseEther(amount))
   const nodeIds = node ? [node.nodeId] : nodes.map(({ nodeId }) => nodeId)
   const receiver = to === '' || wrongTo ? wallet.address : (to as `0x${string}`)
@@ -125,18 +129,12 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   return (
     <form className="stack" onSubmit={submit}>
       <Fields {...{ entered, setEntered, wanted, nodes, wallet }} />
-      <p className="note">
-        The contract is asked first whether it would pay. Only then does your wallet ask you to sign. You pay the fee.
-      </p>
+      <p className="note">{t.asked}</p>
       {act.error && <NotPaid error={act.error} />}
-      {act.isPending && sentHash && (
-        <p role="status">
-          Sent, waiting for its block: <Hash of={sentHash} />
-        </p>
-      )}
+      {act.isPending && sentHash && <p role="status">{rich(t.sent, { hash: <Hash of={sentHash} /> })}</p>}
       {act.isPending && proposed && !sentHash && <Proposed />}
       <button type="submit" className="button main" disabled={!mayAsk}>
-        {act.isPending ? (sentHash ? 'Waiting for the block…' : 'Confirm in the wallet…') : 'Withdraw'}
+        {act.isPending ? (sentHash ? t.waiting : t.confirm) : words.withdraw}
       </button>
       {act.isPending && !sentHash && !proposed && <Waiting lines={1} />}
       {mayAsk && <ByHand wanted={wanted} />}
@@ -158,25 +156,21 @@ function Fields({ entered, setEntered, wanted, nodes, wallet }: FieldsProps) {
   return (
     <>
       <label className="field">
-        <span>From</span>
+        <span>{t.from}</span>
         <select value={entered.which} onChange={(event) => setEntered({ ...entered, which: event.target.value })}>
-          {nodes.length > 1 && (
-            <option value={ALL}>
-              all {nodes.length} nodes, {cut(totalWei)} ETH
-            </option>
-          )}
+          {nodes.length > 1 && <option value={ALL}>{fill(t.all, { n: nodes.length, amount: cut(totalWei) })}</option>}
           {nodes.map(({ nodeId, balanceWei }) => (
             <option key={nodeId} value={nodeId}>
-              node {nodeId}, {cut(balanceWei)} ETH
+              {fill(t.node, { id: nodeId, amount: cut(balanceWei) })}
             </option>
           ))}
         </select>
       </label>
       {node && <HowMuch {...{ entered, setEntered, wrongAmount }} node={node} />}
       <label className="field">
-        <span>To</span>
+        <span>{t.to}</span>
         <input
-          placeholder={`this wallet: ${checksummed(wallet.address)}`}
+          placeholder={fill(t.thisWallet, { address: checksummed(wallet.address) })}
           value={entered.to}
           spellCheck="false"
           aria-invalid={wrongTo !== null}
@@ -205,10 +199,10 @@ function HowMuch({ entered, setEntered, wrongAmount, node }: HowMuchProps) {
   return (
     <div className="inline">
       <label className="field">
-        <span>Amount in ETH</span>
+        <span>{t.amount}</span>
         <input
           inputMode="decimal"
-          placeholder={`all of it: ${ether(node.balanceWei)}`}
+          placeholder={fill(t.allOfIt, { amount: ether(node.balanceWei) })}
           value={entered.amount}
           aria-invalid={wrongAmount !== null}
           onChange={(event) => setEntered({ ...entered, amount: event.target.value.trim() })}
@@ -217,9 +211,9 @@ function HowMuch({ entered, setEntered, wrongAmount, node }: HowMuchProps) {
       <button
         type="button"
         className="button"
-        onClick={() => setEntered({ ...entered, amount: ether(node.balanceWei).replaceAll(',', '') })}
+        onClick={() => setEntered({ ...entered, amount: plainEther(node.balanceWei) })}
       >
-        Max
+        {t.max}
       </button>
       {wrongAmount && <span className="error">{wrongAmount}</span>}
     </div>
@@ -239,9 +233,10 @@ function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignP
     <label className="notice warn agree">
       <input type="checkbox" checked={checked} onChange={(event) => check(event.target.checked)} />
       <span>
-        I have checked each character: <Amount wei={request.amountWei ?? totalWei} plain exact /> go to{' '}
-        <code className="whole">{checksummed(to)}</code>, which is not this wallet, and cannot be called back. The ether
-        comes by a call of the contract, which some exchanges do not credit.
+        {rich(t.foreign, {
+          amount: <Amount wei={request.amountWei ?? totalWei} plain exact />,
+          address: <code className="whole">{checksummed(to)}</code>,
+        })}
       </span>
     </label>
   )
@@ -253,16 +248,16 @@ const cut = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${s
 /** Null: it may be sent. Empty means all of it. */
 function amountError(text: string, balanceWei: bigint): string | null {
   if (text === '') return null
-  if (!/^[0-9]{1,20}(\.[0-9]{0,18})?$/.test(text)) return 'Write an amount such as 0.05, with at most 18 decimals.'
+  if (!/^[0-9]{1,20}(\.[0-9]{0,18})?$/.test(text)) return t.wrongAmount
   const wei = parseEther(text)
-  if (wei === 0n) return 'There must be something to withdraw.'
-  return wei > balanceWei ? `The node holds ${ether(balanceWei)} ETH.` : null
+  if (wei === 0n) return t.zero
+  return wei > balanceWei ? fill(t.tooMuch, { amount: ether(balanceWei) }) : null
 }
 
 /** Why nothing was paid, and what is left to do. */
 function NotPaid({ error }: { error: Error }) {
   if (!(error instanceof WalletError && error.call)) return <Failed error={saidByWallet(error)} />
-  return <LeftByHand call={error.call}>{error.message}</LeftByHand>
+  return <LeftByHand call={error.call}>{sentenceOfWallet(error)}</LeftByHand>
 }
 
 /** The call as the wallet would be asked to make it. It is made up when somebody wants to see it. */
@@ -270,7 +265,7 @@ function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   const [open, setOpen] = useState(false)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Make the call by hand</summary>
+      <summary>{t.byHand}</summary>
       {open && <ItsCall request={request} to={to} />}
     </details>
   )

@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from 'react'
 import { HASH } from '../../format.ts'
 import { Section } from '../../ui/page.tsx'
+import { words } from '../../words/payment.ts'
 import { PaymentSteps } from './steps.tsx'
 
 export function Claim() {
@@ -14,10 +15,10 @@ export function Claim() {
     if (HASH.test(given)) setTxHash(given.toLowerCase())
   }
   return (
-    <Section title="Paid already?">
+    <Section title={words.claim.title}>
       <form className="inline" onSubmit={look} noValidate>
         <label className="field">
-          <span>Hash of the transfer</span>
+          <span>{words.claim.hash}</span>
           <input
             name="hash"
             placeholder="0x…"
@@ -28,10 +29,10 @@ export function Claim() {
           />
         </label>
         <button type="submit" className="button">
-          Look for it
+          {words.claim.look}
         </button>
         <span id="hash-wrong" className="error" role="alert">
-          {wrong && 'A transaction hash is 0x and 64 hex digits.'}
+          {wrong && words.claim.wrong}
         </span>
       </form>
       {txHash && <PaymentSteps key={txHash} txHash={txHash} />}

@@ -1,6 +1,8 @@
 // A transaction that no block has shown yet: what may have become of it in the wallet.
 import { Link } from 'wouter'
 import { usePaymentsOf } from '../../live.ts'
+import { rich } from '../../words/message.ts'
+import { words } from '../../words/payment.ts'
 import { isPaidSince } from './intent.ts'
 
 /** A transaction that no block has taken by then may have been replaced in the wallet, or given up. */
@@ -21,17 +23,14 @@ export function NotSeen({ txHash, payer, since, asked }: NotSeenProps) {
   if (other) {
     return (
       <p className="notice">
-        Another payment of this wallet has come: <Link href={`/payment/${other.txHash}`}>look at it</Link>. A
-        transaction that is sped up in the wallet gets a new hash.
+        {rich(words.notSeen.other, { other: (text) => <Link href={`/payment/${other.txHash}`}>{text}</Link> })}
       </p>
     )
   }
   if (asked - since < LATE_MS) return null
   return (
     <p className="notice warn">
-      The chain has not shown this transaction for some minutes. Look into your wallet: it may still wait for a fee, or
-      have been replaced by one with another hash, or cancelled. Do not pay again before you know.{' '}
-      {payer && <Link href={`/address/${payer}`}>All payments of this wallet</Link>}
+      {words.notSeen.late} {payer && <Link href={`/address/${payer}`}>{words.notSeen.all}</Link>}
     </p>
   )
 }

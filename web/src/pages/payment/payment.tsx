@@ -5,6 +5,8 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
+import { words } from '../../words/payment.ts'
+import { ui } from '../../words/ui.ts'
 import { readIntent } from './intent.ts'
 import { PaymentSteps } from './steps.tsx'
 
@@ -14,22 +16,22 @@ export function PaymentPage() {
   const intent = readIntent()
   return (
     <Page
-      title="Payment"
+      title={words.title}
       lead={
         <span className="whole">
           <InExplorer kind="tx" id={txHash}>
             <code>{txHash}</code>
           </InExplorer>{' '}
-          <CopyButton text={txHash} what="transaction hash" />
+          <CopyButton text={txHash} what={ui.copy.transaction} />
         </span>
       }
     >
       {HASH.test(txHash) ? (
-        <Section title="Where it stands">
+        <Section title={words.stands}>
           <PaymentSteps key={txHash} txHash={txHash} payer={intent?.txHash === txHash ? intent.payer : undefined} />
         </Section>
       ) : (
-        <Empty title="This is no transaction hash: 0x and 64 hex digits." />
+        <Empty title={words.noHash} />
       )}
     </Page>
   )

@@ -1,50 +1,55 @@
 // The payments of a wallet, each with its state and a way to its page.
 import type { Payment } from '@node-ledger/client'
 import { Link } from 'wouter'
-import { count, short } from '../../format.ts'
+import { short } from '../../format.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { Amount, Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { once } from '../../words/catalogue.ts'
+import { fill } from '../../words/message.ts'
+import { words } from '../../words/payment.ts'
 
-const STATES: Record<Payment['status'], readonly [Tone, string]> = {
-  seen: ['calm', 'in a block'],
-  accepted: ['calm', 'accepted'],
-  minting: ['calm', 'being minted'],
-  minted: ['good', 'minted'],
-  held: ['warn', 'held'],
-  refunded: ['calm', 'sent back'],
-  dismissed: ['warn', 'closed'],
-  orphaned: ['warn', 'taken back by the chain'],
+const TONES: Record<Payment['status'], Tone> = {
+  seen: 'calm',
+  accepted: 'calm',
+  minting: 'calm',
+  minted: 'good',
+  held: 'warn',
+  refunded: 'calm',
+  dismissed: 'warn',
+  orphaned: 'warn',
 }
 
-const COLUMNS: readonly Column<Payment>[] = [
+const t = words.list
+
+const columns = once((): readonly Column<Payment>[] => [
   {
-    heading: 'Payment',
+    heading: t.payment,
     cell: ({ txHash }) => <Link href={`/payment/${txHash}`}>{short(txHash)}</Link>,
   },
-  { heading: 'Paid', sortBy: ({ paidAt }) => paidAt?.getTime() ?? 0, cell: ({ paidAt }) => <Time at={paidAt} /> },
+  { heading: t.paid, sortBy: ({ paidAt }) => paidAt?.getTime() ?? 0, cell: ({ paidAt }) => <Time at={paidAt} /> },
   {
-    heading: 'Amount',
+    heading: t.amount,
     figure: true,
     sortBy: ({ valueWei }) => valueWei,
     cell: ({ valueWei }) => <Amount wei={valueWei} />,
   },
   {
-    heading: 'State',
+    heading: t.state,
     sortBy: ({ status }) => status,
-    cell: ({ status }) => <Mark tone={STATES[status][0]}>{STATES[status][1]}</Mark>,
+    cell: ({ status }) => <Mark tone={TONES[status]}>{t.states[status]}</Mark>,
   },
-  { heading: 'Node', cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
-]
+  { heading: t.node, cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
+])
 
 /** Nothing while there is none. */
 export function PaymentsOf({ address }: { address: string }) {
   const { data } = usePaymentsOf(address)
   if (!data || data.length === 0) return null
   return (
-    <Section title={count(data.length, 'payment')}>
-      <Table caption="Payments" rows={data} keyOf={({ txHash, paidAt }) => `${txHash} ${paidAt}`} columns={COLUMNS} />
+    <Section title={fill(t.count, { n: data.length })}>
+      <Table caption={t.title} rows={data} keyOf={({ txHash, paidAt }) => `${txHash} ${paidAt}`} columns={columns()} />
     </Section>
   )
 }

@@ -1,9 +1,13 @@
 // The receipt of a purchase: what was paid by whom, and what came of it, as the ledger has it.
 import type { NodeDetail, Payment } from '@node-ledger/client'
-import { checksummed, ether, exactTime } from '../../format.ts'
+import { checksummed, ether, exactTime, figure } from '../../format.ts'
 import { useDeployment, useTiers } from '../../ledger.ts'
 import { OWN_NAME, useSite } from '../../site.ts'
 import { Receipt } from '../../ui/receipt.tsx'
+import { fill } from '../../words/message.ts'
+import { words } from '../../words/payment.ts'
+
+const t = words.receipt
 
 export function PurchaseReceipt({ payment, node }: { payment: Payment; node: NodeDetail | null }) {
   const tiers = useTiers().data
@@ -14,19 +18,19 @@ export function PurchaseReceipt({ payment, node }: { payment: Payment; node: Nod
     <Receipt
       name={`receipt-node-${nodeId}`}
       rows={[
-        ['Node', nodeId],
-        ['Tier', tiers?.find(({ id }) => id === tierId)?.label ?? tierId],
-        ['Paid', `${ether(valueWei)} ETH (${valueWei} wei)`],
-        ['Paid by', from && checksummed(from)],
-        ['Time', paidAt && exactTime(paidAt)],
-        ['Block', blockNumber?.toLocaleString('en-US')],
-        ['Transfer', txHash],
-        ['Minted', node?.mintedAt && exactTime(node.mintedAt)],
-        ['Mint', mintTxHash],
-        ['Contract', deployment?.factoryAddress && checksummed(deployment.factoryAddress)],
-        ['Network', site.chain],
-        ['Sold by', site.name === OWN_NAME ? null : site.name],
-        ['Page', nodeId && new URL(`/node/${nodeId}`, window.location.origin).href],
+        [t.node, nodeId],
+        [t.tier, tiers?.find(({ id }) => id === tierId)?.label ?? tierId],
+        [t.paid, fill(t.inWei, { ether: ether(valueWei), wei: String(valueWei) })],
+        [t.paidBy, from && checksummed(from)],
+        [t.time, paidAt && exactTime(paidAt)],
+        [t.block, blockNumber === null ? null : figure(blockNumber)],
+        [t.transfer, txHash],
+        [t.minted, node?.mintedAt && exactTime(node.mintedAt)],
+        [t.mint, mintTxHash],
+        [t.contract, deployment?.factoryAddress && checksummed(deployment.factoryAddress)],
+        [t.network, site.chain],
+        [t.soldBy, site.name === OWN_NAME ? null : site.name],
+        [t.page, nodeId && new URL(`/node/${nodeId}`, window.location.origin).href],
       ]}
     />
   )

@@ -1,12 +1,14 @@
 // A payment's way from the transfer to the node, live; or why it is held, and what happens next.
 import type { LedgerError, Payment } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
-import { count } from '../../format.ts'
 import { useCover } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
+import { said } from '../../words/catalogue.ts'
+import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/payment.ts'
 import { readIntent, writeIntent } from './intent.ts'
 import { NotSeen } from './not-seen.tsx'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
@@ -14,7 +16,7 @@ import { Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
-const STEPS = ['Seen in a block', 'Checked', 'Being minted', 'Minted'] as const
+const STEPS = ['seen', 'checked', 'minting', 'minted'] as const
 /** The number of steps done in each state. */
 const DONE: Record<Payment['status'], number> = {
   orphaned: 0,
@@ -25,18 +27,6 @@ const DONE: Record<Payment['status'], number> = {
   held: 1,
   refunded: 1,
   dismissed: 1,
-}
-
-/** Each state as a title and an announcement say it. */
-const SAID: Record<Payment['status'], string> = {
-  orphaned: 'Taken back by the chain',
-  seen: 'In a block',
-  accepted: 'Accepted',
-  minting: 'Being minted',
-  minted: 'Minted',
-  held: 'Held',
-  refunded: 'Sent back',
-  dismissed: 'Closed',
 }
 
 interface StepsProps {
@@ -59,17 +49,14 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
   if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
   const payments = [...(reading.data ?? [])].sort((a, b) => Number(b.from === payer) - Number(a.from === payer))
   const [first] = payments
-  const said = reading.isPending ? null : first ? SAID[first.status] : 'In no block yet'
+  const state = reading.isPending ? null : words.said[first ? first.status : 'none']
   return (
     <div className="payment">
-      <Announcement said={said} />
-      <p className="note">
-        Transfer <Hash of={txHash} />
-      </p>
+      <Announcement said={state} />
+      <p className="note">{rich(words.transfer, { hash: <Hash of={txHash} /> })}</p>
       {reading.isError && (
         <p className="notice warn" role="alert">
-          {limitInWords(reading.error) ?? 'The service cannot be asked just now.'} Nothing is lost; this page goes on by
-          itself.
+          {limitInWords(reading.error) ?? words.cannotAsk} {words.goesOn}
         </p>
       )}
       {reading.isPending && <Waiting lines={4} />}
@@ -84,8 +71,12 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
         <Fragment key={index}>
           {payments.length > 1 && (
             <p>
-              Payment {index + 1} of {payments.length}: <Amount wei={payment.valueWei} /> from{' '}
-              <Address of={payment.from} />
+              {rich(words.one, {
+                at: index + 1,
+                all: payments.length,
+                amount: <Amount wei={payment.valueWei} />,
+                payer: <Address of={payment.from} />,
+              })}
             </p>
           )}
           {payment.status === 'minted' && payment.nodeId ? (
@@ -125,17 +116,13 @@ function Way({ payment }: { payment: Payment | null }) {
           const state = index < done ? 'done' : index === done ? 'now' : 'later'
           return (
             <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
-              <span>{step}</span>
+              <span>{words.steps[step]}</span>
               <span className="note">{noteFor(index, state, payment, confirmations)}</span>
             </li>
           )
         })}
       </ol>
-      {payment?.status === 'orphaned' && (
-        <p className="notice warn">
-          The chain took the block of this transfer back. It counts again as soon as it is in another one.
-        </p>
-      )}
+      {payment?.status === 'orphaned' && <p className="notice warn">{words.orphaned}</p>}
     </>
   )
 }
@@ -147,21 +134,16 @@ function noteFor(
   confirmations: number,
 ): ReactNode {
   if (step === 0) {
-    if (state !== 'done') return 'waiting for the next block'
-    return (
-      <>
-        <Block of={payment?.blockNumber ?? null} />
-        {confirmations > 0 && `, ${count(confirmations, 'confirmation')}`}
-      </>
-    )
+    if (state !== 'done') return words.notes.waiting
+    const block = <Block of={payment?.blockNumber ?? null} />
+    return confirmations > 0 ? rich(words.notes.inBlock, { n: confirmations, block }) : block
   }
-  if (step === 1 && state === 'now') return 'amount, tier, allowance, holding'
-  if (step === 2 && state === 'now')
-    return payment?.status === 'minting' ? 'sent to the contract' : 'with the next run, in seconds'
+  if (step === 1 && state === 'now') return words.notes.checks
+  if (step === 2 && state === 'now') return payment?.status === 'minting' ? words.notes.sent : words.notes.nextRun
   if (step === 3 && state === 'done') return <Time at={payment?.updatedAt ?? null} />
   return null
 }
 
 function notAPayment(error: LedgerError): Error {
-  return new Error(`No node comes of this transaction by itself. ${error.message}`)
+  return new Error(fill(words.notAPayment, { why: said(error.message) }))
 }

@@ -5,8 +5,12 @@ import { Link } from 'wouter'
 import { useNode } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Countdown } from '../../ui/facts.tsx'
+import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/payment.ts'
 import { TierName } from '../ledger/address.tsx'
 import { PurchaseReceipt } from './purchase-receipt.tsx'
+
+const t = words.success
 
 interface SuccessProps {
   payment: Payment
@@ -34,7 +38,7 @@ export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
         </svg>
         <div>
           <h3 ref={heading} tabIndex={-1}>
-            Node {nodeId} is yours
+            {fill(t.yours, { id: nodeId })}
           </h3>
           <p>
             <TierName id={payment.tierId} />
@@ -48,7 +52,7 @@ export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
         </div>
         <div className="buttons">
           <Link href={`/node/${nodeId}`} className="button main">
-            See the node
+            {t.see}
           </Link>
           {children}
           <Share nodeId={nodeId} />
@@ -66,12 +70,8 @@ function isIdle(): boolean {
 }
 
 function NextCredit({ node: { nextCreditAt } }: { node: NodeDetail }) {
-  if (nextCreditAt === null) return <>its first round is not scheduled yet</>
-  return (
-    <>
-      next round <Countdown to={nextCreditAt} />
-    </>
-  )
+  if (nextCreditAt === null) return t.notScheduled
+  return rich(t.nextRound, { time: <Countdown to={nextCreditAt} /> })
 }
 
 /** The phone's own way to share, or a link to copy. */
@@ -80,16 +80,16 @@ function Share({ nodeId }: { nodeId: string }) {
   if (!('share' in navigator))
     return (
       <span className="button quiet">
-        Link <CopyButton text={url} what="link to the node" />
+        {t.link} <CopyButton text={url} what={t.linkToNode} />
       </span>
     )
   return (
     <button
       type="button"
       className="button"
-      onClick={() => void navigator.share({ title: `Node ${nodeId}`, url }).catch(() => undefined)}
+      onClick={() => void navigator.share({ title: fill(t.node, { id: nodeId }), url }).catch(() => undefined)}
     >
-      Share
+      {t.share}
     </button>
   )
 }

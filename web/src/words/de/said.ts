@@ -1,5 +1,5 @@
 // Deutsch: was Dienst, Vertrag und Client auf Englisch sagen, nach ihrem Satz. Was hier fehlt, erscheint so, wie es kam.
-export const said: Readonly<Record<string, string>> = {
+export const sentences: Readonly<Record<string, string>> = {
   // The service.
   'Not an address: 0x and 40 hex digits are required, with a right checksum where the case is mixed.':
     'Das ist keine Adresse: Nötig sind 0x und 40 Hex-Ziffern, bei gemischter Schreibung mit richtiger Prüfsumme.',
@@ -50,4 +50,22 @@ export const said: Readonly<Record<string, string>> = {
     'Die Wallet sendet nichts für diese Seite. Machen Sie den Aufruf in der Wallet selbst.',
   'The contract refused in the block, although not before. Nothing moved.':
     'Der Vertrag hat im Block abgelehnt, vorher nicht. Es wurde nichts bewegt.',
+  'The price is {price} ETH now. Nothing was sent.': 'Der Preis ist jetzt {price} ETH. Es wurde nichts gesendet.',
+  'The wallet is on chain {at}; this ledger is on chain {chain}. Switch, then try again.':
+    'Die Wallet ist auf Chain {at}; dieses Ledger ist auf Chain {chain}. Schalten Sie um, und versuchen Sie es erneut.',
+  '{why} Pay from an ordinary account.':
+    'Diese Wallet ist ein Vertrag. Ihr Ether käme durch einen inneren Aufruf, den das Ledger zur Prüfung zurückstellt. Zahlen Sie aus einem gewöhnlichen Konto.',
+}
+
+/** A sentence in German; null where there is none. Places of a sentence hold whatever came. */
+export function said(sentence: string): string | null {
+  if (Object.hasOwn(sentences, sentence)) return sentences[sentence] ?? null
+  for (const [theirs, ours] of Object.entries(sentences)) {
+    const names = [...theirs.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+    if (names.length === 0) continue
+    const parts = theirs.split(/\{\w+\}/).map((part) => part.replace(/[.*+?()|[\]\\^$]/g, '\\$&'))
+    const found = new RegExp(`^${parts.join('(.+)')}$`).exec(sentence)
+    if (found) return ours.replace(/\{(\w+)\}/g, (_, name: string) => found[names.indexOf(name) + 1] ?? '')
+  }
+  return null
 }

@@ -1,0 +1,5 @@
+// An owner's page, in the page's language.
+import { inLanguage } from './catalogue.ts'
+import { owner as english } from './en/owner.ts'
+
+export const words = inLanguage('owner', english)
