@@ -63,7 +63,8 @@ function chunkOf(id: string, build: Build): string | null {
   if (!OF_VIEM.test(id)) return isLoadedFirst(id, new Set()) ? 'base' : null
   // Of viem every module is within reach of every page, by its index. These are the two of which they use something.
   if (neededBy(`${VIEM}address/getAddress.js`, build).has(id)) return 'base'
-  const isOfAmounts = id === client('viem/amount.ts') || neededBy(`${VIEM}abi/encodeAbiParameters.js`, build).has(id)
+  const isOfAmounts =
+    /client\/src\/viem\/(amount|turns)\.ts$/.test(id) || neededBy(`${VIEM}abi/encodeAbiParameters.js`, build).has(id)
   return isOfAmounts ? 'amounts' : null
 }
 

@@ -23,6 +23,7 @@ import type {
 } from '../../client/src/index.ts'
 import { recompute } from '../../client/src/viem/amount.ts'
 import { factoryAbi } from '../../client/src/viem/factory.ts'
+import { recomputeRound } from '../../client/src/viem/turns.ts'
 import { verifyCover, verifyNode, verifyRound } from '../../client/src/viem/verify.ts'
 
 const FACTORY = '0x00000000000000000000000000000000000000fa'
@@ -240,6 +241,16 @@ test('each field of a single turn that is a lie is reported', async () => {
   assertAllTried(second, lies, [])
   for (const [field, lie] of lies)
     assert.equal(await matches(ROUND, [ALONE, first, { ...second, [field]: lie }, third]), false, `${field} ${lie}`)
+})
+
+test('the amounts of a round are recomputed without a chain, those of several turns from the single ones', async () => {
+  assert.equal(await recomputeRound(saying(SINGLES), ROUND), true)
+  const [, summed = assert.fail()] = TURNS
+  const wrong = { ...summed, amountWei: summed.amountWei + 1n }
+  assert.equal(await recomputeRound(saying(SINGLES), { ...ROUND, turns: [...TURNS.slice(0, 1), wrong] }), false)
+  assert.equal(await recomputeRound(saying(SINGLES), { ...ROUND, totalWei: ROUND.totalWei + 1n }), false)
+  const noTerms = SINGLES.map((turn) => ({ ...turn, minWei: null }))
+  assert.equal(await recomputeRound(saying(noTerms), ROUND), null)
 })
 
 test('single turns that are too few, of other times, or of other seeds than the chain’s are reported', async () => {

@@ -106,14 +106,17 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: '1.234567890123456789' }).waitFor()
     await page.getByText(', the last now').waitFor()
     await page.getByText('recomputed in your browser').waitFor()
+    await page.route('**/turns?*', (route) => route.abort())
     await page.route('**/api/distributions*', async (route) => {
       const response = await route.fetch()
-      const rounds = (await response.json()) as { turns: { amountWei: string }[] }[]
+      const rounds = (await response.json()) as { turns: { amountWei: string; count: number }[] }[]
       for (const turn of rounds[0]?.turns ?? []) turn.amountWei = '1'
+      for (const turn of rounds[1]?.turns ?? []) turn.count = 2
       await route.fulfill({ response, json: rounds })
     })
     await page.goto(at('/'))
     await page.locator('.proof').getByRole('link', { name: 'round 2' }).waitFor()
+    await page.getByText('paid several turns at once, and was not read turn by turn').waitFor()
     await page.route('**/api/stats', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
     await page.goto(at('/'))
     await page.getByText('The service cannot answer this at present.').waitFor()

@@ -3,6 +3,7 @@ export { type WalletCall, WalletError, type WalletErrorCode } from '../purchase.
 export { recompute } from './amount.ts'
 export { factoryAbi, inWords } from './factory.ts'
 export { isContract, type OwnWallet } from './send.ts'
+export { type RecomputedTurn, recomputeRound } from './turns.ts'
 export {
   type ChainClient,
   type CoverOnChain,

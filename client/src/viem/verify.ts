@@ -4,8 +4,8 @@ import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/
 import type { LedgerClient, NodeId } from '../client.ts'
 import { WalletError } from '../purchase.ts'
 import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
-import { recompute } from './amount.ts'
 import { factoryAbi } from './factory.ts'
+import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
 
 /** Any viem client with a transport: a public client, or less. */
 export type ChainClient = Client<Transport, Chain | undefined>
@@ -97,14 +97,8 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
   return compared(said, value, blockNumber, [...fields])
 }
 
-export interface VerifiedTurn {
+export interface VerifiedTurn extends RecomputedTurn {
   turn: Turn
-  /** The turn itself, or each of those that it is the sum of. */
-  singles: SingleTurn[]
-  /** The amount by the published seeds and terms; null where the ledger has no terms for a turn. */
-  expectedWei: bigint | null
-  /** True if that is the credited amount; null where it cannot be computed. */
-  amountMatches: boolean | null
   /** True if each seed is the chain's: the randomness of the first block not before its `due`. Null when the chain was not asked. */
   seedMatches: boolean | null
   /** True if the contract's own `Credited` event says the same. Null when the chain was not asked. */
@@ -141,8 +135,7 @@ export async function verifyRound(
   const isChains = chain ? seedsOf(chain) : null
   const turns: VerifiedTurn[] = []
   for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, { isChains, events }))
-  const sumWei = distribution.turns.reduce((sum, turn) => sum + turn.amountWei * BigInt(turn.nodeCount), 0n)
-  const totalMatches = sumWei === distribution.totalWei
+  const totalMatches = addsUp(distribution)
   const allListed = events && areJustThose(events, distribution.turns)
   const differences = differencesOf(distribution, paid)
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
@@ -174,8 +167,6 @@ function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
   ]
 }
 
-const isAt = (time: Date, sec: number) => time.getTime() === sec * 1000
-
 type PaidRound = Awaited<ReturnType<typeof readPaid>>
 type CreditedEvent = PaidRound['events'][number]
 
@@ -190,32 +181,17 @@ async function verifyTurn(
   ofRound: readonly SingleTurn[],
   { isChains, events }: Asked,
 ): Promise<VerifiedTurn> {
-  const singles = turn.count === 1 ? [turn] : ofRound.filter(({ cohort }) => cohort === turn.cohort)
-  const amounts = singles.map(recompute)
-  const expectedWei = amounts.reduce<bigint | null>((sum, wei) => (sum === null || wei === null ? null : sum + wei), 0n)
+  const recomputed = recomputeTurn(turn, ofRound)
+  const { singles } = recomputed
   const seedsMatch: (boolean | null)[] = []
   if (isChains) for (const single of singles) seedsMatch.push(await isChains(single))
   const event = events?.find(({ args }) => args.cohort === BigInt(turn.cohort))
   return {
     turn,
-    singles,
-    expectedWei,
-    amountMatches: expectedWei === null ? null : expectedWei === turn.amountWei && areThose(singles, turn),
+    ...recomputed,
     seedMatches: isChains ? allOf(seedsMatch) : null,
     creditedMatches: events ? saysTheSame(event, turn) : null,
   }
-}
-
-/** True if single turns match a sum: in number, in the time of the first, in their spacing, and each in its amount. */
-function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
-  const step = (singles[1]?.dueSec ?? 0) - dueSec
-  return (
-    singles.length === count &&
-    isAt(due, dueSec) &&
-    singles.every((single, i) => single.dueSec === dueSec + i * step && isAt(single.due, single.dueSec)) &&
-    singles.every((single) => single.nodeCount === nodeCount && single.tierId === tierId) &&
-    (count === 1 || (step > 0 && singles.every((single) => single.amountWei === recompute(single))))
-  )
 }
 
 /** True where all are, false where one is; null where one could not be checked. */
@@ -232,20 +208,6 @@ function saysTheSame(event: CreditedEvent | undefined, turn: Turn): boolean {
     event.args.nodeCount === BigInt(turn.nodeCount)
   )
 }
-
-/** The single turns of a round, where it paid a cohort several at once. */
-async function singlesOf(ledger: LedgerClient, { id, turns }: Distribution): Promise<SingleTurn[]> {
-  const singles: SingleTurn[] = []
-  if (turns.every(({ count }) => count === 1)) return singles
-  while (true) {
-    const page = await ledger.getTurns(id, { limit: 200, offset: singles.length })
-    singles.push(...page.turns)
-    if (page.turns.length === 0 || singles.length >= Math.min(page.total, TURNS_MAX)) return singles
-  }
-}
-
-/** Turns in a round at most: the contract's own limit. */
-const TURNS_MAX = 2_000
 
 /** Asks for each block once: turns of several cohorts may share their seed. */
 function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | null> {

@@ -17,13 +17,13 @@ export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }
     staleTime: Number.POSITIVE_INFINITY,
   })
   if (!data) return <p className="proof note">{rounds.length > 0 ? t.recomputing : null}</p>
-  const { right, wrong, unknown, tookMs } = data
+  const { right, wrong, unknown, unread, tookMs } = data
   const [first] = wrong
   return (
     <p className="proof" role="status">
       {first === undefined ? (
-        <Mark tone={unknown === 0 ? 'good' : 'calm'}>
-          {unknown === 0
+        <Mark tone={right === rounds.length ? 'good' : 'calm'}>
+          {right === rounds.length
             ? fill(t.all, { n: right })
             : fill(t.some, { right, rounds: fill(words.overview.rounds, { n: rounds.length }) })}
         </Mark>
@@ -40,6 +40,7 @@ export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }
               : rich(t.see, { id: String(first), round: (text) => <Link href={`/round/${first}`}>{text}</Link> }),
         })}
         {unknown > 0 && ` ${fill(t.unknown, { n: unknown })}`}
+        {unread > 0 && ` ${fill(t.unread, { n: unread })}`}
       </span>
     </p>
   )

@@ -52,8 +52,13 @@ export const ledger = {
     follows: 'Jeder Betrag folgt aus seinem veröffentlichten Seed und seinen Bedingungen.',
     see: 'siehe <round>Runde {id}</round>.',
     unknown: {
-      one: '{n} Runde ließ sich aus der Liste allein nicht nachrechnen: Sehen Sie sie einzeln an.',
-      other: '{n} Runden ließen sich aus der Liste allein nicht nachrechnen: Sehen Sie sie einzeln an.',
+      one: 'Für {n} Runde hat das Ledger keine Bedingungen, aus denen sie sich nachrechnen ließe.',
+      other: 'Für {n} Runden hat das Ledger keine Bedingungen, aus denen sie sich nachrechnen ließen.',
+    },
+    unread: {
+      one: '{n} Runde zahlte mehrere Anteile auf einmal und wurde hier nicht einzeln gelesen: Sehen Sie auf ihre Seite.',
+      other:
+        '{n} Runden zahlten mehrere Anteile auf einmal und wurden hier nicht einzeln gelesen: Sehen Sie auf ihre Seiten.',
     },
   },
   rounds: {

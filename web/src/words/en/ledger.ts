@@ -48,8 +48,12 @@ export const ledger = {
     follows: 'every amount follows from its published seed and terms.',
     see: 'see <round>round {id}</round>.',
     unknown: {
-      one: '{n} round could not be told from the list alone: look at each.',
-      other: '{n} rounds could not be told from the list alone: look at each.',
+      one: 'Of {n} round the ledger has no terms to recompute it from.',
+      other: 'Of {n} rounds the ledger has no terms to recompute them from.',
+    },
+    unread: {
+      one: '{n} round paid several turns at once, and was not read turn by turn here: see its page.',
+      other: '{n} rounds paid several turns at once, and were not read turn by turn here: see their pages.',
     },
   },
   rounds: {

@@ -1,0 +1,65 @@
+// The amounts of a round from what the service publishes of it, turn by turn. Asks no chain.
+import type { LedgerClient } from '../client.ts'
+import type { Distribution, SingleTurn, Turn } from '../types.ts'
+import { recompute } from './amount.ts'
+
+export interface RecomputedTurn {
+  /** The turn itself, or each of those that it is the sum of. */
+  singles: SingleTurn[]
+  /** The amount by the published seeds and terms; null where the ledger has no terms for a turn. */
+  expectedWei: bigint | null
+  /** True if that is the credited amount; null where it cannot be computed. */
+  amountMatches: boolean | null
+}
+
+/**
+ * True if the amounts of a round follow from their published seeds and terms, and add up to its total; null where the ledger has no terms for one
+ * of them. Asks the service for the single turns where the round paid several at once. {@link verifyRound} compares with the chain, too.
+ */
+export async function recomputeRound(ledger: LedgerClient, round: Distribution): Promise<boolean | null> {
+  const singles = await singlesOf(ledger, round)
+  const answers = round.turns.map((turn) => recomputeTurn(turn, singles).amountMatches)
+  if (!addsUp(round) || answers.includes(false)) return false
+  return answers.length === 0 || answers.includes(null) ? null : true
+}
+
+/** A turn from the single turns of its round. */
+export function recomputeTurn(turn: Turn, ofRound: readonly SingleTurn[]): RecomputedTurn {
+  const singles = turn.count === 1 ? [turn] : ofRound.filter(({ cohort }) => cohort === turn.cohort)
+  const amounts = singles.map(recompute)
+  const expectedWei = amounts.reduce<bigint | null>((sum, wei) => (sum === null || wei === null ? null : sum + wei), 0n)
+  const amountMatches = expectedWei === null ? null : expectedWei === turn.amountWei && areThose(singles, turn)
+  return { singles, expectedWei, amountMatches }
+}
+
+/** True if the amounts of a round's turns are its total. */
+export const addsUp = ({ turns, totalWei }: Distribution): boolean =>
+  turns.reduce((sum, { amountWei, nodeCount }) => sum + amountWei * BigInt(nodeCount), 0n) === totalWei
+
+/** True if single turns match a sum: in number, in the time of the first, in their spacing, and each in its amount. */
+function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
+  const step = (singles[1]?.dueSec ?? 0) - dueSec
+  return (
+    singles.length === count &&
+    isAt(due, dueSec) &&
+    singles.every((single, i) => single.dueSec === dueSec + i * step && isAt(single.due, single.dueSec)) &&
+    singles.every((single) => single.nodeCount === nodeCount && single.tierId === tierId) &&
+    (count === 1 || (step > 0 && singles.every((single) => single.amountWei === recompute(single))))
+  )
+}
+
+export const isAt = (time: Date, sec: number) => time.getTime() === sec * 1000
+
+/** The single turns of a round, where it paid a cohort several at once. */
+export async function singlesOf(ledger: LedgerClient, { id, turns }: Distribution): Promise<SingleTurn[]> {
+  const singles: SingleTurn[] = []
+  if (turns.every(({ count }) => count === 1)) return singles
+  while (true) {
+    const page = await ledger.getTurns(id, { limit: 200, offset: singles.length })
+    singles.push(...page.turns)
+    if (page.turns.length === 0 || singles.length >= Math.min(page.total, TURNS_MAX)) return singles
+  }
+}
+
+/** Turns in a round at most: the contract's own limit. */
+const TURNS_MAX = 2_000
