@@ -27,6 +27,8 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // Tests read the pages in English, whatever the machine speaks; one in another language asks for a context of its own.
+      '--lang=en-US',
     ],
   })
 }

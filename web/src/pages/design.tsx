@@ -3,45 +3,16 @@ import { type ReactNode, useLayoutEffect, useState } from 'react'
 import { Amount, Mark, type Tone, Unknown } from '../ui/facts.tsx'
 import { Figure, Page, Section } from '../ui/page.tsx'
 import { Empty, Failed } from '../ui/states.tsx'
+import { words } from '../words/design.ts'
 
-const TYPES: readonly (readonly [role: string, use: string])[] = [
-  ['display', 'Headings of pages, prices'],
-  ['figure', 'Figures in tiles, the end of a purchase'],
-  ['title', 'Headings of sections'],
-  ['body', 'Everything that is read'],
-  ['small', 'Notes, labels, dollars beside ether'],
-  ['tiny', 'Marks, headings of tables'],
-]
+const TYPES = ['display', 'figure', 'title', 'body', 'small', 'tiny'] as const
 const SPACES = ['hair', 'tiny', 'small', 'snug', 'base', 'wide', 'far', 'vast'] as const
-const COLORS: readonly (readonly [role: string, use: string])[] = [
-  ['ground', 'behind everything'],
-  ['card', 'sections and tiles'],
-  ['raised', 'buttons and dialogs'],
-  ['sunk', 'switches, places of what loads'],
-  ['line', 'borders'],
-  ['line-strong', 'borders of fields'],
-  ['ink', 'text'],
-  ['ink-soft', 'what stands back'],
-  ['accent', 'links, the page one is on'],
-  ['accent-ground', 'the one act of a section'],
-  ['accent-soft', 'notices'],
-  ['good', 'holds, passes, is paid'],
-  ['warn', 'waits, or could not be checked'],
-  ['bad', 'fails, differs, is short'],
-]
-const TONES: readonly (readonly [Tone, string])[] = [
-  ['good', 'minted'],
-  ['warn', 'held'],
-  ['bad', 'differs'],
-  ['calm', 'in a block'],
-]
+const COLORS = Object.keys(words.colours) as (keyof typeof words.colours)[]
+const TONES: readonly Tone[] = ['good', 'warn', 'bad', 'calm']
 
 export function Design() {
   return (
-    <Page
-      title="Design"
-      lead="Six sizes of type, eight distances, and colours by their role: nothing on these pages has any other. A sale’s own colour takes the place of the accent, moved until it can be read."
-    >
+    <Page title={words.title} lead={words.lead}>
       <Types />
       <Spaces />
       <Colors />
@@ -54,11 +25,11 @@ export function Design() {
 
 function Types() {
   return (
-    <Section title="Type">
+    <Section title={words.type}>
       <dl className="samples">
-        {TYPES.map(([role, use]) => (
+        {TYPES.map((role) => (
           <Sample key={role} token={`--type-${role}`} name={role}>
-            <span className={`type-${role}`}>{use}</span>
+            <span className={`type-${role}`}>{words.types[role]}</span>
           </Sample>
         ))}
       </dl>
@@ -68,7 +39,7 @@ function Types() {
 
 function Spaces() {
   return (
-    <Section title="Space">
+    <Section title={words.space}>
       <dl className="samples">
         {SPACES.map((role) => (
           <Sample key={role} token={`--space-${role}`} name={role}>
@@ -82,15 +53,15 @@ function Spaces() {
 
 function Colors() {
   return (
-    <Section title="Colour">
+    <Section title={words.colour}>
       <ul className="swatches">
-        {COLORS.map(([role, use]) => (
+        {COLORS.map((role) => (
           <li key={role}>
             <span className="swatch" style={{ background: `var(--${role})` }} />
             <span>
               <strong>{role}</strong>
               <br />
-              <span className="note">{use}</span>
+              <span className="note">{words.colours[role]}</span>
             </span>
           </li>
         ))}
@@ -101,20 +72,20 @@ function Colors() {
 
 function Facts() {
   return (
-    <Section title="Facts">
+    <Section title={words.facts}>
       <div className="stack">
         <dl className="tiles">
-          <Figure name="An amount" note="six decimals; the rest on demand">
+          <Figure name={words.amount} note={words.decimals}>
             <Amount wei={1_234_567_890_123_456_789n} />
           </Figure>
-          <Figure name="A reading that failed" note="never zero, never green">
+          <Figure name={words.failedReading} note={words.neverZero}>
             <Unknown />
           </Figure>
         </dl>
         <p className="buttons">
-          {TONES.map(([tone, word]) => (
+          {TONES.map((tone) => (
             <Mark key={tone} tone={tone}>
-              {word}
+              {words.tones[tone]}
             </Mark>
           ))}
         </p>
@@ -125,29 +96,29 @@ function Facts() {
 
 function Acts() {
   return (
-    <Section title="Acts">
+    <Section title={words.acts}>
       <div className="stack">
         <p className="buttons">
           <button type="button" className="button main">
-            The one act
+            {words.main}
           </button>
           <button type="button" className="button">
-            Another
+            {words.another}
           </button>
           <button type="button" className="button quiet">
-            Aside
+            {words.aside}
           </button>
           <button type="button" className="button danger">
-            Cannot be undone
+            {words.danger}
           </button>
           <button type="button" className="button" disabled>
-            Not now
+            {words.disabled}
           </button>
         </p>
         <label className="field narrow">
-          <span>A field</span>
+          <span>{words.field}</span>
           <input placeholder="0x…" />
-          <span className="error">What is wrong with it, and what would be right.</span>
+          <span className="error">{words.wrong}</span>
         </label>
       </div>
     </Section>
@@ -156,20 +127,18 @@ function Acts() {
 
 function States() {
   return (
-    <Section title="States">
+    <Section title={words.states}>
       <div className="stack">
         <div className="waiting" aria-hidden="true">
           <div className="line" />
           <div className="line" />
         </div>
-        <Empty title="Nothing yet.">What would put something here.</Empty>
-        <p className="notice">What one should know.</p>
-        <p className="notice warn">What waits, or needs a look.</p>
-        <p className="notice good">What has come to its end.</p>
-        <Failed error={new Error('What failed, in a sentence, with a way to try again.')} retry={() => undefined} />
-        <p className="note">
-          One thing moves: the sign of a node that has come. Without motion for those who ask for less.
-        </p>
+        <Empty title={words.nothing}>{words.wouldPut}</Empty>
+        <p className="notice">{words.notice}</p>
+        <p className="notice warn">{words.waits}</p>
+        <p className="notice good">{words.ended}</p>
+        <Failed error={new Error(words.failed)} retry={() => undefined} />
+        <p className="note">{words.motion}</p>
       </div>
     </Section>
   )
