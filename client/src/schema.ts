@@ -892,13 +892,15 @@ export interface components {
          *           "id": 2,
          *           "distributionId": 2,
          *           "amountWei": "500000000000000",
-         *           "createdAt": "2026-01-02T00:00:00.000Z"
+         *           "createdAt": "2026-01-02T00:00:00.000Z",
+         *           "usdPerEther": 3120.5
          *         },
          *         {
          *           "id": 1,
          *           "distributionId": 1,
          *           "amountWei": "700000000000000",
-         *           "createdAt": "2026-01-01T12:00:00.000Z"
+         *           "createdAt": "2026-01-01T12:00:00.000Z",
+         *           "usdPerEther": null
          *         }
          *       ],
          *       "withdrawals": [
@@ -911,7 +913,8 @@ export interface components {
          *           "txHash": "0x7d5a4369273c723454ac137f48a4f142b097aa2779464e6505f1b1c5e37b5382",
          *           "status": "sent",
          *           "createdAt": "2026-01-02T01:00:00.000Z",
-         *           "confirmedAt": "2026-01-02T01:00:00.000Z"
+         *           "confirmedAt": "2026-01-02T01:00:00.000Z",
+         *           "usdPerEther": 3118
          *         }
          *       ]
          *     }
@@ -977,6 +980,8 @@ export interface components {
             /** @description Credited to this node in that round. */
             amountWei: components["schemas"]["Wei"];
             createdAt: components["schemas"]["NullableTime"];
+            /** @description US dollars per ether in the hour of `createdAt`; `null` where the service was not asked for a price in that hour. */
+            usdPerEther: number | null;
         };
         Withdrawal: {
             /** @description A ledger row id; it has no meaning on chain. */
@@ -998,6 +1003,8 @@ export interface components {
             createdAt: components["schemas"]["NullableTime"];
             /** @description When the receipt was seen; `null` until then. */
             confirmedAt: components["schemas"]["NullableTime"];
+            /** @description US dollars per ether in the hour of `createdAt`; `null` where the service was not asked for a price in that hour. */
+            usdPerEther: number | null;
         };
         /**
          * @example {

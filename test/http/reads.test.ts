@@ -114,6 +114,7 @@ describe('a small ledger', () => {
   before(async () => {
     service = await startService({ readings })
     await insertSmallLedger(service.sql)
+    await service.sql`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('2025-06-15T15:00:00Z', 2500.5, now())`
   })
   after(() => service.close())
 
@@ -207,8 +208,8 @@ describe('a small ledger', () => {
       matchesLedger: true,
     })
     assert.deepEqual(credits, [
-      { id: 2, distributionId: 2, amountWei: '500', createdAt: '2025-06-15T15:08:00.000Z' },
-      { id: 1, distributionId: 1, amountWei: '700', createdAt: '2025-06-15T15:07:00.000Z' },
+      { id: 2, distributionId: 2, amountWei: '500', createdAt: '2025-06-15T15:08:00.000Z', usdPerEther: 2500.5 },
+      { id: 1, distributionId: 1, amountWei: '700', createdAt: '2025-06-15T15:07:00.000Z', usdPerEther: 2500.5 },
     ])
     assert.deepEqual(
       withdrawals.map((w: { status: string; amountWei: string }) => [w.status, w.amountWei]),
@@ -226,8 +227,7 @@ describe('a small ledger', () => {
       deadline: 0,
       txHash: hashOf('withdraw 1 85'),
       status: 'sent',
-      createdAt: '2025-06-15T15:08:05.000Z',
-      confirmedAt: '2025-06-15T15:08:05.000Z',
+      ...{ createdAt: '2025-06-15T15:08:05.000Z', confirmedAt: '2025-06-15T15:08:05.000Z', usdPerEther: 2500.5 },
     })
   })
 

@@ -8,7 +8,7 @@ import type { Browser } from 'playwright-core'
 import { formatEther } from 'viem'
 import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
-import { startService } from '../support/http.ts'
+import { type Service, startService } from '../support/http.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -19,13 +19,14 @@ describe('the page to keep', { skip: noBrowser }, () => {
   let world: World
   let browser: Browser
   let file: string
+  let service: Service
   before(async () => {
     ;[world, browser] = await Promise.all([startWorld(), startBrowser()])
     for (let node = 0; node < 2; node++) await world.pay(OWNER, ETHER / 100n)
     await world.settle()
     await world.chain.increaseTime(2 * INTERVAL_SEC)
     await world.rest()
-    const service = await startService({ settings: { factoryAddress: world.factory } })
+    service = await startService({ settings: { factoryAddress: world.factory } })
     const served = await fetch(`http://127.0.0.1:${service.port}/withdraw.html`)
     assert.equal(served.status, 200)
     assert.match(
@@ -34,8 +35,6 @@ describe('the page to keep', { skip: noBrowser }, () => {
     )
     file = join(temporaryDirectory(), 'withdraw.html')
     writeFileSync(file, await served.text())
-    await service.close()
-    await world.pool.end()
   })
   after(async () => {
     await browser.close()
@@ -44,6 +43,30 @@ describe('the page to keep', { skip: noBrowser }, () => {
   const balanceOf = async (id: bigint) => (await world.read<[string, bigint]>('nodeInfo', [id]))[1]
   const etherOf = async (address: string) =>
     BigInt(await world.chain.rpc<string>('eth_getBalance', [address, 'latest']))
+
+  test('is offered by the owner’s own page, which goes on itself when service and database are gone', async () => {
+    const page = await (await browser.newContext()).newPage()
+    page.setDefaultTimeout(60_000)
+    await installWallet(page, OWNER, world.chain.rpcUrl)
+    await page.goto(`http://127.0.0.1:${service.port}/owner`)
+    assert.equal(await page.getByRole('link', { name: 'withdraw.html' }).getAttribute('href'), '/withdraw.html')
+    await page.getByRole('button', { name: 'Connect a wallet' }).click()
+    await page.getByRole('button', { name: WALLET_NAME }).click()
+    await page.getByText('Disconnect').waitFor()
+    await service.close()
+    await world.pool.end()
+    const [, second = 0n] = await world.read<bigint[]>('nodesOf', [world.at(OWNER)])
+    const before = await balanceOf(second)
+    await page.getByRole('button', { name: 'Withdraw without signing in' }).click()
+    await page.getByRole('button', { name: 'Withdraw…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('From').selectOption(second.toString())
+    await dialog.getByLabel('Amount in ETH').fill(formatEther(1n))
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await mined(dialog.getByText(/^Paid out in block/))
+    assert.equal(await balanceOf(second), before - 1n)
+    await page.close()
+  })
 
   test('withdraws from one node and from all, asks about a foreign address, and needs no server', async () => {
     const [first = 0n] = await world.read<bigint[]>('nodesOf', [world.at(OWNER)])

@@ -129,6 +129,23 @@ describe('with a wallet', { skip: noBrowser }, () => {
       'eth_sendTransaction',
     ])
 
+    const history = page.getByRole('table', { name: 'History' })
+    await history.getByRole('row', { name: /withdrawn by/ }).waitFor()
+    await history.getByText('price of then not known').first().waitFor()
+    const [csv] = await Promise.all([page.waitForEvent('download'), press(page, 'Save as CSV')])
+    assert.match(readFileSync(await csv.path(), 'utf8'), /\r\nwithdrawal,\d+,[^,]+,100000000000000,0\.0001,,,0x/)
+
+    // A session that ends while something is entered takes nothing of it away.
+    await press(page, 'Withdraw…')
+    await dialog.getByLabel('Amount in ETH').fill('0.0002')
+    await page.context().clearCookies()
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+    await dialog.getByText('Your session has ended.').waitFor()
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.getByText('Your session has ended.').waitFor({ state: 'detached' })
+    assert.equal(await dialog.getByLabel('Amount in ETH').inputValue(), '0.0002')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+
     // The service is gone for this page: what it said before, and the wallet's own provider, are enough.
     const before = complaints.length
     await page.route(`${service.url}/**`, (route) => route.abort())

@@ -86,14 +86,17 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
       CASE WHEN chain_id = ${id.toString()} THEN 'nodeId' ELSE 'id' END AS "matchedBy",
       array_to_json(ARRAY(SELECT row_to_json(x) FROM (
         SELECT round AS id, round AS "distributionId", amount_wei::text AS "amountWei",
-          (SELECT iso(r.created_at) FROM rounds r WHERE r.round = t.round) AS "createdAt"
+          (SELECT iso(r.created_at) FROM rounds r WHERE r.round = t.round) AS "createdAt",
+          (SELECT h.usd FROM rounds r JOIN price_history h ON h.hour = date_trunc('hour', r.created_at, 'UTC')
+            WHERE r.round = t.round) AS "usdPerEther"
         FROM (
           SELECT round, turn_no, amount_wei FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint
           ORDER BY turn_no DESC LIMIT ${entriesMax(sql)}) t
         ORDER BY turn_no DESC LIMIT ${limit}) x))::text AS credits,
       array_to_json(ARRAY(SELECT row_to_json(x) FROM (
         SELECT w.id, w.amount_wei::text AS "amountWei", '0' AS "cumulativeSignedWei", w.to_address AS "toAddress",
-          0 AS deadline, w.tx_hash AS "txHash", w.status, iso(w.created_at) AS "createdAt", iso(w.confirmed_at) AS "confirmedAt"
+          0 AS deadline, w.tx_hash AS "txHash", w.status, iso(w.created_at) AS "createdAt", iso(w.confirmed_at) AS "confirmedAt",
+          (SELECT h.usd FROM price_history h WHERE h.hour = date_trunc('hour', w.created_at, 'UTC')) AS "usdPerEther"
         FROM withdrawals w WHERE w.node_id = chain_id ORDER BY w.id DESC LIMIT ${limit}) x))::text AS withdrawals,
       "nodeId", owner, "balanceWei", "creditedWei", "withdrawnWei",
       (SELECT block_number FROM cursors WHERE name = 'follow') AS "followedTo"

@@ -36,6 +36,18 @@ export function Got({ tiers }: { tiers: readonly Tier[] }) {
   )
 }
 
+/** Of one tier, where it is bought. */
+export function GotOfOne({ tier }: { tier: Tier }) {
+  return (
+    <Section title={fill(t.titleOne, { tier: tier.label })}>
+      <div className="stack">
+        <GotOf tier={tier} />
+        <p className="note">{t.sources}</p>
+      </div>
+    </Section>
+  )
+}
+
 function GotOf({ tier: { id } }: { tier: Tier }) {
   const reading = useQuery({
     queryKey: ['figures', id],

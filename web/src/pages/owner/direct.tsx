@@ -1,5 +1,6 @@
 // Withdrawing, also while the service does not answer: then the wallet's own provider reads the nodes, and the contract pays as ever.
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { useDeployment } from '../../ledger.ts'
 import { Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
@@ -39,10 +40,12 @@ interface WithdrawSectionProps {
   wallet: ConnectedWallet | null
   /** The service does not answer just now. */
   isStale: boolean
+  /** Stands above what is entered, too. */
+  notice?: ReactNode
 }
 
 /** Stays as it is where the service comes or goes: a withdrawal may be under way in it. */
-export function WithdrawSection({ owner, nodes, wallet, isStale }: WithdrawSectionProps) {
+export function WithdrawSection({ owner, nodes, wallet, isStale, notice }: WithdrawSectionProps) {
   const onChain = useNodesOnChain(isStale && wallet?.address === owner ? wallet : null)
   return (
     <Section title={words.withdraw}>
@@ -52,7 +55,7 @@ export function WithdrawSection({ owner, nodes, wallet, isStale }: WithdrawSecti
             {t.works} {onChain.data ? t.readByWallet : t.saidLast}
           </p>
         )}
-        <Withdraw owner={owner} nodes={(isStale ? onChain.data : undefined) ?? nodes} wallet={wallet} />
+        <Withdraw owner={owner} nodes={(isStale ? onChain.data : undefined) ?? nodes} wallet={wallet} notice={notice} />
       </div>
     </Section>
   )

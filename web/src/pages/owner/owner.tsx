@@ -3,14 +3,13 @@
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { isFramed } from '../../frame.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
 import { Address } from '../../ui/facts.tsx'
 import { Page, Section } from '../../ui/page.tsx'
-import { saveFile } from '../../ui/save.ts'
 import { SignInLink } from '../../ui/sign-in.tsx'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
@@ -22,6 +21,7 @@ import { words } from '../../words/owner.ts'
 import { NodesTable, Totals } from '../ledger/address.tsx'
 import { PaymentsOf } from '../payment/payments.tsx'
 import { Direct, WithdrawSection } from './direct.tsx'
+import { History } from './history.tsx'
 
 const ME = ['me'] as const
 /** Behind a session nothing is cached: asked a little less often than public pages. */
@@ -31,6 +31,7 @@ export function Owner() {
   return (
     <Page title={words.title} lead={words.lead}>
       <WalletArea>{isFramed ? <InFrame /> : <SignedInOrNot />}</WalletArea>
+      <Kept />
     </Page>
   )
 }
@@ -41,13 +42,32 @@ function SignedInOrNot() {
     queryFn: ({ signal }) => readMe(signal),
     refetchInterval: notBefore(() => ME_EVERY_MS),
   })
+  // A session that ends meanwhile takes nothing away that is shown or entered.
+  const last = useRef<Wallet | null>(null)
+  if (me.data) last.current = me.data
   return (
     <>
       <Shown reading={me} lines={6}>
-        {(wallet) => (wallet === null ? <SignIn /> : <Mine me={wallet} isStale={me.isError} />)}
+        {(wallet) => {
+          const shown = wallet ?? (hasLapsed ? last.current : null)
+          return shown === null ? (
+            <SignIn />
+          ) : (
+            <Mine me={shown} isStale={me.isError || wallet === null} hasEnded={wallet === null} />
+          )
+        }}
       </Shown>
       {me.isError && !me.data && <Direct />}
     </>
+  )
+}
+
+/** The page that needs no service, while there is one to get it from. */
+function Kept() {
+  return (
+    <Section title={words.kept.title}>
+      <p>{rich(words.kept.why, { file: (text) => <a href="/withdraw.html">{text}</a> })}</p>
+    </Section>
   )
 }
 
@@ -69,14 +89,6 @@ async function readMe(signal: AbortSignal): Promise<Wallet | null> {
 
 function SignIn() {
   const wallet = useWallet()
-  const sign = useMutation({
-    mutationFn: async (owner: ConnectedWallet) => signIn(ledger, await owner.open()),
-    onSuccess: () => {
-      localStorage.setItem(SIGNED_IN, 'yes')
-      hasLapsed = false
-      return queries.invalidateQueries({ queryKey: ME })
-    },
-  })
   const [direct, setDirect] = useState(false)
   return (
     <>
@@ -89,19 +101,7 @@ function SignIn() {
           )}
           <p>{words.why}</p>
           <Connect />
-          {wallet && (
-            <button
-              type="button"
-              className="button main wide"
-              disabled={sign.isPending}
-              onClick={() => sign.mutate(wallet)}
-            >
-              {sign.isPending ? words.signing : words.signIn}
-            </button>
-          )}
-          {sign.error && (
-            <Failed error={saidByWallet(sign.error)} retry={wallet ? () => sign.mutate(wallet) : undefined} />
-          )}
+          {wallet && <SignInWith wallet={wallet} />}
           <p className="note">
             {rich(words.onlyLooking, {
               page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
@@ -119,13 +119,52 @@ function SignIn() {
   )
 }
 
-/** `isStale`: the service does not answer just now, and `me` is what it said last. */
-function Mine({ me, isStale }: { me: Wallet; isStale: boolean }) {
+function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
+  const sign = useMutation({
+    mutationFn: async () => signIn(ledger, await wallet.open()),
+    onSuccess: () => {
+      localStorage.setItem(SIGNED_IN, 'yes')
+      hasLapsed = false
+      return queries.invalidateQueries({ queryKey: ME })
+    },
+  })
+  return (
+    <>
+      <button type="button" className="button main wide" disabled={sign.isPending} onClick={() => sign.mutate()}>
+        {sign.isPending ? words.signing : words.signIn}
+      </button>
+      {sign.error && <Failed error={saidByWallet(sign.error)} retry={() => sign.mutate()} />}
+    </>
+  )
+}
+
+/** Tells where it happens that the session has ended, also above a withdrawal that is being entered, which needs none. */
+function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
+  return (
+    <div className="notice warn">
+      <div className="stack">
+        <p role="status">{words.ended}</p>
+        {wallet && <SignInWith wallet={wallet} />}
+      </div>
+    </div>
+  )
+}
+
+interface MineProps {
+  me: Wallet
+  /** The service does not answer just now, or not to this browser: `me` is what it said last. */
+  isStale: boolean
+  /** The session has ended meanwhile. */
+  hasEnded: boolean
+}
+
+function Mine({ me, isStale, hasEnded }: MineProps) {
   const wallet = useWallet()
   const signOut = useMutation({
     mutationFn: () => ledger.logout(),
     onSuccess: () => {
       localStorage.removeItem(SIGNED_IN)
+      hasLapsed = false
       queries.setQueryData(ME, null)
     },
   })
@@ -142,8 +181,16 @@ function Mine({ me, isStale }: { me: Wallet; isStale: boolean }) {
       )}
       <Totals nodes={me.nodes} balanceNote={words.withdrawable} />
       <Unrecorded ids={me.unrecordedNodeIds} />
-      <WithdrawSection owner={me.address} nodes={me.nodes} wallet={wallet} isStale={isStale} />
-      <Nodes nodes={me.nodes} aside={<Download me={me} />} />
+      {hasEnded && <Ended wallet={wallet} />}
+      <WithdrawSection
+        owner={me.address}
+        nodes={me.nodes}
+        wallet={wallet}
+        isStale={isStale}
+        notice={hasEnded && <Ended wallet={wallet} />}
+      />
+      <Nodes nodes={me.nodes} />
+      <History nodes={me.nodes} owner={me.address} />
       <PaymentsOf address={me.address} />
     </>
   )
@@ -176,6 +223,7 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
             <Totals nodes={nodes} balanceNote={words.withdrawable} />
             <WithdrawSection owner={wallet.address} nodes={nodes} wallet={wallet} isStale={reading.isError} />
             <Nodes nodes={nodes} />
+            <History nodes={nodes} owner={wallet.address} />
           </>
         )}
       </Shown>
@@ -186,9 +234,9 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
   )
 }
 
-function Nodes({ nodes, aside }: { nodes: readonly Node[]; aside?: ReactNode }) {
+function Nodes({ nodes }: { nodes: readonly Node[] }) {
   return (
-    <Section title={fill(words.nodes, { n: nodes.length })} aside={nodes.length > 0 && aside}>
+    <Section title={fill(words.nodes, { n: nodes.length })}>
       {nodes.length === 0 ? (
         <Empty title={words.noNode}>
           <Link href="/buy">{words.buyOne}</Link>
@@ -223,38 +271,5 @@ function Unrecorded({ ids }: { ids: readonly string[] | null }) {
         {record.isPending ? words.recording : words.record}
       </button>
     </div>
-  )
-}
-
-/** As many of each list as the service gives; more come from the operator, or from the chain. */
-const LISTED_MAX = 200
-
-/** Credits and withdrawals of all nodes as CSV, made here from what the API says. */
-function Download({ me }: { me: Wallet }) {
-  const make = useMutation({
-    mutationFn: async () => {
-      const details = await Promise.all(me.nodes.map(({ nodeId }) => ledger.getNode(nodeId, { limit: LISTED_MAX })))
-      const rows = details.flatMap((node) => [
-        ...node.credits.map((row) => [
-          'credit',
-          node.nodeId,
-          row.createdAt,
-          row.amountWei,
-          `round ${row.distributionId}`,
-        ]),
-        ...node.withdrawals
-          .filter(({ status }) => status !== 'failed')
-          .map((row) => ['withdrawal', node.nodeId, row.confirmedAt, row.amountWei, row.txHash ?? '']),
-      ])
-      const lines = rows.map((row) =>
-        row.map((cell) => (cell instanceof Date ? cell.toISOString() : String(cell ?? ''))).join(','),
-      )
-      saveFile(['kind,nodeId,time,amountWei,reference', ...lines].join('\r\n'), `nodes-${me.address}.csv`, 'text/csv')
-    },
-  })
-  return (
-    <button type="button" className="button quiet" disabled={make.isPending} onClick={() => make.mutate()}>
-      {make.isError ? words.csvFailed : fill(words.csv, { max: LISTED_MAX })}
-    </button>
   )
 }

@@ -1,7 +1,7 @@
 // Withdrawing: from which node, how much and where to; by the wallet's own transaction, or by the call to be made by hand.
 import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalCall } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { isAddress, parseEther } from 'viem'
 import { checksummed, ether, plainEther, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
@@ -24,9 +24,11 @@ interface WithdrawProps {
   owner: string
   nodes: readonly Funded[]
   wallet: ConnectedWallet | null
+  /** Stands above what is entered. */
+  notice?: ReactNode
 }
 
-export function Withdraw({ owner, nodes, wallet }: WithdrawProps) {
+export function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
   const [open, setOpen] = useState(false)
   const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
   // A dialog that is open stays: what it has paid out is still to be read when nothing is left.
@@ -51,6 +53,7 @@ export function Withdraw({ owner, nodes, wallet }: WithdrawProps) {
         {t.open}
       </button>
       <Dialog open={open} onClose={() => setOpen(false)} title={words.withdraw}>
+        {notice}
         <WithdrawForm nodes={funded} wallet={wallet} close={() => setOpen(false)} />
       </Dialog>
     </div>

@@ -17,6 +17,9 @@ export const checkout = {
     tokensOf: 'Token von {token}',
   },
   got: {
+    titleOne: 'Was {tier}-Nodes bekamen',
+    sources:
+      'Woher es kommt: die Zahl der Nodes aus den Mints auf der Chain; die Beträge aus den Ereignissen des Vertrags in den letzten 30 Tagen; die nächste Runde aus dem Intervall der Nodes; Dollar aus dem Preis jeder Stunde. Was war, sagt nichts darüber, was sein wird.',
     title: 'Was Nodes bekamen',
     lead: 'Vom Vertrag in den letzten 30 Tagen gutgeschrieben, wie das Ledger es verfolgt hat; jede Runde lässt sich nachrechnen. Was war, sagt nichts darüber, was sein wird.',
     nextRound: '{nodes}, nächste Runde {time}',

@@ -31,9 +31,30 @@ export const owner = {
   },
   recording: 'Wird verzeichnet…',
   record: 'Jetzt verzeichnen',
-  csvFailed: 'Nicht möglich. Erneut versuchen',
-  csv: 'CSV der letzten {max} Gutschriften und Auszahlungen von jedem',
   withdraw: 'Auszahlen',
+  ended:
+    'Ihre Sitzung ist beendet. Ihre Eingaben bleiben, und Auszahlen geht auch ohne Sitzung. Melden Sie sich wieder an, um neue Guthaben zu sehen.',
+  kept: {
+    title: 'Ohne diesen Dienst',
+    why: 'Behalten Sie <file>withdraw.html</file>: eine Datei, die allein mit Ihrer Wallet auszahlt, falls es diesen Dienst einmal nicht mehr gibt. Speichern Sie sie auf Ihrer Festplatte; sie fragt keinen Server.',
+  },
+  history: {
+    title: 'Verlauf',
+    show: 'Alle Gutschriften und Auszahlungen zeigen',
+    none: 'Noch wurde nichts gutgeschrieben.',
+    when: 'Wann',
+    what: 'Was',
+    node: 'Node',
+    amount: 'Betrag',
+    worth: 'Damaliger Wert',
+    noPrice: 'damaliger Preis nicht bekannt',
+    credit: 'gutgeschrieben in <round>Runde {id}</round>',
+    withdrawal: 'ausgezahlt mit {hash}',
+    limits:
+      'Die neuesten {entries} Gutschriften und Auszahlungen jedes Nodes, zum Preis ihrer Stunde, wo der Dienst ihn hat.',
+    nodes: 'Von Ihren neuesten {nodes} Nodes.',
+    csv: 'Als CSV speichern',
+  },
   direct: {
     works: 'Auszahlen geht trotzdem: unmittelbar beim Vertrag.',
     readByWallet: 'Ihre Wallet hat diese Guthaben aus ihm gelesen.',

@@ -14,6 +14,9 @@ export const checkout = {
     tokensOf: 'tokens of {token}',
   },
   got: {
+    titleOne: 'What {tier} nodes got',
+    sources:
+      'Where it is from: the nodes that there are, from mints on the chain; amounts, from the contract’s own events of the last 30 days; the next round, from the interval of its nodes; dollars, from the price of each hour. What was says nothing about what will be.',
     title: 'What nodes got',
     lead: 'Credited by the contract in the last 30 days, as the ledger followed it; every round can be recomputed. What was says nothing about what will be.',
     nextRound: '{nodes}, next round {time}',

@@ -28,9 +28,30 @@ export const owner = {
   },
   recording: 'Recording…',
   record: 'Record now',
-  csvFailed: 'Could not be made. Try again',
-  csv: 'CSV of the newest {max} credits and withdrawals of each',
   withdraw: 'Withdraw',
+  ended:
+    'Your session has ended. What you entered stays, and withdrawing works without one. Sign in again to see new balances.',
+  kept: {
+    title: 'Without this service',
+    why: 'Keep <file>withdraw.html</file>: one file that withdraws by your wallet alone, should this service ever be gone. Save it on your own disk; it asks no server.',
+  },
+  history: {
+    title: 'History',
+    show: 'Show all credits and withdrawals',
+    none: 'Nothing was credited yet.',
+    when: 'When',
+    what: 'What',
+    node: 'Node',
+    amount: 'Amount',
+    worth: 'Worth then',
+    noPrice: 'price of then not known',
+    credit: 'credited in <round>round {id}</round>',
+    withdrawal: 'withdrawn by {hash}',
+    limits:
+      'The newest {entries} credits and withdrawals of each node, at the price of their hour where the service has it.',
+    nodes: 'Of your newest {nodes} nodes.',
+    csv: 'Save as CSV',
+  },
   direct: {
     works: 'Withdrawing works all the same: it goes straight to the contract.',
     readByWallet: 'Your wallet has read these balances from it.',

@@ -1,0 +1,154 @@
+// What an owner's nodes got and paid out, entry by entry, each at the price of its hour: as a table, and as a file.
+import type { Node, NodeDetail } from '@node-ledger/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { dollars, plainEther } from '../../format.ts'
+import { ledger } from '../../ledger.ts'
+import { Amount, Hash, Time, Unknown } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { saveFile } from '../../ui/save.ts'
+import { Empty, Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { fill, rich } from '../../words/message.ts'
+import { words } from '../../words/owner.ts'
+
+const t = words.history
+/** As many of each list as the service gives; more come from the operator, or from the chain. */
+const LISTED_MAX = 200
+/** Each takes a request. */
+const NODES_MAX = 50
+/** Requests under way at once; so many nodes are read without being asked to. */
+const AT_ONCE = 5
+
+/** A credit or a withdrawal of a node. */
+interface Entry {
+  key: string
+  nodeId: string
+  at: Date | null
+  amountWei: bigint
+  /** Null: the service does not know what an ether was worth then. */
+  usdPerEther: number | null
+  /** The round of a credit, the transaction of a withdrawal. */
+  reference: { round: number } | { txHash: string | null }
+}
+
+/** The newest entries of the newest nodes. */
+export function History({ nodes, owner }: { nodes: readonly Node[]; owner: string }) {
+  const [isWanted, want] = useState(false)
+  const read = nodes.slice(-NODES_MAX).map(({ nodeId }) => nodeId)
+  const isRead = isWanted || read.length <= AT_ONCE
+  const state = nodes.reduce((sum, { creditedWei, withdrawnWei }) => sum + creditedWei + withdrawnWei, 0n)
+  const reading = useQuery<Entry[], Error>({
+    // Asked again once there is more.
+    queryKey: ['history', owner, String(state), read.length],
+    queryFn: () => entriesOf(read),
+    enabled: isRead,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
+  })
+  if (nodes.length === 0) return null
+  return (
+    <Section
+      title={t.title}
+      aside={reading.data && reading.data.length > 0 && <Save entries={reading.data} owner={owner} />}
+    >
+      {isRead ? (
+        <Shown reading={reading} lines={4}>
+          {(entries) => <Entries entries={entries} isPart={nodes.length > NODES_MAX} />}
+        </Shown>
+      ) : (
+        <button type="button" className="button" onClick={() => want(true)}>
+          {t.show}
+        </button>
+      )}
+    </Section>
+  )
+}
+
+function Entries({ entries, isPart }: { entries: readonly Entry[]; isPart: boolean }) {
+  if (entries.length === 0) return <Empty title={t.none} />
+  return (
+    <div className="stack">
+      <Table caption={t.title} rows={entries} keyOf={({ key }) => key} columns={COLUMNS} first={10} />
+      <p className="note">
+        {fill(t.limits, { entries: LISTED_MAX })} {isPart && fill(t.nodes, { nodes: NODES_MAX })}
+      </p>
+    </div>
+  )
+}
+
+const worth = ({ amountWei, usdPerEther }: Entry) => dollars(amountWei, usdPerEther)
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { heading: t.when, sortBy: ({ at }) => at?.getTime() ?? 0, cell: ({ at }) => <Time at={at} /> },
+  {
+    heading: t.what,
+    cell: ({ reference }) =>
+      'round' in reference
+        ? rich(t.credit, {
+            id: String(reference.round),
+            round: (text) => <Link href={`/round/${reference.round}`}>{text}</Link>,
+          })
+        : rich(t.withdrawal, { hash: <Hash of={reference.txHash} /> }),
+  },
+  {
+    heading: t.node,
+    sortBy: ({ nodeId }) => BigInt(nodeId),
+    cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
+  },
+  {
+    heading: t.amount,
+    figure: true,
+    sortBy: ({ amountWei }) => amountWei,
+    cell: ({ amountWei }) => <Amount wei={amountWei} plain />,
+  },
+  { heading: t.worth, figure: true, cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} /> },
+]
+
+async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let from = 0; from < nodeIds.length; from += AT_ONCE) {
+    const some = nodeIds.slice(from, from + AT_ONCE).map((nodeId) => ledger.getNode(nodeId, { limit: LISTED_MAX }))
+    for (const node of await Promise.all(some)) entries.push(...entriesIn(node))
+  }
+  return entries.sort((a, b) => (b.at?.getTime() ?? 0) - (a.at?.getTime() ?? 0))
+}
+
+/** What failed moved nothing. */
+function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
+  return [
+    ...credits.map(({ id, createdAt: at, distributionId: round, ...rest }) => ({
+      ...{ key: `credit ${nodeId} ${id}`, nodeId, at, reference: { round } },
+      ...rest,
+    })),
+    ...withdrawals
+      .filter(({ status }) => status !== 'failed')
+      .map(({ id, createdAt: at, txHash, amountWei, usdPerEther }) => ({
+        ...{ key: `withdrawal ${id}`, nodeId, at, amountWei, usdPerEther, reference: { txHash } },
+      })),
+  ]
+}
+
+/** The table as CSV. Amounts and times in one form wherever it is read: for other programs. */
+function Save({ entries, owner }: { entries: readonly Entry[]; owner: string }) {
+  const save = () => {
+    const lines = entries.map(({ reference, nodeId, at, amountWei, usdPerEther }) => [
+      'round' in reference ? 'credit' : 'withdrawal',
+      nodeId,
+      at?.toISOString() ?? '',
+      amountWei,
+      plainEther(amountWei),
+      usdPerEther ?? '',
+      usdPerEther === null ? '' : ((Number(amountWei) / 1e18) * usdPerEther).toFixed(2),
+      'round' in reference ? `round ${reference.round}` : (reference.txHash ?? ''),
+    ])
+    const head = 'kind,nodeId,time,amountWei,amountEther,usdPerEther,amountUsd,reference'
+    saveFile([head, ...lines.map((line) => line.join(','))].join('\r\n'), `nodes-${owner}.csv`, 'text/csv')
+  }
+  return (
+    <button type="button" className="button quiet" onClick={save}>
+      {t.csv}
+    </button>
+  )
+}
