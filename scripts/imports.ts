@@ -128,6 +128,7 @@ const LAYERS: readonly Layer[] = [
     of: ['src/boot/pass-context.ts'],
     may: [...[...WIRING, 'src/chain/send', 'src/boot/parts.ts', 'src/passes/context.ts'], 'src/operator'],
   },
+  { of: ['src/boot/live.ts'], may: ['src/config', 'src/config/load.ts', 'src/chain', 'src/lib'] },
   {
     of: ['src/boot/app.ts'],
     may: [
@@ -138,6 +139,7 @@ const LAYERS: readonly Layer[] = [
         'src/http',
         'src/metrics',
         'src/webhooks',
+        'src/boot/live.ts',
         'src/boot/parts.ts',
       ],
       ...[

@@ -26,6 +26,7 @@ import { claimer } from '../requests/claim.ts'
 import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
 import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
+import { createLive, type Live } from './live.ts'
 import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
 import { operatorDeps, passContext } from './pass-context.ts'
 import {
@@ -58,21 +59,29 @@ export interface App {
   metricsUrl: string | null
   chain: ChainPart
   chainId: number
+  /** Reads the settings again, and takes what may change while it runs; at `logLevel` where one is given. */
+  reload(logLevel?: string): void
   /** Calls back when an embedded part exits by itself: the service cannot go on. */
   onPartExit(listener: (what: string) => void): void
   /** Finishes work in flight, then stops everything. */
   stop(): Promise<void>
 }
 
-/** Starts the service. Throws a ConfigError, KnownError or StartError whose message says what to do. */
-export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
+/**
+ * Starts the service. `read` reads the settings as they are by now. Throws a ConfigError, KnownError or StartError whose message says what to do.
+ */
+export async function startApp(
+  config: Config,
+  { log, onProgress, read }: { log: Log; onProgress: (step: string) => void; read: () => Config },
+): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
     const settled = await choosePort(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
-    const app = await build({ config: settled, log, onProgress, stack }, parts)
-    return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
+    const live = createLive(config, { read, log })
+    const app = await build({ config: settled, log, onProgress, stack, live }, parts)
+    return { ...app, reload: live.reload, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
     throw error
@@ -85,18 +94,20 @@ interface Start {
   readonly log: Log
   readonly onProgress: (step: string) => void
   readonly stack: AsyncDisposableStack
+  readonly live: Live
 }
 
 async function build(
   start: Start,
   { database, chain }: Parts,
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
-  const { config, log, onProgress, stack } = start
+  const { config, log, onProgress, stack, live } = start
   const metrics = createMetrics(log)
   const tally = createProviderTally()
   const openRpc = (): Rpc => {
     const rpc = createRpc({ urls: chain.rpcUrls, log, observe: [metrics.meters.rpc, tally.count] })
     stack.defer(() => rpc.close())
+    live.clients.push(rpc)
     return rpc
   }
   const rpc = openRpc()
@@ -133,6 +144,7 @@ async function build(
   const credit = metered('credit', metrics.meters, creditPass(ctx))
   const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
+  changes.onReload(live.reload)
   stack.defer(() => changes.close())
 
   // Before any pass runs, so that the endpoints miss no event.
@@ -152,7 +164,7 @@ async function build(
   onProgress('starting to serve')
   let draining = false
   const server = createServer({
-    ...httpDeps(config, chain, chainId, log),
+    ...httpDeps(start, chain, chainId),
     sql: pool,
     readSql: readPool,
     changes,
@@ -238,10 +250,9 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
 
 /** The settings of the HTTP surface. */
 function httpDeps(
-  config: Config,
+  { config, log, live }: Start,
   chain: ChainPart,
   chainId: number,
-  log: Log,
 ): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'monotonicClock' | 'log'> {
   const { price, secrets } = config
   if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
@@ -255,8 +266,12 @@ function httpDeps(
       publicRpcUrl: chain.publicRpcUrl,
       embedded: chain.demoToken !== null,
       quoteTier: config.payments.quoteTier,
-      cronKey: secrets.cronKey,
-      adminKeys: secrets.adminKeys,
+      get cronKey() {
+        return live.secrets().cronKey
+      },
+      get adminKeys() {
+        return live.secrets().adminKeys
+      },
       sessionSecret: secrets.session,
       previousSessionSecret: secrets.previousSession,
       publicUrl: config.http.publicUrl,

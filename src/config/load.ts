@@ -43,7 +43,7 @@ export class ConfigError extends KnownError {
   }
 }
 
-const LOG_LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+export const LOG_LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
  * Reads the settings. In development (NODE_ENV not set) `.env` is read too, and the environment wins over it.

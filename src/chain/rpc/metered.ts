@@ -38,6 +38,7 @@ export function metered(provider: Provider, observers: readonly ObserveRpc[] = [
         () => provider.batch(calls, ms),
         () => 'ok',
       ),
+    use: (url) => provider.use(url),
     close: () => provider.close(),
   }
 }

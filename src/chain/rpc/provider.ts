@@ -37,6 +37,8 @@ export interface Provider {
   call(call: RpcCall, timeoutMs: number): Promise<RpcReply>
   /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
+  /** Goes on with this URL, as where its key was changed. False where it leads elsewhere: connections are to one origin. */
+  use(url: string): boolean
   close(): Promise<void>
 }
 
@@ -72,9 +74,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const link: Link = {
     host: url.host,
     origin: url.origin,
-    path: url.pathname + url.search,
-    headers: headersFor(url),
-    secrets: secretsOf(url),
+    ...partsOf(url),
     replyBytesMax: options.replyBytesMax,
     pool,
     places,
@@ -97,9 +97,22 @@ export function createProvider(options: ProviderOptions): Provider {
         requests.map((request) => request.id),
       )
     },
+    use(text) {
+      const next = parseUrl(text)
+      if (next.origin !== link.origin) return false
+      Object.assign(link, partsOf(next))
+      return true
+    },
     close: () => pool.destroy(),
   }
 }
+
+/** What a URL says beyond its origin. */
+const partsOf = (url: URL): Pick<Link, 'path' | 'headers' | 'secrets'> => ({
+  path: url.pathname + url.search,
+  headers: headersFor(url),
+  secrets: secretsOf(url),
+})
 
 interface Link {
   host: string

@@ -22,6 +22,16 @@ export const RUN: readonly Command[] = [
     load: async () => (await import('../service/dev.ts')).dev,
   },
   {
+    name: 'reload',
+    group: 'run',
+    summary: 'have every instance read its settings again, without a restart',
+    details: `What may change while it runs is taken: ADMIN_KEY, CRON_KEY and RPC_URL (with the same providers) from the files that hold them, and the log
+level. The log of each instance says what it took, and what needs a restart. SIGHUP does the same for one instance.`,
+    options: { 'log-level': { value: 'level', help: 'log at this level until the next reload: debug, for one' } },
+    examples: ['node-ledger reload', 'node-ledger reload --log-level debug'],
+    load: async () => (await import('../service/reload.ts')).reload,
+  },
+  {
     name: 'migrate',
     group: 'run',
     summary: 'bring the database to the current schema',

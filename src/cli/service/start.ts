@@ -27,18 +27,20 @@ const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 /** Runs the command. 0 when it was asked to stop, 1 when it could not start or go on. */
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
-  const { config, lock } = await prepare(io.env)
+  const { config, lock, read } = await prepare(io.env)
   const log = createLog(config.log.level)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
   try {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
     armFailpoint(NODE_LEDGER_FAILPOINT, config)
-    const app = await startApp(config, log, (step) => out.say(`  ${step}`))
+    const app = await startApp(config, { log, read, onProgress: (step) => out.say(`  ${step}`) })
+    // A terminal that is closed ends what runs in it; a service without one is told by the same signal that its settings have changed.
+    if (!io.stdin.isTTY) process.on('SIGHUP', () => app.reload())
     // For commands on this machine: the port may be another one than the settings name.
     if (lock) writeFileAtomic(join(config.dataDir, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
-    const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID))
+    const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID), io.stdin.isTTY === true)
     out.say(`Stopping: ${reason}.`)
     await within(STOP_MS, app.stop(), () => {})
     return code
@@ -48,15 +50,23 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
   }
 }
 
+interface Prepared {
+  readonly config: Config
+  readonly lock: DataDirLock | null
+  /** Reads the settings once more. */
+  read(): Config
+}
+
 /** The configuration; outside production with generated secrets, and the data directory locked where it is used. */
-async function prepare(env: NodeJS.ProcessEnv): Promise<{ config: Config; lock: DataDirLock | null }> {
+async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   const first = loadConfig(env, { readFile })
-  if (first.production) return { config: first, lock: null }
+  if (first.production) return { config: first, lock: null, read: () => loadConfig(env, { readFile }) }
   const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.dataDir) : null
   try {
     const generated: GeneratedSecrets = loadOrCreateSecrets(first.dataDir, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
-    return { config: loadConfig(env, { readFile, generated }), lock }
+    const read = () => loadConfig(env, { readFile, generated })
+    return { config: read(), lock, read }
   } catch (error) {
     lock?.release()
     throw error
@@ -78,9 +88,9 @@ async function lockPatiently(dataDir: string): Promise<DataDirLock> {
 }
 
 /** Waits for a reason to stop: a signal, a parent that went, an embedded part that ended. */
-function untilStopped(app: App, launcher: number): Promise<{ reason: string; code: ExitCode }> {
+function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise<{ reason: string; code: ExitCode }> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
       process.on(signal, () => resolve({ reason: `received ${signal}`, code: EXIT.done }))
     }
     onParentGone(launcher > 0 ? launcher : null, () =>

@@ -2,11 +2,15 @@
 // While it is lost no memoised value can be trusted, and it says so.
 import postgres from 'postgres'
 import type { Log } from '../../lib/log.ts'
+import type { Sql } from './sql.ts'
 
 /** The pause before a lost connection is opened again; meanwhile reads go to the database, which can bear them. */
 const RETRY_MS = 1_000
 /** The keep-alive interval: a connection that died silently (a dropped network) is noticed within twice this. */
 const PING_MS = 2_000
+
+/** The channel by which all instances are asked to read their settings again. */
+const RELOAD = 'ledger_reload'
 
 export interface LedgerNotifications {
   /** True while every change is sure to be heard. */
@@ -16,9 +20,16 @@ export interface LedgerNotifications {
   close(): Promise<void>
 }
 
+/** The same connection hears of reloads, too. */
+export interface Notifications extends LedgerNotifications {
+  /** Calls back when somebody asks all instances to read their settings again; `logLevel` is empty where none was named. */
+  onReload(listener: (logLevel: string) => void): void
+}
+
 /** Starts to listen on a direct connection; answers at once. `live` turns true once it listens. */
-export function listenForChanges(directUrl: string, log: Log): LedgerNotifications {
+export function listenForChanges(directUrl: string, log: Log): Notifications {
   const listeners: (() => void)[] = []
+  const reloaders: ((logLevel: string) => void)[] = []
   const tell = () => {
     for (const listener of listeners) listener()
   }
@@ -27,6 +38,9 @@ export function listenForChanges(directUrl: string, log: Log): LedgerNotificatio
   const open = () => {
     ear = openListener(directUrl, {
       heard: tell,
+      reload: (logLevel) => {
+        for (const reload of reloaders) reload(logLevel)
+      },
       lost: (error) => {
         ear = null
         log.warn({ err: error }, 'not hearing of ledger changes: nothing is memoised until they are heard again')
@@ -42,11 +56,20 @@ export function listenForChanges(directUrl: string, log: Log): LedgerNotificatio
     subscribe: (listener) => {
       listeners.push(listener)
     },
+    onReload: (listener) => {
+      reloaders.push(listener)
+    },
     close: async () => {
       clearTimeout(retry)
       await ear?.close()
     },
   }
+}
+
+interface ListenerEvents {
+  heard(): void
+  reload(logLevel: string): void
+  lost(error: unknown): void
 }
 
 interface Listener {
@@ -55,7 +78,7 @@ interface Listener {
 }
 
 /** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended by itself. */
-function openListener(url: string, on: { heard: () => void; lost: (error: unknown) => void }): Listener {
+function openListener(url: string, on: ListenerEvents): Listener {
   let live = false
   let ended = false
   const end = async () => {
@@ -80,7 +103,7 @@ function openListener(url: string, on: { heard: () => void; lost: (error: unknow
     onnotice: () => {},
     onclose: () => lose(new Error('the listening connection was closed')),
     // postgres.js passes this through, though its types do not name it.
-    onnotify: () => on.heard(),
+    onnotify: (channel: string, payload: string) => (channel === RELOAD ? on.reload(payload) : on.heard()),
     connection: { application_name: 'node-ledger listen' },
   }
   const sql = postgres(url, options as unknown as postgres.Options<Record<string, never>>)
@@ -93,11 +116,17 @@ function openListener(url: string, on: { heard: () => void; lost: (error: unknow
     }, lose)
   }, PING_MS)
   ping.unref()
-  sql`LISTEN ledger`.then(() => {
+  const listening = sql`LISTEN ledger`.then(() => sql`LISTEN ${sql(RELOAD)}`)
+  listening.then(() => {
     if (ended) return
     live = true
     // Earlier changes were missed.
     on.heard()
   }, lose)
   return { live: () => live, close: end }
+}
+
+/** Asks every instance of the ledger to read its settings again, and to log at `logLevel` where one is named. */
+export async function askToReload(sql: Sql, logLevel: string): Promise<void> {
+  await sql`SELECT pg_notify(${RELOAD}, ${logLevel})`
 }

@@ -7,7 +7,6 @@ import { headerOnce, sameSecret } from '../secrets.ts'
 import type { Tools } from '../tools.ts'
 
 export const cronCredit = ({ deps }: Tools): Route => {
-  const { cronKey } = deps.settings
   return {
     path: '/api/cron/credit',
     methods: ['GET', 'POST'],
@@ -17,6 +16,8 @@ export const cronCredit = ({ deps }: Tools): Route => {
     cors: false,
     deadlineMs: null,
     authorize: ({ raw }) => {
+      // Read at each call: it may change while the service runs.
+      const { cronKey } = deps.settings
       const given = headerOnce(raw, 'x-cron-key') ?? ''
       return cronKey !== null && sameSecret(given, cronKey) ? null : refuse('wrongKey')
     },

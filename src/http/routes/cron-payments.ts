@@ -8,7 +8,8 @@ import { headerOnce, sameSecret } from '../secrets.ts'
 import type { Tools } from '../tools.ts'
 
 export const cronPayments = ({ deps }: Tools): Route => {
-  const { cronKey } = deps.settings
+  // Read at each call: it may change while the service runs.
+  const cronKey = () => deps.settings.cronKey
   return {
     path: '/api/cron/payments',
     methods: ['GET', 'POST'],
@@ -17,8 +18,8 @@ export const cronPayments = ({ deps }: Tools): Route => {
     cache: 'no-store',
     cors: false,
     deadlineMs: null,
-    configured: () => (cronKey === null ? refuse('unknownRoute') : null),
-    authorize: ({ raw }) => (sameSecret(givenKey(raw) ?? '', cronKey ?? '') ? null : refuse('wrongKey')),
+    configured: () => (cronKey() === null ? refuse('unknownRoute') : null),
+    authorize: ({ raw }) => (sameSecret(givenKey(raw) ?? '', cronKey() ?? '') ? null : refuse('wrongKey')),
     handle: async () => (deps.passes === null ? refuse('noChain') : { json: toJson(await deps.passes.payments()) }),
   }
 }

@@ -11,7 +11,8 @@ const WRONG_KEYS_PER_MINUTE = 20
 
 /** The rules shared by every route under /api/admin. */
 export function adminGuard({ deps, isOwnOrigin }: Tools) {
-  const keys = deps.settings.adminKeys
+  // Read at each call: they may change while the service runs.
+  const keys = () => deps.settings.adminKeys
   return {
     // An operator is not limited. Wrong keys are: a random key cannot be guessed, but trying must not be free.
     limitPerMinute: null,
@@ -19,11 +20,11 @@ export function adminGuard({ deps, isOwnOrigin }: Tools) {
     countedUnkeyedAs: '/api/admin',
     cache: 'private, no-store',
     cors: false,
-    configured: () => (keys.length === 0 ? refuse('unknownRoute') : null),
+    configured: () => (keys().length === 0 ? refuse('unknownRoute') : null),
     authorize: (call: Call) => {
       // A page of another origin must not act with a key that a browser was made to send.
       const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
-      return foreign || labelOf(call, keys) === null ? refuse('wrongKey') : null
+      return foreign || labelOf(call, keys()) === null ? refuse('wrongKey') : null
     },
   } satisfies Partial<Route>
 }
