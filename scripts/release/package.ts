@@ -73,6 +73,15 @@ function pinVersions(folder: string): void {
   run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--silent'], folder)
 }
 
+/** Writes what the service is made of, with versions and digests, as CycloneDX. */
+function writeBillOfMaterials(folder: string): void {
+  const { stdout, status } = spawnSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
+    cwd: folder,
+  })
+  if (status !== 0) throw new Error('npm made no bill of materials')
+  writeFileSync(join(into, `node-ledger-${read('package.json').version}.cdx.json`), stdout)
+}
+
 const stage = join(into, 'package')
 rmSync(into, { recursive: true, force: true })
 mkdirSync(stage, { recursive: true })
@@ -81,6 +90,7 @@ compile(stage)
 for (const name of COPIED) cpSync(join(ROOT, name), join(stage, name), { recursive: true })
 writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 pinVersions(stage)
+writeBillOfMaterials(stage)
 for (const folder of [stage, join(ROOT, 'client')]) run('npm', ['pack', '--silent', '--pack-destination', into], folder)
 for (const name of ['node-ledger', 'node-ledger-client'])
   console.log(join(into, `${name}-${read('package.json').version}.tgz`))

@@ -51,6 +51,14 @@ test('the package has no TypeScript, and each of its modules has a map to its so
   for (const name of modules) assert.ok(files.includes(`${name}.map`), name)
 })
 
+test('the bill of materials names each package of the service with its digest, and no other', () => {
+  const bill = readdirSync(packages).find((name) => name.endsWith('.cdx.json')) ?? assert.fail('there is none')
+  const { components } = JSON.parse(readFileSync(join(packages, bill), 'utf8'))
+  const lock = JSON.parse(readFileSync(join(installed, 'node-ledger/npm-shrinkwrap.json'), 'utf8'))
+  assert.equal(components.length, Object.keys(lock.packages).length - 1)
+  for (const { name, hashes } of components) assert.equal(hashes?.[0].alg, 'SHA-512', name)
+})
+
 test('the command says its version; what needs a checkout says so', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   assert.equal(run(join(installed, '.bin/node-ledger'), '--version').trim(), version)

@@ -12,6 +12,10 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+interface Step {
+  uses?: string
+  run?: string
+}
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 const run = (command: string, args: readonly string[], cwd = ROOT) => {
   const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8' })
@@ -83,6 +87,24 @@ test('every setting that a file names exists, and every secret is read from a fi
   for (const { value } of deployment.spec.template.spec.containers[0].env) {
     assert.ok(value.split('/').at(-1) in secrets, `secrets.example.yaml lacks ${value}`)
   }
+})
+
+test('the workflow of a release runs scripts of this project and pinned actions, with no right that it does not name', () => {
+  const { jobs, permissions } = parse(read('.github/workflows/release.yml'))
+  assert.deepEqual(permissions, {})
+  const { scripts } = JSON.parse(read('package.json'))
+  for (const [name, { steps, permissions: rights }] of Object.entries<{ steps: Step[]; permissions: object }>(jobs)) {
+    assert.ok(Object.keys(rights).length > 0, name)
+    for (const { uses, run: line } of steps) {
+      if (uses !== undefined) assert.match(uses, /^[a-z-]+\/[a-z-]+@[0-9a-f]{40}$/)
+      const [, script] = /^npm run (?:--silent )?([a-z:]+)/.exec(line ?? '') ?? []
+      if (script !== undefined) assert.ok(script in scripts, script)
+    }
+  }
+  const notes = (tag: string) => run(process.execPath, ['scripts/release/notes.ts', tag])
+  assert.match(notes('v0.0.9').output, /has version 0\.1\.0, and the tag is v0\.0\.9/)
+  const known = notes(`v${JSON.parse(read('package.json')).version}`)
+  assert.match(known.output, /CHANGELOG\.md has no part|### Added/)
 })
 
 test('the grace that each gives to a stop is longer than the stop', () => {

@@ -1,0 +1,22 @@
+// `npm run release:notes -- v1.2.3`: the changelog's part about a version, for the notes of its release. Refuses a tag that is not the version of
+// the packages, and one that the changelog does not know.
+import { readFileSync } from 'node:fs'
+
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+
+function fail(message: string): never {
+  console.error(message)
+  process.exit(1)
+}
+
+const [tag = ''] = process.argv.slice(2)
+const version = tag.replace(/^v/, '')
+for (const name of ['package.json', 'client/package.json']) {
+  const { version: own } = JSON.parse(read(name))
+  if (own !== version) fail(`${name} has version ${own}, and the tag is ${tag}: they must be the same.`)
+}
+const part = read('CHANGELOG.md')
+  .split(/^## /m)
+  .find((text) => text.startsWith(`[${version}]`))
+if (part === undefined) fail(`CHANGELOG.md has no part [${version}]: give the part [Unreleased] its version and day.`)
+console.log(part.slice(part.indexOf('\n') + 1).trim())
