@@ -574,6 +574,7 @@ CREATE TABLE nodes (
 ) WITH (fillfactor=90);
 CREATE INDEX nodes_block ON public.nodes USING btree (block_number);
 CREATE INDEX nodes_cohort ON public.nodes USING btree (cohort, node_id);
+CREATE INDEX nodes_mint ON public.nodes USING btree (mint_tx_hash);
 CREATE INDEX nodes_owner ON public.nodes USING btree (owner, node_id);
 CREATE INDEX nodes_time ON public.nodes USING btree (minted_at);
 CREATE INDEX nodes_unpaid ON public.nodes USING btree (cohort) WHERE (payment_id IS NULL);
@@ -847,6 +848,7 @@ CREATE TABLE rounds (
 );
 CREATE INDEX rounds_block ON public.rounds USING btree (block_number);
 CREATE INDEX rounds_newest ON public.rounds USING btree (created_at DESC, round DESC) WHERE (node_count > 0);
+CREATE INDEX rounds_transaction ON public.rounds USING btree (tx_hash);
 
 CREATE TABLE seed_blocks (
   "time" bigint NOT NULL,

@@ -19,6 +19,7 @@ import type {
   SyncedNodes,
   Tier,
   TierFigures,
+  Transaction,
   Wallet,
   Watched,
 } from './types.ts'
@@ -91,6 +92,8 @@ export interface LedgerClient {
   getPayment(txHash: string, options?: CallOptions): Promise<Payment>
   /** What a wallet has paid, newest first: for a payment whose hash was lost. */
   getPaymentsOfAddress(address: string, options?: ListOptions): Promise<Payment[]>
+  /** What a transaction did, as the ledger knows it. Throws 404 where it knows nothing of it. */
+  getTransaction(txHash: string, options?: CallOptions): Promise<Transaction>
   /**
    * The events of one stream, until it ends: the present states, `current`, and then whatever differs. Throws where it cannot be opened, or
    * breaks; {@link watchPayment} and {@link watchAddress} go on from there.
@@ -115,6 +118,9 @@ export interface LedgerClient {
   getWellKnown(options?: CallOptions): Promise<Deployment>
 }
 
+/** By a short name, six times. */
+const inPath = encodeURIComponent
+
 /**
  * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}; what is worth asking again has been by then.
  * Outside of browsers the client itself keeps the session cookie.
@@ -137,25 +143,25 @@ export function createClient(options: ClientOptions): LedgerClient {
   return {
     getStats: (options) => get<Stats>('/api/stats', options),
     getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
-    getTierFigures: (id, options) => get<TierFigures>(`/api/tiers/${encodeURIComponent(id)}/figures`, options),
+    getTierFigures: (id, options) => get<TierFigures>(`/api/tiers/${inPath(id)}/figures`, options),
     getCover: (options) => get<Cover>('/api/cover', options),
-    getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${encodeURIComponent(address)}`, options),
-    getNode: (id, options) =>
-      get<NodeDetail>(`/api/node/${encodeURIComponent(String(id))}`, options, { limit: options?.limit }),
+    getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${inPath(address)}`, options),
+    getNode: (id, options) => get<NodeDetail>(`/api/node/${inPath(String(id))}`, options, { limit: options?.limit }),
     getDistributions: (options) => get<Distribution[]>('/api/distributions', options, { limit: options?.limit }),
     getTurns: (round, options) =>
-      get<SingleTurns>(`/api/distributions/${encodeURIComponent(String(round))}/turns`, options, {
+      get<SingleTurns>(`/api/distributions/${inPath(String(round))}/turns`, options, {
         limit: options?.limit,
         offset: options?.offset,
       }),
     getDeployQuote: (tier, options) => get<Quote>('/api/deploy-quote', options, { tier }),
-    canBuy: (address, tier, options) => get<CanBuy>(`/api/can-buy/${encodeURIComponent(address)}`, options, { tier }),
+    canBuy: (address, tier, options) => get<CanBuy>(`/api/can-buy/${inPath(address)}`, options, { tier }),
     getPrice: async (options) => (await get<{ usd: number | null }>('/api/price', options)).usd,
     getOpenapi: (options) => get<Record<string, unknown>>('/api/openapi.json', options),
     claimPayment: (txHash, options) => post<Payment>('/api/payments/claim', { txHash }, options),
-    getPayment: (txHash, options) => get<Payment>(`/api/payment/${encodeURIComponent(txHash)}`, options),
+    getPayment: (txHash, options) => get<Payment>(`/api/payment/${inPath(txHash)}`, options),
     getPaymentsOfAddress: (address, options) =>
-      get<Payment[]>(`/api/payments/${encodeURIComponent(address)}`, options, { limit: options?.limit }),
+      get<Payment[]>(`/api/payments/${inPath(address)}`, options, { limit: options?.limit }),
+    getTransaction: (txHash, options) => get<Transaction>(`/api/transaction/${inPath(txHash)}`, options),
     getEvents: (which, options) => eventsOf(open, which, options),
     getNonce: (address, options) => get<{ nonce: string; message: string }>('/api/auth/nonce', options, { address }),
     verifySignature: ({ address, signature }, options) =>

@@ -323,6 +323,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/transaction/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a transaction did
+         * @description What the ledger knows of a transaction: whether it paid, which nodes it minted, which rounds it credited, which payments it sent back,
+         *     from which nodes it withdrew. 404 where it did none of these, or in a block that the ledger has not followed yet.
+         */
+        get: operations["getTransaction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -1134,6 +1155,32 @@ export interface components {
             amountWei: components["schemas"]["NullableWei"];
             /** @description Nodes of the cohort. */
             nodeCount: number;
+        };
+        /**
+         * @example {
+         *       "txHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+         *       "isPayment": false,
+         *       "mintedNodeIds": [
+         *         "7",
+         *         "8"
+         *       ],
+         *       "rounds": [],
+         *       "refundedTxHashes": [],
+         *       "withdrawnNodeIds": []
+         *     }
+         */
+        Transaction: {
+            txHash: components["schemas"]["Hash"];
+            /** @description It paid: `GET /api/payment/{hash}` has the rest. */
+            isPayment: boolean;
+            /** @description Nodes that it minted. */
+            mintedNodeIds: string[];
+            /** @description Rounds that it credited. */
+            rounds: number[];
+            /** @description Payments that it sent back, by their own transactions. */
+            refundedTxHashes: components["schemas"]["Hash"][];
+            /** @description Nodes from which it withdrew. */
+            withdrawnNodeIds: string[];
         };
         /**
          * @example {
@@ -2028,6 +2075,44 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hash of the transaction.
+                 * @example 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
+                 */
+                hash: components["schemas"]["HashInput"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it did. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];

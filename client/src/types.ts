@@ -48,6 +48,7 @@ export interface Turn extends Revived<Schemas['Turn']> {}
 /** A round's turns one by one. */
 export interface SingleTurns extends Revived<Schemas['SingleTurns']> {}
 export interface SingleTurn extends Revived<Schemas['SingleTurn']> {}
+export interface Transaction extends Revived<Schemas['Transaction']> {}
 export interface Payment extends Revived<Schemas['Payment']> {}
 export interface Wallet extends Revived<Schemas['Wallet']> {}
 export interface Health extends Revived<Schemas['Health']> {}

@@ -21,6 +21,7 @@ import { claim } from './routes/payments/claim.ts'
 import { events } from './routes/payments/events.ts'
 import { payment } from './routes/payments/payment.ts'
 import { paymentsOfAddress } from './routes/payments/payments-of-address.ts'
+import { transaction } from './routes/payments/transaction.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import { stats } from './routes/stats.ts'
@@ -47,6 +48,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   claim,
   payment,
   paymentsOfAddress,
+  transaction,
   events,
   authNonce,
   authVerify,

@@ -21,6 +21,7 @@ import * as payments from '../../src/db/payments/rows.ts'
 import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
 import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../src/db/reads/public-payments.ts'
+import { readTransaction } from '../../src/db/reads/public-transactions.ts'
 import { readTierFigures } from '../../src/db/reads/tier-figures.ts'
 import { readTrends } from '../../src/db/reads/trends.ts'
 import * as outbox from '../../src/db/sends/outbox.ts'
@@ -188,6 +189,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readPaymentsOf(sql, addressOf(7), 200)
     await readNodesPaidIn(sql, hashOf(7))
   },
+  'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
   'what the nodes of a tier got': (sql) => readTierFigures(sql, 'basic'),
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),

@@ -249,6 +249,7 @@ describe('the pages', { skip: noBrowser }, () => {
     assert.equal(await link('Terms'), 'https://nodes.example/terms')
     assert.equal(await link('Contact'), 'mailto:help@nodes.example')
     await page.getByText('Aurora (chain 31337)').waitFor()
+    await find(hashOf('mint 3'), 'Node 3')
     await find('nonsense', /^Wallet/)
     await page.getByRole('alert').waitFor()
     // Asking again would change nothing.

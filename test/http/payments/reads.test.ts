@@ -47,6 +47,25 @@ describe('the reads of payments', () => {
     assert.deepEqual([json.status, json.refundTxHash], ['refunded', hashOf('refund')])
   })
 
+  it('name what any transaction of the ledger did', async () => {
+    const did = async (name: string) => {
+      const { status, json } = await service.get(`/api/transaction/${hashOf(name)}`)
+      if (status !== 200) return status
+      assert.equal(json.txHash, hashOf(name))
+      return Object.fromEntries(
+        Object.entries(json).filter(([field, of]) => field !== 'txHash' && String(of || '') !== ''),
+      )
+    }
+    assert.deepEqual(await did('pay 1'), { isPayment: true })
+    assert.deepEqual(await did('mint 2'), { mintedNodeIds: ['2'] })
+    assert.deepEqual(await did('round 2'), { rounds: [2] })
+    assert.deepEqual(await did('withdraw 1 85'), { withdrawnNodeIds: ['1'] })
+    assert.deepEqual(await did('refund'), { refundedTxHashes: [hashOf('paid back')] })
+    // What failed moved nothing.
+    for (const unknown of ['withdraw 1 86', 'never sent']) assert.equal(await did(unknown), 404)
+    assert.equal((await service.get('/api/transaction/0x12')).status, 400)
+  })
+
   it('say of a payer on the deny list that a person looks first, and no more', async () => {
     await pay('denied', { state: 'held', reason: 'senderDenied' })
     const one = await service.get(`/api/payment/${hashOf('denied')}`)

@@ -2,11 +2,9 @@
 import type { FormEvent } from 'react'
 import { useLocation } from 'wouter'
 import { HASH } from '../format.ts'
-import { ledger, queries } from '../ledger.ts'
+import { ledger } from '../ledger.ts'
 import { ui } from '../words/ui.ts'
 
-/** As many rounds as the service lists. */
-const ROUNDS = 200
 const NUMBERED = /^(node|round|runde)?\s*#?\s*([1-9][0-9]*)$/i
 
 /** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. What is none of them goes to the address page, which says so. */
@@ -14,19 +12,19 @@ async function pageOf(sought: string): Promise<string> {
   const [, kind = 'node', number] = NUMBERED.exec(sought) ?? []
   if (number) return `/${/^r/i.test(kind) ? 'round' : 'node'}/${number}`
   if (!HASH.test(sought)) return `/address/${encodeURIComponent(sought)}`
-  const round = await roundOf(sought.toLowerCase())
-  return round === null ? `/payment/${sought}` : `/round/${round}`
+  return pageOfTransaction(sought.toLowerCase())
 }
 
-/** The round that a transaction credited; null where none of those listed is, or they could not be read. */
-async function roundOf(txHash: string): Promise<number | null> {
-  const rounds = await queries
-    .fetchQuery({
-      queryKey: ['rounds', ROUNDS],
-      queryFn: ({ signal }) => ledger.getDistributions({ limit: ROUNDS, signal, attempts: 1 }),
-    })
-    .catch(() => [])
-  return rounds.find((round) => round.txHash === txHash)?.id ?? null
+/** Where a transaction did several things, the page of the first. What the ledger does not know may be a payment on its way. */
+async function pageOfTransaction(txHash: string): Promise<string> {
+  const did = await ledger.getTransaction(txHash, { attempts: 1 }).catch(() => null)
+  const [node = did?.withdrawnNodeIds[0]] = did?.mintedNodeIds ?? []
+  const [round] = did?.rounds ?? []
+  const [refunded] = did?.refundedTxHashes ?? []
+  if (did?.isPayment) return `/payment/${txHash}`
+  if (round !== undefined) return `/round/${round}`
+  if (node !== undefined) return `/node/${node}`
+  return `/payment/${refunded ?? txHash}`
 }
 
 /** The field. */
