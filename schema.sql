@@ -211,6 +211,33 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_act()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  event_type text := CASE
+    WHEN NEW.action = 'halted' THEN 'passes.halted'
+    WHEN NEW.action IN ('resumed', 'haltWithdrawn') THEN 'passes.resumed'
+    WHEN NEW.action = 'paused' THEN 'rounds.paused'
+    WHEN NEW.action = 'unpaused' THEN 'rounds.resumed'
+    WHEN NEW.action IN ('released', 'dismissed', 'dustDismissed', 'refunding', 'refunded', 'refundPrepared', 'refundCancelled', 'attributed')
+      THEN 'payment.decided'
+    WHEN NEW.action IN ('termsEntered', 'termsTakenBack') THEN 'terms.changed'
+    WHEN NEW.action IN ('tierCreated', 'tierChanged') THEN 'tiers.changed'
+    WHEN NEW.action IN ('walletChanged', 'walletTakenBack', 'walletClosed') THEN 'wallet.changed'
+    WHEN NEW.action = 'signerDown' THEN 'signer.down'
+    WHEN NEW.action = 'signerRestored' THEN 'signer.restored'
+    WHEN NEW.action = 'foreignTransaction' THEN 'key.used'
+    WHEN NEW.action = 'restored' THEN 'ledger.restored'
+  END;
+BEGIN
+  -- Who, what and about what; the row itself has the rest, for those who may read it.
+  PERFORM webhook_emit(event_type, concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
+    'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_emit(event_type text, fact text, data jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -1122,6 +1149,7 @@ CREATE TABLE zero_transfers (
   CONSTRAINT zero_transfers_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payment_wallets(id)
 );
 
+CREATE TRIGGER webhook_act AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['halted'::text, 'resumed'::text, 'haltWithdrawn'::text, 'paused'::text, 'unpaused'::text, 'released'::text, 'dismissed'::text, 'dustDismissed'::text, 'refunding'::text, 'refunded'::text, 'refundPrepared'::text, 'refundCancelled'::text, 'attributed'::text, 'termsEntered'::text, 'termsTakenBack'::text, 'tierCreated'::text, 'tierChanged'::text, 'walletChanged'::text, 'walletTakenBack'::text, 'walletClosed'::text, 'signerDown'::text, 'signerRestored'::text, 'foreignTransaction'::text, 'restored'::text]))) EXECUTE FUNCTION webhook_act();
 CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['mintedThoughRefunding'::text, 'mintedThoughRefunded'::text, 'refundTooEarly'::text, 'refundOfMinted'::text, 'refundOfOrphaned'::text, 'refundGone'::text]))) EXECUTE FUNCTION webhook_refund_alarm();
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
 CREATE TRIGGER junk_forgotten AFTER DELETE ON public.cursors FOR EACH ROW WHEN ((old.name = 'follow'::text)) EXECUTE FUNCTION junk_taken_back();

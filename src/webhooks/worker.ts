@@ -16,6 +16,7 @@ import {
 } from '../db/webhooks.ts'
 import type { Log } from '../lib/log.ts'
 import { retryAfterSec } from './back-off.ts'
+import { bodyFor } from './chat.ts'
 import { createPoster, type Poster } from './post.ts'
 import { webhookHeaders } from './sign.ts'
 
@@ -179,7 +180,8 @@ async function deliver(
   { url, secrets, endpoint }: EndpointTarget & { endpoint: string },
   delivery: Delivery,
 ): Promise<boolean> {
-  const { eventId, body, type, attempt } = delivery
+  const { eventId, type, attempt } = delivery
+  const body = bodyFor(url, delivery.body)
   const headers = webhookHeaders({ id: eventId, body }, Math.floor(Date.now() / 1000), secrets)
   const { status, error, durationMs, isForbidden } = await poster.post(url, headers, body)
   if (isForbidden && error !== null) {

@@ -1,0 +1,104 @@
+// Events of acts and of what the passes wrote down, from the audit log; and what chats are sent.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { writeAudit } from '../../src/db/core/state.ts'
+import { addEndpoint } from '../../src/db/webhooks.ts'
+import { bodyFor } from '../../src/webhooks/chat.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER } from '../support/world.ts'
+import { SECRET } from './receiver.ts'
+
+const SLACK = 'https://hooks.slack.com/services/T/B/x'
+let desk: Desk
+before(async () => {
+  desk = await startDesk()
+  await addEndpoint(desk.world.pool, { url: 'https://hooks.example/a', secrets: [SECRET] }, 'test')
+})
+after(() => desk.close())
+
+/** Events since the last call, as they are delivered. */
+async function told(): Promise<{ type: string; data: Record<string, unknown> }[]> {
+  const rows = await desk.world.pool<{ body: string }[]>`SELECT body FROM webhook_events ORDER BY seq`
+  await desk.world.pool`DELETE FROM webhook_events`
+  return rows.map(({ body }) => JSON.parse(body))
+}
+
+test('what was decided is an event, with who and about what; nothing else of the row is in it', async () => {
+  const hash = await desk.world.pay(14, ETHER / 100n - 9n)
+  await desk.world.settle()
+  await told()
+  await desk.post(`payments/${hash}/dismiss`, { reason: 'confidential' })
+  const [event, ...more] = await told()
+  assert.equal(more.length, 0)
+  assert.equal(event?.type, 'payment.decided')
+  assert.deepEqual(Object.keys(event?.data ?? {}).sort(), ['action', 'actor', 'auditId', 'subject'])
+  assert.deepEqual([event?.data.action, event?.data.subject], ['dismissed', hash])
+  await desk.post('pause', {})
+  await desk.post('resume', {})
+  assert.deepEqual(
+    (await told()).map(({ type }) => type),
+    ['rounds.paused', 'rounds.resumed'],
+  )
+})
+
+test('what the passes wrote down for a person is, and what they wrote for the record is not', async () => {
+  const { pool } = desk.world
+  for (const action of [
+    'halted',
+    'haltWithdrawn',
+    'signerDown',
+    'signerRestored',
+    'foreignTransaction',
+    'restored',
+    'reconciled',
+  ])
+    await writeAudit(pool, { actor: 'pass', action, detail: {} })
+  assert.deepEqual(
+    (await told()).map(({ type }) => type),
+    ['passes.halted', 'passes.resumed', 'signer.down', 'signer.restored', 'key.used', 'ledger.restored'],
+  )
+})
+
+test('an act that is undone is no event', async () => {
+  const { pool } = desk.world
+  await pool
+    .begin(async (sql) => {
+      await writeAudit(sql as never, { actor: 'pass', action: 'halted', detail: {} })
+      throw new Error('undone')
+    })
+    .catch(() => {})
+  assert.deepEqual(await told(), [])
+})
+
+test('a chat gets a sentence in its own field, any other receiver the event', () => {
+  const data = { txHash: '0xab', from: '0xcd', valueWei: '10000000000000123', tierId: null, reason: 'wrongAmount' }
+  const event = JSON.stringify({ type: 'payment.held', timestamp: '2026-01-01T00:00:00.000Z', data })
+  assert.equal(bodyFor('https://hooks.example/slack.com', event), event)
+  const sentence =
+    'A payment is held, and waits for you: reason wrongAmount, 0.010000000000000123 ETH, from 0xcd, txHash 0xab.'
+  assert.deepEqual(JSON.parse(bodyFor(SLACK, event)), { text: sentence })
+  assert.deepEqual(JSON.parse(bodyFor('https://discord.com/api/webhooks/1/x', event)), { content: sentence })
+  assert.deepEqual(JSON.parse(bodyFor('https://api.telegram.org/bot1:x/sendMessage?chat_id=2', event)), {
+    text: sentence,
+  })
+  const acted = {
+    type: 'terms.changed',
+    data: { action: 'termsEntered', actor: '<!channel> @everyone `x`', subject: null },
+  }
+  assert.deepEqual(JSON.parse(bodyFor(SLACK, JSON.stringify(acted))), {
+    text: 'The credit terms were changed: action termsEntered, actor !channel everyone x.',
+  })
+})
+
+test('each type of event of the ledger is in the documents and has its words', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const types = new Set([...read('schema.sql').matchAll(/'([a-z]+\.[a-z]+)'/g)].map(([, type]) => type ?? ''))
+  assert.ok(types.size >= 22)
+  const page = read('docs/WEBHOOKS.md')
+  for (const type of types) {
+    assert.ok(page.includes(`\`${type}\``), type)
+    const { text } = JSON.parse(bodyFor(SLACK, JSON.stringify({ type, data: {} })))
+    assert.ok(!text.startsWith(type), type)
+  }
+})
