@@ -2010,6 +2010,28 @@ export interface components {
                 bookedWei: components["schemas"]["NullableSignedWei"];
                 closedBlock: components["schemas"]["NullableBlockNumber"];
             }[];
+            /** @description What the contract's owner lets the minter and the distributor do still, as last read; `null` before that. */
+            budget: {
+                /** @description Nodes that may still be minted. */
+                nodes: number;
+                /** @description Cohorts that may still be opened. */
+                cohorts: number;
+                /** @description Nodes that a week like the last one takes. */
+                nodesPerWeek: number;
+                /** @description Cohorts that one more tier takes. */
+                cohortsPerTier: number;
+                /** @description The least that a node may be credited for a turn. */
+                floorWei: components["schemas"]["Wei"];
+                /** @description The most. */
+                ceilingWei: components["schemas"]["Wei"];
+                /** @description What does not suffice for a week, or for one more tier. */
+                low: ("nodes" | "cohorts")[];
+                /**
+                 * @description What work waits for; `null` where none does.
+                 * @enum {string|null}
+                 */
+                spent: "nodes" | "cohorts" | null;
+            } | null;
             halted: null | components["schemas"]["Halt"];
         };
         Comparison: {

@@ -86,7 +86,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await dialog().getByLabel('Most of it, in ether').fill('0.003')
     await confirm('Enter terms')
     await dialog()
-      .getByText(/^From .*: turns are owed, 0\.000000000000000007 to 0\.003 ETH/)
+      .getByText(/^From .*: turns are owed, 0\.000000000000000007 ETH \(7 wei\) to 0\.003 ETH/)
       .waitFor()
     await confirm('Done')
     await rows.filter({ hasText: '0.003 ETH' }).getByText('to come').waitFor()

@@ -15,6 +15,7 @@ export async function readReconciliation(sql: Sql): Promise<object> {
       'wallets', (SELECT coalesce(jsonb_agg(jsonb_build_object('address', b.wallet, 'auditedBlock', b.audited_block, 'baseBlock', b.base_block,
         'bookedWei', (b.base_wei + b.in_wei - b.out_wei)::text, 'closedBlock', w.closed_block) ORDER BY w.id), '[]')
         FROM wallet_books b JOIN payment_wallets w USING (wallet)),
+      'budget', (SELECT value FROM settings WHERE name = 'budget'),
       'halted', (SELECT value FROM settings WHERE name = 'halted')) AS report`
   return row?.report ?? {}
 }

@@ -3,6 +3,7 @@ import { LedgerError } from '@node-ledger/client'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link, useParams } from 'wouter'
+import { useSite } from '../site.ts'
 import { Page, Section as Part } from '../ui/page.tsx'
 import { Failed } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
@@ -55,10 +56,11 @@ export function Console() {
 
 function Inside({ section, left }: { section: Section; left: () => void }) {
   const [name, Shown] = SECTIONS[section]
+  const { name: site } = useSite()
   // After the page's own effect, which sets it to what the console is called as a whole.
   useEffect(() => {
-    document.title = `${name} · Operator console · Node Ledger`
-  }, [name])
+    document.title = `${name} · Operator console · ${site}`
+  }, [name, site])
   return (
     <Page title="Operator console">
       <div className="bar">

@@ -1,12 +1,12 @@
 // The statement of a month, whether it adds up, and the files.
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ether } from '../../format.ts'
-import { Address, Amount, Mark } from '../../ui/facts.tsx'
+import { Address, Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Failed, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { download, type Statement, useAdmin } from '../admin.ts'
+import { Exact } from '../exact.tsx'
 
 const EXPORTS = ['payments', 'nodes', 'credits', 'withdrawals', 'refunds', 'transactions', 'outflows'] as const
 const thisMonth = () => new Date().toISOString().slice(0, 7)
@@ -82,7 +82,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
       </>
     ),
   },
-  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Amount wei={openingWei} plain /> },
+  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Exact wei={openingWei} hinted /> },
   {
     heading: 'Movements',
     figure: true,
@@ -91,18 +91,18 @@ const ACCOUNTS: readonly Column<Account>[] = [
         ? 'none'
         : movements.map(({ what, count, wei }) => (
             <div key={what}>
-              {what} ({count}): {ether(BigInt(wei))} ETH
+              {what} ({count}): <Exact wei={BigInt(wei)} hinted />
             </div>
           )),
   },
-  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Amount wei={otherWei} plain /> },
-  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Amount wei={closingWei} plain /> },
+  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Exact wei={otherWei} hinted /> },
+  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Exact wei={closingWei} hinted /> },
 ]
 
 function Figures({ statement }: { statement: Statement }) {
   const { period, sales, totalSalesWei, accounts, balanced, gasWei } = statement
   return (
-    <div className="stack">
+    <div className="stack detail">
       <p>
         Blocks {period.opening.blockNumber.toLocaleString('en-US')} to{' '}
         {period.closing.blockNumber.toLocaleString('en-US')}
@@ -120,29 +120,29 @@ function Figures({ statement }: { statement: Statement }) {
               Sold, {tierId ?? 'no tier'}: {count}
             </dt>
             <dd>
-              <Amount wei={valueWei} />
+              <Exact wei={valueWei} />
             </dd>
           </div>
         ))}
         <dt>Sales in all</dt>
         <dd>
-          <Amount wei={totalSalesWei} />
+          <Exact wei={totalSalesWei} />
         </dd>
         <dt>Credited to nodes</dt>
         <dd>
-          <Amount wei={BigInt(statement.happened.creditedWei ?? 0)} />
+          <Exact wei={BigInt(statement.happened.creditedWei ?? 0)} />
         </dd>
         <dt>Withdrawn by owners</dt>
         <dd>
-          <Amount wei={BigInt(statement.happened.withdrawnWei ?? 0)} />
+          <Exact wei={BigInt(statement.happened.withdrawnWei ?? 0)} />
         </dd>
         <dt>Refunded</dt>
         <dd>
-          <Amount wei={BigInt(statement.happened.refundedWei ?? 0)} />
+          <Exact wei={BigInt(statement.happened.refundedWei ?? 0)} />
         </dd>
         <dt>Gas</dt>
         <dd>
-          <Amount wei={gasWei} />
+          <Exact wei={gasWei} />
         </dd>
       </dl>
       <Table caption="Accounts" rows={accounts} keyOf={({ name }) => name} columns={ACCOUNTS} />

@@ -1,6 +1,5 @@
 // The round to come: what it would pay, whether it can be paid for, what stops it; and the switch that holds rounds back.
 import { Link } from 'wouter'
-import { ether } from '../../format.ts'
 import { useHealth } from '../../ledger.ts'
 import { Amount, Mark, Time } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
@@ -8,6 +7,8 @@ import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Preview, useAdmin } from '../admin.ts'
+import { etherAndWei } from '../amounts.ts'
+import { Exact } from '../exact.tsx'
 
 const STOPS: Record<string, string> = {
   nothingDue: 'no node is due at present',
@@ -44,7 +45,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           {round.nodeCount.toLocaleString('en-US')} nodes
         </Figure>
         <Figure name="Would pay">
-          <Amount wei={round.totalWei} />
+          <Exact wei={round.totalWei} />
         </Figure>
         <Figure
           name="Distributor holds"
@@ -56,10 +57,16 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
             )
           }
         >
-          <Amount wei={funds.balanceWei} />
+          <Exact wei={funds.balanceWei} hinted />
         </Figure>
-        <Figure name="The next 24 hours" note={nextDay.maxWei !== null && `at most ${ether(nextDay.maxWei)} ETH`}>
-          {nextDay.minWei === null ? <Amount wei={null} /> : <>at least {ether(nextDay.minWei)} ETH</>}
+        <Figure name="The next 24 hours" note={nextDay.maxWei !== null && `at most ${etherAndWei(nextDay.maxWei)}`}>
+          {nextDay.minWei === null ? (
+            <Amount wei={null} />
+          ) : (
+            <>
+              at least <Exact wei={nextDay.minWei} />
+            </>
+          )}
         </Figure>
       </dl>
       {stops.length > 0 && (
@@ -89,7 +96,7 @@ const COLUMNS: readonly Column<Preview['round']['turns'][number]>[] = [
   { heading: 'Due', cell: ({ due }) => <Time at={due} ahead /> },
   { heading: 'Turns', figure: true, cell: ({ count }) => count.toLocaleString('en-US') },
   { heading: 'Nodes', figure: true, cell: ({ nodeCount }) => nodeCount.toLocaleString('en-US') },
-  { heading: 'Each', figure: true, cell: ({ amountWei }) => <Amount wei={amountWei} plain /> },
+  { heading: 'Each', figure: true, cell: ({ amountWei }) => <Exact wei={amountWei} hinted /> },
 ]
 
 function PauseButton() {

@@ -1,12 +1,13 @@
 // The overview: work for the operator, the passes, and the ledger against the chain.
 import { Link } from 'wouter'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
-import { Amount, Mark, Time, Unknown } from '../../ui/facts.tsx'
+import { Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Reconciliation, useAdmin } from '../admin.ts'
+import { Exact } from '../exact.tsx'
 import { inUnits, shown } from '../values.ts'
 
 const SHOWN_MAX = '200'
@@ -49,7 +50,7 @@ export function State() {
           <HowMany rows={unpaid.data?.nodes} next={unpaid.data?.nextCursor} href="/console/nodes" />
         </Figure>
         <Figure name="Distributor holds" note="for rounds and their gas">
-          <Amount wei={health.data?.distributorBalanceWei ?? null} />
+          <Exact wei={health.data?.distributorBalanceWei ?? null} hinted />
         </Figure>
         <Figure name="Cover" note={stats.data && `${stats.data.totalNodes.toLocaleString('en-US')} nodes`}>
           {cover.data?.isSolvent === true && <Mark tone="good">solvent</Mark>}
@@ -58,6 +59,60 @@ export function State() {
         </Figure>
       </dl>
       <AgainstChain />
+      <Budget />
+    </>
+  )
+}
+
+/** What the contract's owner lets the minter and the distributor do still. */
+function Budget() {
+  const reading = useAdmin('reconciliation')
+  return (
+    <Section title="Budgets">
+      <Shown reading={reading} lines={2}>
+        {({ budget }) =>
+          budget === null ? (
+            <p className="note">Not read yet.</p>
+          ) : (
+            <div className="stack">
+              <dl className="tiles">
+                <Figure
+                  name="Nodes left to mint"
+                  note={`${budget.nodesPerWeek.toLocaleString('en-US')} a week just now`}
+                >
+                  <Left count={budget.nodes} isLow={budget.low.includes('nodes')} />
+                </Figure>
+                <Figure name="Groups left to open" note={`one more tier opens ${budget.cohortsPerTier}`}>
+                  <Left count={budget.cohorts} isLow={budget.low.includes('cohorts')} />
+                </Figure>
+                <Figure name="Least for a turn" note="by the contract">
+                  <Exact wei={budget.floorWei} />
+                </Figure>
+                <Figure name="Most for a turn" note="by the contract">
+                  <Exact wei={budget.ceilingWei} />
+                </Figure>
+              </dl>
+              {budget.spent !== null && (
+                <p className="notice bad">
+                  Work waits: no more {budget.spent === 'nodes' ? 'nodes' : 'groups'} are left.
+                </p>
+              )}
+              <p className="note">
+                The contract’s owner refills them: <code>node-ledger owner refill-minter</code> prepares the
+                transaction.
+              </p>
+            </div>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+function Left({ count, isLow }: { count: number; isLow: boolean }) {
+  return (
+    <>
+      {count.toLocaleString('en-US')} {isLow && <Mark tone="warn">low</Mark>}
     </>
   )
 }
@@ -179,7 +234,7 @@ function AgainstChain() {
                 The payments wallet {wallet.address}
                 {wallet.closedBlock === null ? '' : ', closed since,'} is audited to block{' '}
                 {wallet.auditedBlock?.toLocaleString('en-US') ?? '–'}, where the books say{' '}
-                <Amount wei={wallet.bookedWei} />.
+                <Exact wei={wallet.bookedWei} hinted />.
               </p>
             ))}
             <Table

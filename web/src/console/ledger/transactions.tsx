@@ -1,10 +1,11 @@
 // The service's transactions, and what is stuck.
-import { Address, Amount, Hash, Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Address, Hash, Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type StuckSender, type StuckTransaction, type Transaction, useAdmin } from '../admin.ts'
+import { Exact } from '../exact.tsx'
 import { PAGE, Pager, usePages } from '../pager.tsx'
 
 const TONES: Record<string, Tone> = { mined: 'good', pending: 'warn', reverted: 'bad', displaced: 'bad' }
@@ -18,7 +19,7 @@ const SENT: readonly Column<Transaction>[] = [
   { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts.length },
   { heading: 'Transaction', cell: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
   { heading: 'Gas', figure: true, cell: ({ gasUsed }) => gasUsed?.toLocaleString('en-US') ?? '–' },
-  { heading: 'Fee', figure: true, cell: ({ feeWei }) => (feeWei === null ? '–' : <Amount wei={feeWei} plain />) },
+  { heading: 'Fee', figure: true, cell: ({ feeWei }) => (feeWei === null ? '–' : <Exact wei={feeWei} hinted />) },
 ]
 
 const WHY: Record<StuckTransaction['why'], string> = {

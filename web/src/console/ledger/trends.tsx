@@ -8,7 +8,7 @@ import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Trend, type TrendSeries } from '../../ui/trend/trend.tsx'
 import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
-import { etherAndWei } from '../amounts.ts'
+import { Exact } from '../exact.tsx'
 import { shown } from '../values.ts'
 
 const RANGES = ['24h', '7d', '30d', '90d'] as const
@@ -215,14 +215,7 @@ const inWords = (of: Provider | undefined) =>
 
 const wei = (of: (ledger: Ledger) => bigint) => ({
   figure: true,
-  cell: ({ ledger }: TrendBin) =>
-    ledger ? (
-      <span title={etherAndWei(of(ledger))}>
-        <Amount wei={of(ledger)} plain />
-      </span>
-    ) : (
-      <Unknown why={NOT_KNOWN} />
-    ),
+  cell: ({ ledger }: TrendBin) => (ledger ? <Exact wei={of(ledger)} hinted /> : <Unknown why={NOT_KNOWN} />),
 })
 
 /** The beginning of a bin, in UTC and here. */
@@ -233,7 +226,8 @@ function Beginning({ at }: { at: Date }) {
       <span className="nowrap">
         {day(at)}, {timeOfDay(at).slice(0, 5)} UTC
       </span>
-      {here && <span className="note nowrap"> {here.replace(/:00 /, ' ')}</span>}
+      <br />
+      {here && <span className="note nowrap">{here.replace(/:00 /, ' ')}</span>}
     </time>
   )
 }
@@ -248,7 +242,7 @@ const COLUMNS: readonly Column<TrendBin>[] = [
   {
     heading: 'Cover',
     figure: true,
-    cell: ({ cover }) => (cover ? <Amount wei={cover.surplusWei} plain /> : <Unknown why={NOT_KNOWN} />),
+    cell: ({ cover }) => (cover ? <Exact wei={cover.surplusWei} hinted /> : <Unknown why={NOT_KNOWN} />),
   },
   {
     heading: 'Providers',

@@ -18,7 +18,7 @@ export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tier
       </p>
       <p>{sentenceOf(verdict, tiers)}</p>
       {typeof note === 'string' && note !== '' && <p className="whole">“{note}”</p>}
-      <details>
+      <details open={verdict.withdrawnAt === null}>
         <summary>Numbers</summary>
         <Pairs of={verdict.evidence} />
       </details>

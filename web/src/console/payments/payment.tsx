@@ -1,5 +1,6 @@
 // One payment with its evidence, and the decisions that are open: unfolded in the list, and on a page of its own that an alert can link to.
 import { Link } from 'wouter'
+import { checksummed, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
@@ -22,11 +23,27 @@ const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 &
 /** A reason stays on record when a payment goes on. */
 const isStopped = (status: string) => status === 'held' || status === 'ignored'
 
-/** Amount, state and time of a payment, in a line. */
-export function PaymentLine({ payment: { valueWei, status, reason, blockTime, blockNumber } }: RowProps) {
+/** Amount, sender, tier, state and time of a payment, in a line. */
+export function PaymentLine({ payment }: RowProps) {
+  const { valueWei, from, tierId, status, reason, blockTime, blockNumber } = payment
   return (
     <>
-      <Amount wei={valueWei} plain exact />
+      <span title={`${valueWei} wei`}>
+        <Amount wei={valueWei} plain exact />
+      </span>
+      <span className="note">
+        {from === null ? (
+          'sender not known'
+        ) : (
+          <>
+            from{' '}
+            <code className="hex" title={checksummed(from)}>
+              {short(checksummed(from))}
+            </code>
+          </>
+        )}
+        {tierId !== null && `, ${tierId}`}
+      </span>
       <span>
         <Mark tone={TONES[status]}>{(isStopped(status) && reason) || status}</Mark>
       </span>

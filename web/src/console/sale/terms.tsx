@@ -1,12 +1,13 @@
 // The credit terms: what a turn pays, whether turns are owed, the schedule; and what the contract's owner has to send for them.
-import { ether } from '../../format.ts'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton, type FieldOf } from '../act.tsx'
 import { type Did, type OwnersTransaction, type Terms, useAdmin } from '../admin.ts'
+import { etherAndWei } from '../amounts.ts'
 import { ENTERED } from '../columns.tsx'
+import { Exact } from '../exact.tsx'
 
 const whole = (text: string) => Number(text)
 const FIELDS: readonly FieldOf<'terms/preview'>[] = [
@@ -128,7 +129,7 @@ function proposed({ changed, entries, ownersTransaction }: Did<'terms'>) {
 }
 
 const inWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: Did<'terms'>['entries'][number]) =>
-  `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${ether(minWei)} to ${ether(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`
+  `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${etherAndWei(minWei)} to ${etherAndWei(maxWei)}, every ${intervalSec} s in slots of ${slotSec} s.`
 
 function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersTransaction }) {
   return (
@@ -159,7 +160,8 @@ const COLUMNS: readonly Column<Terms>[] = [
   },
   { heading: 'State', cell: ({ state }) => STATES[state] },
   { heading: 'Turns', cell: ({ payouts }) => (payouts ? 'owed' : 'not owed') },
-  { heading: 'Range', figure: true, cell: ({ minWei, maxWei }) => `${ether(minWei)} to ${ether(maxWei)} ETH` },
+  { heading: 'Least a turn', figure: true, cell: ({ minWei }) => <Exact wei={minWei} /> },
+  { heading: 'Most a turn', figure: true, cell: ({ maxWei }) => <Exact wei={maxWei} /> },
   { heading: 'Every', figure: true, cell: ({ intervalSec }) => `${intervalSec} s` },
   { heading: 'Slots', figure: true, cell: ({ slotSec }) => `${slotSec} s` },
   ENTERED,

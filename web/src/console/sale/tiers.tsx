@@ -1,5 +1,5 @@
 // The tiers with their versions, and putting them on and off sale.
-import { ether, times } from '../../format.ts'
+import { times } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -8,6 +8,7 @@ import { ActButton, type FieldOf } from '../act.tsx'
 import { amountWas } from '../act-form.ts'
 import { type Tier, useAdmin } from '../admin.ts'
 import { ENTERED } from '../columns.tsx'
+import { Exact } from '../exact.tsx'
 
 const whole = (text: string) => Number(text)
 const TERMS: readonly FieldOf<'tiers/{tierId}'>[] = [
@@ -87,7 +88,7 @@ export function TiersConsole() {
 const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'Version', figure: true, cell: ({ version }) => version },
   { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString('en-US') },
-  { heading: 'Price', figure: true, cell: ({ priceWei }) => `${ether(priceWei)} ETH` },
+  { heading: 'Price', figure: true, cell: ({ priceWei }) => <Exact wei={priceWei} /> },
   { heading: 'Rate', figure: true, cell: ({ payoutBps }) => times(payoutBps) },
   { heading: 'A wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
   { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
