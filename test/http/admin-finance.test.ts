@@ -317,7 +317,7 @@ describe('ledger and chain', () => {
     assert.equal(report.drift.by, 'ada')
     assert.equal(report.wallets[0].auditedBlock, report.followed.blockNumber)
     assert.equal(report.halted, null)
-    assert.deepEqual([report.budget.low, report.budget.spent, report.budget.nodesPerWeek > 0], [[], null, true])
+    assert.deepEqual([report.budget.low, report.budget.spent, report.budget.nodes > 0], [[], null, true])
     await pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei - 1 WHERE node_id = 2`
     await desk.post('reconciliation/run')
     assert.equal((await desk.get('reconciliation')).json.drift.count, 0)

@@ -5,8 +5,8 @@ import { LedgerError } from '../errors.ts'
 import { followPayment } from '../follow.ts'
 import { type Intent, readIntent, sentSince, writeIntent } from '../intent.ts'
 import { inEther, WalletError } from '../purchase.ts'
-import { sleep } from '../transport.ts'
 import type { Hex, Quote } from '../types.ts'
+import { watchAddress } from '../watch.ts'
 import { createPanel, type View } from './panel.ts'
 import { check, pay } from './purchase.ts'
 import { connect, type FoundWallet, findWallets } from './wallets.ts'
@@ -180,12 +180,21 @@ export class BuyButton extends HTMLElement {
       this.#restart()
     }
     this.#show(signal, { button: 'Nothing was sent: buy now', press: forget, says })
-    while (!signal.aborted) {
-      const payments = await this.#client.getPaymentsOfAddress(payer, { signal, attempts: 1 }).catch(() => undefined)
-      const found = sentSince(payments, intent)
-      if (found) return this.#follow(signal, found as Hex, payer)
-      await sleep(POLL_MS, signal).catch(() => undefined)
+    try {
+      const txHash = await this.#found(intent, signal)
+      if (txHash) await this.#follow(signal, txHash, payer)
+    } catch (error) {
+      this.#show(signal, { button: 'Nothing was sent: buy now', press: forget, says: [...says, messageOf(error)] })
     }
+  }
+
+  /** Waits for the payment of an intent whose hash was lost; `undefined` once it is of no use any more. */
+  async #found(intent: Intent, signal: AbortSignal): Promise<Hex | undefined> {
+    for await (const { payments } of watchAddress(this.#client, intent.payer, { signal, pollMs: POLL_MS })) {
+      const found = sentSince(payments, intent)
+      if (found) return found as Hex
+    }
+    return undefined
   }
 
   async #follow(signal: AbortSignal, txHash: Hex, payer: Hex): Promise<void> {

@@ -155,6 +155,20 @@ function testHeld({ url, serve, service, open }: Shop): void {
     await page.getByText('Your node is minted.').waitFor()
     assert.deepEqual(own.asked, ['eth_sendTransaction'])
 
+    // A browser without a wallet is handed over to the service's own checkout.
+    const bare = await page.context().browser()?.newPage()
+    assert.ok(bare)
+    await bare.goto(url())
+    await press(bare, 'Buy Basic for 0.01 ETH')
+    await bare.getByText('No wallet was found in this browser.').waitFor()
+    const [checkout] = await Promise.all([
+      bare.waitForEvent('popup'),
+      bare.getByRole('link', { name: 'Pay from a phone or by hand' }).click(),
+    ])
+    await checkout.getByRole('heading', { name: 'Buy Basic' }).waitFor()
+    assert.equal(checkout.url(), `${service().url}/buy/basic`)
+    await bare.close()
+
     serve('/framed', SHOP(service().url).replace('tier="basic"', 'tier="basic" framed'))
     await page.goto(`${url()}/framed`)
     await page.frameLocator('iframe').getByRole('heading', { name: 'Buy Basic' }).waitFor()
