@@ -21,8 +21,9 @@ import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
 const CENT = ETHER / 100n
-/** Not run here: they go on until stopped (start.test.ts), or have a chain of their own (deploy.test.ts, init.test.ts). */
-const ELSEWHERE = ['start', 'dev', 'deploy', 'init']
+/** Not run here: they go on until stopped (start.test.ts), have a chain of their own (deploy.test.ts, init.test.ts), or need a server as old as
+ * PostgreSQL's own programs (ops/backup.long.test.ts). */
+const ELSEWHERE = ['start', 'dev', 'deploy', 'init', 'backup', 'restore']
 /** Tried in operator/payment-wallets.test.ts: they would leave these examples without the wallet that is paid. */
 const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
 /** Commands that need neither database nor chain. */

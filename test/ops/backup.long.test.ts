@@ -1,10 +1,11 @@
 // Back-up and restore with PostgreSQL's own tools, as docs/RUNBOOK.md has the commands: what the service does with a ledger that
 // is older than the chain, and that nothing is minted twice or refunded money minted for.
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { chooseRunAs, handOver } from '../../packages/embed/runas.ts'
+import { runProcess } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { type LedgerService, startLedger } from './ledger.ts'
@@ -16,6 +17,9 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
   let service: LedgerService | undefined
   const dataDir = temporaryDirectory()
   const ledger = (database: string, from = server) => elsewhere(from.url, { database })
+  /** A command as an operator runs it, in production. */
+  const command = (words: string[], url: string) =>
+    runProcess(words, { NODE_ENV: 'test', DATABASE_URL: url, DATA_DIR: dataDir })
   const start = (url: string) => startLedger(dataDir, { DATABASE_URL: url })
 
   before(async () => {
@@ -34,14 +38,25 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
   test('from a dump: what was minted since is learned from the chain, what was not is held for the operator', async () => {
     service = await start(ledger('ledger'))
     await service.buy(5)
-    const dump = join(temporaryDirectory(), 'ledger.dump')
-    tool('pg_dump', ['--format=custom', `--file=${dump}`, ledger('ledger')])
+    const folder = join(temporaryDirectory(), 'backup')
+    const made = await command(['backup', '--out', folder], ledger('ledger'))
+    assert.equal(made.code, 0, made.err)
+    assert.equal((await command(['backup', '--out', folder], ledger('ledger'))).code, 1, 'there is one already')
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+    assert.equal(manifest.rows.nodes, 1)
+    assert.doesNotMatch(JSON.stringify(manifest), /postgres:|secret|whsec/)
     await service.buy(6)
     const unminted = await service.pay(7)
     await service.stop()
 
     await admin(server.url, (sql) => sql`CREATE DATABASE restored`)
-    tool('pg_restore', ['--exit-on-error', '--no-owner', `--dbname=${ledger('restored')}`, dump])
+    const full = await command(['restore', folder, '--into', ledger('ledger')], '')
+    assert.match(full.err, /not empty/)
+    const restored = await command(['restore', folder, '--into', ledger('restored')], '')
+    assert.equal(restored.code, 0, restored.err)
+    assert.match(restored.err, /recheck --up-to head/)
+    appendFileSync(join(folder, 'ledger.dump'), 'x')
+    assert.match((await command(['restore', folder, '--into', ledger('restored')], '')).err, /digest differs/)
     service = await start(ledger('restored'))
     await service.nodes(2)
     const held = await until('the payment that has no node', async () => {

@@ -32,6 +32,27 @@ level. The log of each instance says what it took, and what needs a restart. SIG
     load: async () => (await import('../service/reload.ts')).reload,
   },
   {
+    name: 'backup',
+    group: 'run',
+    summary: "dump the ledger with PostgreSQL's own program, and write down what was in it",
+    details: `Needs pg_dump of the server's version or a later one; the service goes on meanwhile. The folder gets ledger.dump and manifest.json: the block, rows
+by table, schema and the dump's digest, read at the very moment of the dump. Keys and secrets are not in it: keep them apart.`,
+    options: { out: { value: 'folder', help: 'where to; "ledger-" and the time where it is left out' } },
+    examples: ['node-ledger backup --out <folder>'],
+    load: async () => (await import('../backup/backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    group: 'run',
+    summary: 'restore a backup into an empty database, and hold it against its manifest',
+    details: `Says what is to be done before the start: what was refunded since the backup the ledger no longer knows. The database may also be named by
+RESTORE_DATABASE_URL, which other users of the machine cannot see.`,
+    args: [{ name: 'folder', help: 'of the backup' }],
+    options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
+    examples: ['node-ledger restore <folder> --into <url>'],
+    load: async () => (await import('../backup/restore.ts')).restore,
+  },
+  {
     name: 'migrate',
     group: 'run',
     summary: 'bring the database to the current schema',

@@ -1,0 +1,54 @@
+// The command `node-ledger restore`: a backup into an empty database, held against its manifest. Says what the restored ledger cannot know.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { POSTGRES_URL } from '../../config/values.ts'
+import { connect } from '../../db/core/sql.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from './tools.ts'
+
+/** Runs the command. */
+export async function restore({ io, out, args, values, signal }: Call): Promise<ExitCode> {
+  const { RESTORE_DATABASE_URL } = io.env
+  const url = values.into ?? RESTORE_DATABASE_URL
+  if (!url || !POSTGRES_URL.test(url))
+    throw new UsageError(
+      'Name an empty database: set RESTORE_DATABASE_URL, or add --into <url>, as postgres://user:password@host:5432/database.',
+    )
+  const folder = args.folder ?? ''
+  const file = join(folder, DUMP)
+  const manifest = readManifest(folder)
+  if ((await digestOf(file)) !== manifest.sha256)
+    throw new RefusedError(
+      `${file} is not what was written: its digest differs from the manifest's. Take another backup.`,
+    )
+  const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger restore' })
+  try {
+    const [row] = await pool<{ n: number }[]>`SELECT count(*) AS n FROM pg_tables WHERE schemaname = 'public'`
+    if (Number(row?.n) > 0) throw new RefusedError('That database is not empty: give an empty one.')
+    await runTool('pg_restore', ['--exit-on-error', '--no-owner', file], { url, signal })
+    const { createdAt, sha256: _digest, ...expected } = manifest
+    const contents = await readContents(pool)
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(contents)), expected))
+      throw new RefusedError('What was restored differs from the manifest: do not use it. Take another backup.')
+    await out.result(
+      { restored: true, ...contents },
+      `Restored, and as the manifest has it: up to block ${contents.block?.number ?? '-'}.`,
+    )
+    out.say(`Stop every instance, point DATABASE_URL at it, and start. What happened on chain since then is followed again.
+Did you refund anything since ${createdAt}? The ledger does not know: before the start run "node-ledger recheck --up-to head",
+which holds each payment without a node for you to look at. When in doubt, run it.`)
+    return EXIT.done
+  } finally {
+    await pool.end({ timeout: 5 })
+  }
+}
+
+function readManifest(folder: string): Manifest {
+  try {
+    return JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')) as Manifest
+  } catch {
+    throw new RefusedError(`${folder} has no backup that was finished: it has no ${MANIFEST} that can be read.`)
+  }
+}

@@ -1,0 +1,86 @@
+// PostgreSQL's own programs for a dump, and what both sides of it read of a ledger. A password goes to them by the environment, never by an
+// argument, which other users of the machine could see.
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { readCursor } from '../../db/blocks/blocks.ts'
+import { compareMigrations } from '../../db/core/migrate.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import { readState } from '../../db/core/state.ts'
+import { RefusedError } from '../errors.ts'
+
+export const DUMP = 'ledger.dump'
+export const MANIFEST = 'manifest.json'
+/** Tables whose rows are counted: what owners have, and what no chain could bring back. */
+const COUNTED = ['payments', 'payment_verdicts', 'nodes', 'rounds', 'withdrawals', 'tiers', 'refunds', 'audit'] as const
+const ERROR_CHARS = 2_000
+
+/** What a ledger holds. */
+export interface Contents {
+  readonly identity: unknown
+  readonly block: { readonly number: number; readonly hash: string } | null
+  readonly migrations: readonly string[]
+  readonly rows: Readonly<Record<string, number>>
+}
+
+/** What is known of a dump. It holds no key and no URL. */
+export interface Manifest extends Contents {
+  readonly createdAt: string
+  readonly sha256: string
+}
+
+/** Reads what a ledger holds, at one moment where `sql` is a snapshot. */
+export async function readContents(sql: Sql): Promise<Contents> {
+  const rows: Record<string, number> = {}
+  for (const table of COUNTED) {
+    const [row] = await sql<{ n: number }[]>`SELECT count(*) AS n FROM ${sql(table)}`
+    rows[table] = Number(row?.n ?? 0)
+  }
+  const cursor = await readCursor(sql)
+  const block = cursor && { number: cursor.number, hash: cursor.hash }
+  const { applied } = await compareMigrations(sql)
+  return { identity: await readState(sql, 'identity'), block, migrations: applied, rows }
+}
+
+/** Runs one of PostgreSQL's programs, on a database where one is given. Throws a RefusedError with what it said. */
+export async function runTool(
+  program: string,
+  args: readonly string[],
+  { url, signal }: { url: string | null; signal: AbortSignal },
+): Promise<void> {
+  const named = url === null ? null : new URL(url)
+  const password = decodeURIComponent(named?.password ?? '')
+  if (named) named.password = ''
+  // biome-ignore lint/style/noProcessEnv: PATH says where the programs are; it is no setting of ours.
+  const env = { PATH: process.env.PATH ?? '', ...(password && { PGPASSWORD: password }) }
+  const child = spawn(program, [...(named ? [`--dbname=${named}`] : []), ...args], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    signal,
+  })
+  let said = ''
+  child.stderr.on('data', (part) => {
+    said = (said + part).slice(-ERROR_CHARS)
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('close', resolve)
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'ENOENT'
+          ? new RefusedError(
+              `There is no ${program}: install PostgreSQL's client programs, of the server's version or a later one.`,
+            )
+          : error,
+      ),
+    )
+  })
+  if (code !== 0) throw new RefusedError(`${program} failed:\n${password ? said.replaceAll(password, '***') : said}`)
+}
+
+/** The SHA-256 of a file, in hex digits. */
+export async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
