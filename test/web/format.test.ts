@@ -22,6 +22,8 @@ console.log(JSON.stringify({
     f.localTime(at(0)), f.everyTime(at(0)),
     f.plainEther(1234567890123456789012n), f.figure(1234567), f.untilTime(at(3 * 86400), now),
     f.relativeTime(at(3 * 3600), now), f.relativeTime(at(-120), now), f.exactTime(at(0)), f.day(at(0)), f.timeOfDay(at(0)),
+    f.markOf(at(0), 'day', f.ownZone()), f.markOf(at(0), 'hour', f.ownZone()), f.markOf(at(0), 'day', null),
+    f.markOf(at(0), 'day', 'America/New_York'),
   ],
 }))`
 const ENGLISH = [
@@ -30,6 +32,8 @@ const ENGLISH = [
   ...['2 Jan 2026, 08:34:05 GMT+5:30', '2 Jan 2026, 08:34:05 GMT+5:30 = 2 Jan 2026, 03:04:05 UTC'],
   ...['1234.567890123456789012', '1,234,567', '3 days'],
   ...['in 3 hours', '2 minutes ago', '2 Jan 2026, 03:04:05 UTC', '2 Jan', '03:04:05'],
+  // UTC, and below it the browser's own time, which may be of another day.
+  ...['2 Jan UTC\n2 Jan, 08:34', '03:04 UTC\n08:34', '2 Jan', '2 Jan UTC\n1 Jan, 22:04'],
 ]
 const GERMAN = [
   ...[
@@ -46,6 +50,7 @@ const GERMAN = [
   ...['02.01.2026, 08:34:05 GMT+5:30', '02.01.2026, 08:34:05 GMT+5:30 = 02.01.2026, 03:04:05 UTC'],
   ...['1234.567890123456789012', '1.234.567', '3 Tagen'],
   ...['in 3 Stunden', 'vor 2 Minuten', '02.01.2026, 03:04:05 UTC', '2. Jan.', '03:04:05'],
+  ...['2. Jan. UTC\n2. Jan., 08:34', '03:04 UTC\n08:34', '2. Jan.', '2. Jan. UTC\n1. Jan., 22:04'],
 ]
 
 for (const [locale, thousand, expected] of [

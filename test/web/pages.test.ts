@@ -208,6 +208,7 @@ describe('the pages', { skip: noBrowser }, () => {
     const [caption, told] = [await plot.locator('figcaption').textContent(), await time.textContent()]
     assert.match(told ?? '', /^\d+ \w+, UTC$/)
     assert.ok(caption?.includes((told ?? '?').replace(', UTC', '')), `${told}: ${caption}`)
+    assert.match(caption ?? '', /UTC, and below it your own time\.$/)
     await plot.getByLabel('24 hours').check()
     await page.getByText('No round in the last 24 hours.').waitFor()
     await page.close()

@@ -86,10 +86,16 @@ const EXACT = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: '
 /** Day and time to the second, in UTC. */
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
+/** Where the browser is; null where its time is UTC. */
+export function ownZone(): string | null {
+  const zone = new Intl.DateTimeFormat(DATES).resolvedOptions().timeZone
+  return zone === 'UTC' ? null : zone
+}
+
 /** The same where the browser is, by its own zone; null where that is UTC. */
 export function localTime(time: Date): string | null {
-  const zone = new Intl.DateTimeFormat(DATES).resolvedOptions().timeZone
-  if (zone === 'UTC') return null
+  const zone = ownZone()
+  if (zone === null) return null
   const here = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: 'long', timeZone: zone })
   return here.format(time)
 }
@@ -103,6 +109,15 @@ const TIME_OF_DAY = new Intl.DateTimeFormat(DATES, { timeStyle: 'medium', timeZo
 /** "2 Jan" and "03:04:05", in UTC. */
 export const day = (time: Date): string => DAY.format(time)
 export const timeOfDay = (time: Date): string => TIME_OF_DAY.format(time)
+
+/** What a mark of an axis says: the day, or the time of day, in UTC; and below it both in `zone`, where there is one. */
+export function markOf(time: Date, of: 'day' | 'hour', zone: string | null): string {
+  const utc = of === 'day' ? day(time) : timeOfDay(time).slice(0, 5)
+  if (zone === null) return utc
+  const dated = { day: 'numeric', month: 'short' } as const
+  const here = { hour: '2-digit', minute: '2-digit', timeZone: zone, ...(of === 'day' && dated) } as const
+  return `${utc} UTC\n${new Intl.DateTimeFormat(DATES, here).format(time)}`
+}
 
 /** "0x1234…abcd". */
 export const short = (hex: string): string => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)

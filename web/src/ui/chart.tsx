@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import 'uplot/dist/uPlot.min.css'
-import { day, exactTime, shortEther, timeOfDay } from '../format.ts'
+import { day, exactTime, markOf, ownZone, shortEther, timeOfDay } from '../format.ts'
 import { NUMBERS } from '../words/catalogue.ts'
 import { fill, rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -60,6 +60,7 @@ export function Chart({ points, what }: { points: readonly Point[]; what: Plotte
               bar: binMs === HOUR_MS ? words.barHour : words.barDay,
             })
           : fill(OF[what].none, { range: words.ranges[chosen] })}
+        {first && ZONE !== null && ` ${words.zones}`}
       </figcaption>
     </figure>
   )
@@ -143,7 +144,7 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
         all: { range: (_plot, _min, max) => [0, max * 1.1 || 1] },
       },
       axes: [
-        { ...axis, space: 64, values: times },
+        { ...axis, ...TIME_AXIS },
         { ...axis, scale: 'each', size: 64, values: figures },
         { ...axis, scale: 'all', side: 1, size: 64, grid: { show: false }, values: figures },
       ],
@@ -179,8 +180,13 @@ const hour = (time: Date) => timeOfDay(time).slice(0, 5)
 export const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
 const atSec = (sec: number) => new Date(sec * 1000)
 const DAY_SEC = 86_400
-/** In UTC like all times written out: the day where marks are days apart, the time of day otherwise. */
-export const times = (_plot: uPlot, secs: number[], _axis: number, _space: number, stepSec: number) =>
-  secs.map((sec) => (stepSec < DAY_SEC ? hour : day)(atSec(sec)))
+const ZONE = ownZone()
+/** In UTC like all times written out, and by the browser's own zone: the day where marks are days apart, the time of day otherwise. */
+export const TIME_AXIS: uPlot.Axis = {
+  space: ZONE === null ? 64 : 72,
+  size: ZONE === null ? 50 : 64,
+  values: (_plot, secs, _axis, _space, stepSec) =>
+    secs.map((sec) => markOf(atSec(sec), stepSec < DAY_SEC ? 'hour' : 'day', ZONE)),
+}
 export const figures = (_plot: uPlot, values: number[]) =>
   values.map((value) => value.toLocaleString(NUMBERS, { maximumSignificantDigits: 4 }))

@@ -4,7 +4,7 @@ import { useCallback } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { day, localTime, timeOfDay } from '../../format.ts'
-import { barPaths, figures, HEIGHT_PX, times, useDrawing } from '../chart.tsx'
+import { barPaths, figures, HEIGHT_PX, TIME_AXIS, useDrawing } from '../chart.tsx'
 
 const HOUR_SEC = 3_600
 /** Lines that share a colour differ by their dashes. */
@@ -69,7 +69,7 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
       ],
       scales: { x: { range: [first, last + stepSec] }, y: { range: (_plot, min, max) => room(min, max) } },
       axes: [
-        { ...axis, space: 64, values: times },
+        { ...axis, ...TIME_AXIS },
         { ...axis, size: 64, values: figures },
       ],
     },

@@ -69,6 +69,7 @@ export const ui = {
     day: 'Dieser Tag',
     together: 'Zusammen',
     utcDay: '{day}, UTC',
+    zones: 'An der Achse steht UTC, darunter Ihre eigene Zeit.',
     utcHours: '{day}, {from} bis {to} UTC',
     ofRounds: {
       one: '{n} Runde vom {first} bis {last}, insgesamt {total}; {bar}.',

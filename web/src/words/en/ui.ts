@@ -66,6 +66,7 @@ export const ui = {
     day: 'This day',
     together: 'Together',
     utcDay: '{day}, UTC',
+    zones: 'At the axis stands UTC, and below it your own time.',
     utcHours: '{day}, {from} to {to} UTC',
     ofRounds: {
       one: '{n} round from {first} to {last}, {total} in all; {bar}.',
