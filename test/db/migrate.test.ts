@@ -48,6 +48,42 @@ test('a schema that lacks a migration is not migrated', async () => {
   assert.equal(await isMigrated(pool), false)
 })
 
+test('transactions from before the trends are given the time of their block, as far as anything tells it', async () => {
+  const older = await createEmptyDatabase()
+  const sql = connect(older.url, { max: 1, prepare: false, applicationName: 'test' })
+  const before = (await readMigrations()).filter(({ name }) => name < '0012')
+  await sql`CREATE TABLE migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+  for (const { name, checksum, ...migration } of before) {
+    await sql.unsafe(migration.sql)
+    await sql`INSERT INTO migrations (name, checksum) VALUES (${name}, ${checksum})`
+  }
+  const hash = (n: number) => `0x${String(n).padStart(64, '0')}`
+  await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao) VALUES (9, ${hash(9)}, ${hash(8)}, 900, ${hash(1)})`
+  // The header of this one is forgotten.
+  await sql`INSERT INTO rounds (round, block_number, block_hash, created_at, mode, node_count, total_wei, tx_hash)
+    VALUES (1, 7, ${hash(7)}, to_timestamp(700), 'treasury', 1, 1, ${hash(17)})`
+  const sender = `0x${'a1'.repeat(20)}`
+  for (const [nonce, block] of [
+    [1, 7],
+    [2, 8],
+    [3, 9],
+    [4, null],
+  ] as const)
+    await sql`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until, created_at, state, block_number, block_hash, tx_hash)
+      VALUES ('credit', ${sender}, ${nonce}, '{}', 1, 1, to_timestamp(600), ${block ? 'mined' : 'pending'}, ${block}, ${block && hash(block)},
+        ${block && hash(10 + block)})`
+  await migrate(older.url)
+  const rows = await sql<
+    { sec: number | null }[]
+  >`SELECT extract(epoch FROM block_time)::int AS sec FROM outbox ORDER BY nonce`
+  assert.deepEqual(
+    rows.map(({ sec }) => sec),
+    [700, 600, 900, null],
+  )
+  await sql.end({ timeout: 1 })
+  await older.drop()
+})
+
 test('a migration that fails leaves nothing behind', async () => {
   const broken = await createEmptyDatabase()
   const sql = connect(broken.url, { max: 1, prepare: false, applicationName: 'test' })

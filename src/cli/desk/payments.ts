@@ -138,7 +138,7 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
     const asked = { ...fieldsOf({ ...call, values }), payments }
     const done = accepted(await prepareRefunds(deps, actorHere(), asked), call)
-    await out.result(done, () => done.results.map(toldOf).join('\n'))
+    await out.result(done, () => done.results.map(lineOf).join('\n'))
     if (done.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
     else if (path !== undefined) {
       await toFile({ stream: Readable.from([`${toJson(done.safeBatch)}\n`]) }, path, signal)
@@ -150,7 +150,7 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
   })
 }
 
-function toldOf({ payment, from, valueWei, prepared, refusal }: OneOfMany): string {
+function lineOf({ payment, from, valueWei, prepared, refusal }: OneOfMany): string {
   const paid = valueWei === null ? '' : ` (${inEther(valueWei)} ether from ${from ?? 'an unknown payer'})`
   return `${payment}${paid}: ${refusal ?? prepared?.says}`
 }
