@@ -106,6 +106,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/payments/{payment}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything that happened to a payment */
+        get: operations["showPaymentHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/payments/{payment}/attribute": {
         parameters: {
             query?: never;
@@ -2421,6 +2438,48 @@ export interface operations {
                 content: {
                     "application/json": {
                         payments: components["schemas"]["PaymentInFull"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showPaymentHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
+                payment: components["parameters"]["Payment"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first, over passes, instances and people. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        history: {
+                            /** Format: date-time */
+                            at: string;
+                            /** @description paid, a verdict, a step of its mint, its node, a refund, or a row of the audit log. */
+                            what: string;
+                            /** @description The block, pass, account or person. */
+                            by: string;
+                            detail: {
+                                [key: string]: unknown;
+                            };
+                        }[];
                     };
                 };
             };

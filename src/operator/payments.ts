@@ -10,6 +10,7 @@ import {
   WAITING_COUNT_MAX,
   type WaitingPayments,
 } from '../db/payments/decisions.ts'
+import { type PaymentEvent, readPaymentHistory } from '../db/payments/history.ts'
 import { readOrphansOfResidue } from '../db/payments/inner.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { lockWallet } from '../db/payments/rows.ts'
@@ -68,6 +69,17 @@ export async function showPayment(deps: LedgerDb, input: Fields): Promise<object
   const payments = await describePayments(deps.pool, key)
   if (payments.length > 0) return { payments }
   return 'txHash' in key && (await isDust(deps.pool, key.txHash)) ? onlyDust : unknownPayment
+}
+
+/** GET payments/:payment/history: all that happened to it, oldest first. */
+export async function showHistory(
+  deps: LedgerDb,
+  input: Fields,
+): Promise<{ history: PaymentEvent[] } | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  if (isOperatorRefusal(key)) return key
+  const history = await readPaymentHistory(deps.pool, key)
+  return history.length > 0 ? { history } : unknownPayment
 }
 
 const onlyDust = refuseAct(

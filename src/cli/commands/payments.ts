@@ -31,6 +31,15 @@ export const PAYMENTS: readonly Command[] = [
     load: async () => (await import('../desk/payments.ts')).show,
   },
   {
+    name: 'payments history',
+    group: 'decide',
+    summary:
+      'show everything that happened to a payment, in order: blocks, verdicts, transactions of ours, decisions, over all instances',
+    args: [PAYMENT],
+    examples: ['node-ledger payments history <hash>'],
+    load: async () => (await import('../desk/payments.ts')).history,
+  },
+  {
     name: 'payments claim',
     group: 'decide',
     summary: "follow to a payment's block and judge it now, as its buyer's claim does",

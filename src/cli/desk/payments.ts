@@ -8,7 +8,7 @@ import { toJson } from '../../lib/json.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
 import { type AttributedPart, type Attribution, attributePayment } from '../../operator/attribute.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../operator/decide.ts'
-import { readPayments, showPayment } from '../../operator/payments.ts'
+import { readPayments, showHistory, showPayment } from '../../operator/payments.ts'
 import { type RefundResult, refundPayment } from '../../operator/refunds/refund.ts'
 import { type OneOfMany, prepareRefunds } from '../../operator/refunds/refund-many.ts'
 import { cancelRefund, type PreparedRefund, prepareRefund } from '../../operator/refunds/refunding.ts'
@@ -55,6 +55,17 @@ export async function show(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
     const found = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
     await call.out.result(found, () => found.payments.map(describe).join('\n\n'))
+    return EXIT.done
+  })
+}
+
+/** `payments history`. */
+export async function history(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const found = accepted(await showHistory(deps, fieldsOf(call)), call)
+    await call.out.result(found, () =>
+      found.history.map(({ at, what, by, detail }) => `${at}  ${what}, ${by}\n${pairs(detail as object)}`).join('\n'),
+    )
     return EXIT.done
   })
 }

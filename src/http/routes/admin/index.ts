@@ -18,7 +18,7 @@ import {
   previewWallet,
   takeBackWallet,
 } from '../../../operator/payment-wallets.ts'
-import { countPayments, readPayments, showPayment } from '../../../operator/payments.ts'
+import { countPayments, readPayments, showHistory, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refunds/refund.ts'
 import { prepareRefunds } from '../../../operator/refunds/refund-many.ts'
 import { cancelRefund, prepareRefund } from '../../../operator/refunds/refunding.ts'
@@ -37,6 +37,7 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('payments', readPayments),
   readingRoute('payments/counts', countPayments),
   readingRoute('payments/:payment', showPayment),
+  readingRoute('payments/:payment/history', showHistory),
   actRoute('payments/dismiss', dismissAllDust),
   actRoute('payments/decide', decideMany),
   actRoute('payments/refunds/prepare', prepareRefunds),
