@@ -251,6 +251,9 @@ describe('the pages', { skip: noBrowser }, () => {
     assert.equal(await link('Contact'), 'mailto:help@nodes.example')
     await page.getByText('Aurora (chain 31337)').waitFor()
     await find(hashOf('mint 3'), 'Node 3')
+    await search.fill('owner.eth')
+    await search.press('Enter')
+    await page.getByText('owner.eth is no address, and this chain has no names.').waitFor()
     await find('nonsense', /^Wallet/)
     await page.getByRole('alert').waitFor()
     // Asking again would change nothing.

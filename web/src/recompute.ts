@@ -1,8 +1,9 @@
 // Recomputing rounds and reading nodes in the browser. Loaded when first asked for, since it brings what it needs of viem along.
 import type { Deployment, Distribution } from '@node-ledger/client'
 import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
-import { createClient, custom, type EIP1193Provider, http } from 'viem'
+import { createClient, custom, http } from 'viem'
 import { directory, ledger } from './ledger.ts'
+import { announced } from './providers.ts'
 import { detail } from './words/detail.ts'
 import { fill } from './words/message.ts'
 
@@ -15,29 +16,11 @@ export function recompute(round: Distribution, deployment: Deployment | null): P
 /** A node as a provider of the visitor's own choice has it, beside what the service says. */
 export async function checkNode(id: string): Promise<{ by: string; checked: Awaited<ReturnType<typeof verifyNode>> }> {
   const { chainId, rpcUrl } = await directory.getWellKnown()
-  for (const { name, provider } of await announced()) {
+  for (const { name, provider } of announced()) {
     if (Number(await provider.request({ method: 'eth_chainId' })) !== chainId) continue
     return { by: name, checked: await verifyNode(ledger, createClient({ transport: custom(provider) }), id) }
   }
   if (rpcUrl === null) throw new Error(detail.provider.noProvider)
   const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
   return { by: fill(detail.provider.publicRpc, { host: new URL(rpcUrl).host }), checked }
-}
-
-interface Announced {
-  name: string
-  provider: EIP1193Provider
-}
-
-/** The wallets of this browser, as they announce themselves when asked (EIP-6963): at once. */
-async function announced(): Promise<Announced[]> {
-  const found: Announced[] = []
-  const take = (event: Event) => {
-    const { info, provider } = (event as CustomEvent<{ info: { name: string }; provider: EIP1193Provider }>).detail
-    found.push({ name: info.name, provider })
-  }
-  window.addEventListener('eip6963:announceProvider', take)
-  window.dispatchEvent(new Event('eip6963:requestProvider'))
-  window.removeEventListener('eip6963:announceProvider', take)
-  return found
 }

@@ -1,10 +1,13 @@
 // The search of every page: what was entered says by its form what it is.
-import type { FormEvent } from 'react'
+import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH } from '../format.ts'
 import { ledger } from '../ledger.ts'
+import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
+/** A name of ENS: labels between points. */
+const NAME = /^[^\s./:#]+(\.[^\s./:#]+)+$/u
 const NUMBERED = /^(node|round|runde)?\s*#?\s*([1-9][0-9]*)$/i
 
 /** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. What is none of them goes to the address page, which says so. */
@@ -27,22 +30,35 @@ async function pageOfTransaction(txHash: string): Promise<string> {
   return `/payment/${refunded ?? txHash}`
 }
 
+/** The page of the address behind a name, or why there is none. */
+async function pageOfName(name: string): Promise<{ path: string } | { why: string }> {
+  const found = await import('../ens.ts').then(({ findName }) => findName(name)).catch(() => 'notAsked' as const)
+  return typeof found === 'object' ? { path: `/address/${found.address}` } : { why: fill(ui.search[found], { name }) }
+}
+
 /** The field. */
 export function Search() {
   const [, navigate] = useLocation()
+  const [why, setWhy] = useState<string | null>(null)
   const find = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
     const sought = String(new FormData(form).get('sought')).trim()
     if (sought === '') return
+    setWhy(null)
+    const found = NAME.test(sought) ? await pageOfName(sought) : { path: await pageOf(sought) }
+    if ('why' in found) return setWhy(found.why)
     form.reset()
-    navigate(await pageOf(sought))
+    navigate(found.path)
   }
   return (
     <search id="search">
       <form onSubmit={(event) => void find(event)}>
         <input name="sought" type="search" placeholder={ui.search.placeholder} aria-label={ui.search.label} />
       </form>
+      <p role="status" className={why === null ? 'visually-hidden' : 'note'}>
+        {why}
+      </p>
     </search>
   )
 }

@@ -52,6 +52,10 @@ export const ui = {
     lastCheck: 'Letzte Prüfung auf eine Runde: {time}',
   },
   search: {
+    nobody: 'Keine Adresse hat den Namen {name}.',
+    noNames: '{name} ist keine Adresse, und diese Chain hat keine Namen.',
+    notAsked:
+      'Der Name {name} ließ sich nicht nachschlagen: Keine Wallet dieses Browsers ist auf dieser Chain, oder sie antwortete nicht.',
     open: 'Suche',
     placeholder: 'Adresse, Node 3, Runde 7, Hash',
     label: 'Adresse, Nummer eines Nodes oder einer Runde, oder Transaktions-Hash',

@@ -49,6 +49,10 @@ export const ui = {
     lastCheck: 'Last round check: {time}',
   },
   search: {
+    nobody: 'No address has the name {name}.',
+    noNames: '{name} is no address, and this chain has no names.',
+    notAsked:
+      'The name {name} could not be looked up: no wallet of this browser is on this chain, or it did not answer.',
     open: 'Search',
     placeholder: 'Address, node 3, round 7, hash',
     label: 'Address, node or round by its number, or transaction hash',

@@ -1,0 +1,20 @@
+// The wallets of this browser, for reading alone: they are asked nothing of their owner.
+import type { EIP1193Provider } from 'viem'
+
+interface Announced {
+  name: string
+  provider: EIP1193Provider
+}
+
+/** The wallets of this browser, as they announce themselves when asked (EIP-6963): at once. */
+export function announced(): Announced[] {
+  const found: Announced[] = []
+  const take = (event: Event) => {
+    const { info, provider } = (event as CustomEvent<{ info: { name: string }; provider: EIP1193Provider }>).detail
+    found.push({ name: info.name, provider })
+  }
+  window.addEventListener('eip6963:announceProvider', take)
+  window.dispatchEvent(new Event('eip6963:requestProvider'))
+  window.removeEventListener('eip6963:announceProvider', take)
+  return found
+}
