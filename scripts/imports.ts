@@ -182,7 +182,7 @@ const LAYERS: readonly Layer[] = [
     may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet'],
     packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wouter'],
   },
-  { of: ['web/src/keep'], may: ['client/src', 'client/src/viem'], packages: ['viem'] },
+  { of: ['web/src/keep'], may: ['client/src', 'client/src/viem', 'web/src'], packages: ['viem'] },
   {
     of: ['web/src/console'],
     may: ['api', 'client/src', 'web/src', 'web/src/ui'],

@@ -16,6 +16,8 @@ import {
   type Transport,
 } from 'viem'
 import { getChainId, getCode, readContract } from 'viem/actions'
+import { chooseLanguage, LANGUAGES, type Language } from '../words/language.ts'
+import { inLanguage, LANGUAGE, translatePage, words } from './words.ts'
 
 interface Offered {
   info: { name: string; uuid: string }
@@ -32,13 +34,15 @@ const offered = new Map<string, Offered>()
 let wallet: Wallet | null = null
 let nodes: { id: bigint; balanceWei: bigint }[] = []
 
+translatePage()
+offerLanguages()
 fillPlace()
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
 window.dispatchEvent(new Event('eip6963:requestProvider'))
 // Wallets that announce nothing are in one place of old.
 const { ethereum } = window as { ethereum?: EIP1193Provider }
 setTimeout(() => {
-  if (offered.size === 0 && ethereum) offer({ info: { name: 'wallet', uuid: '' }, provider: ethereum })
+  if (offered.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
 }, 500)
 select.addEventListener('change', showAmount)
 input('to').addEventListener('input', showForeign)
@@ -60,12 +64,25 @@ function fillPlace(): void {
   }
 }
 
+/** A button for each language; the page's own is pressed. */
+function offerLanguages(): void {
+  for (const language of Object.keys(LANGUAGES) as Language[]) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.lang = language
+    button.textContent = LANGUAGES[language]
+    button.ariaPressed = String(language === LANGUAGE)
+    button.addEventListener('click', () => chooseLanguage(language))
+    find('languages').append(button, ' ')
+  }
+}
+
 function offer(found: Offered): void {
   if (offered.has(found.info.uuid)) return
   if (offered.size === 0) find('wallets').textContent = ''
   offered.set(found.info.uuid, found)
   const button = document.createElement('button')
-  button.textContent = `Connect ${found.info.name}`
+  button.textContent = words.connect(found.info.name)
   button.addEventListener('click', () => void attempt(() => connect(found)))
   find('wallets').append(button)
 }
@@ -74,12 +91,11 @@ async function connect({ provider }: Offered): Promise<void> {
   const contract = contractOf()
   const chainId = Number(input('chain').value)
   const [account] = await provider.request({ method: 'eth_requestAccounts' })
-  if (!account) throw new Error('The wallet names no account.')
+  if (!account) throw new Error(words.noAccount)
   const own = createWalletClient({ account: getAddress(account), transport: custom(provider) })
   if ((await getChainId(own)) !== chainId)
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chainId.toString(16)}` }] })
-  if ((await getCode(own, { address: contract })) === undefined)
-    throw new Error('There is no contract at this address, on the chain that the wallet is on.')
+  if ((await getCode(own, { address: contract })) === undefined) throw new Error(words.noContract)
   wallet = own
   await showNodes(own, contract)
 }
@@ -96,11 +112,11 @@ async function showNodes(own: Wallet, address: Address): Promise<void> {
   find('account').textContent = account
   find('nodes').replaceChildren(
     ...nodes.map(({ id, balanceWei }) => rowOf([`#${id}`, formatEther(balanceWei)])),
-    rowOf(['All', formatEther(totalWei())]),
+    rowOf([words.all, formatEther(totalWei())]),
   )
   select.replaceChildren(
-    new Option('all nodes, all they hold', ALL),
-    ...nodes.map(({ id }) => new Option(`node #${id}`, id.toString())),
+    new Option(words.allNodes, ALL),
+    ...nodes.map(({ id }) => new Option(words.node(id.toString()), id.toString())),
   )
   if (input('to').value === '') input('to').value = account
   find('own').hidden = false
@@ -134,35 +150,35 @@ async function pay(): Promise<void> {
   if (!wallet) return
   const factoryAddress = contractOf()
   const to = input('to').value.trim()
-  if (!isAddress(to)) throw new Error('The address to pay to is none, or has a letter wrong.')
-  if (isForeign() && !input('checked').checked) throw new Error('Confirm first that the address is the one you mean.')
+  if (!isAddress(to)) throw new Error(words.wrongTo)
+  if (isForeign() && !input('checked').checked) throw new Error(words.confirmFirst)
   const amountWei = etherOf(input('amount').value)
-  if (amountWei === 0n) throw new Error('There is nothing to withdraw.')
-  if (amountWei > chosenWei()) throw new Error(`The node holds no more than ${formatEther(chosenWei())} ETH.`)
+  if (amountWei === 0n) throw new Error(words.nothing)
+  if (amountWei > chosenWei()) throw new Error(words.holdsNoMore(formatEther(chosenWei())))
   // Of the service these two facts alone are needed, and here the owner has them.
   const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
   const ledger = { getWellKnown: place } as unknown as LedgerClient
-  const options = { to: getAddress(to), onSent: (hash: string) => say(`Sent as ${hash}. Waiting for a block…`) }
-  say(`Your wallet asks whether to withdraw ${formatEther(amountWei)} ETH to ${options.to}.`)
+  const options = { to: getAddress(to), onSent: (hash: string) => say(words.sent(hash)) }
+  say(words.asks(formatEther(amountWei), options.to))
   const { txHash, blockNumber } =
     select.value === ALL
       ? await withdrawAll(ledger, wallet, fundedIds(), options)
       : await withdraw(ledger, wallet, select.value, amountWei, options)
   await showNodes(wallet, factoryAddress)
-  say(`Paid out: ${formatEther(amountWei)} ETH to ${options.to}, in block ${blockNumber}, by transaction ${txHash}.`)
+  say(words.paid(formatEther(amountWei), options.to, blockNumber, txHash))
 }
 
 const fundedIds = () => nodes.filter(({ balanceWei }) => balanceWei > 0n).map(({ id }) => id)
 
 function contractOf(): Address {
   const address = input('contract').value.trim()
-  if (!isAddress(address)) throw new Error('Enter the contract’s address first: the operator or your receipt names it.')
-  if (!/^[1-9]\d*$/.test(input('chain').value)) throw new Error('Enter the number of the chain first: 1 is Ethereum.')
+  if (!isAddress(address)) throw new Error(words.enterContract)
+  if (!/^[1-9]\d*$/.test(input('chain').value)) throw new Error(words.enterChain)
   return getAddress(address)
 }
 
 function etherOf(text: string): bigint {
-  if (!/^\d+(\.\d{1,18})?$/.test(text.trim())) throw new Error('The amount is a number such as 0.25.')
+  if (!/^\d+(\.\d{1,18})?$/.test(text.trim())) throw new Error(words.wrongAmount)
   return parseEther(text.trim())
 }
 
@@ -180,6 +196,6 @@ async function attempt(act: () => Promise<void>): Promise<void> {
     say('')
     const short = error instanceof Error && 'shortMessage' in error ? String(error.shortMessage) : null
     const message = error instanceof WalletError ? error.message : short
-    find('problem').textContent = message ?? (error as { message?: string }).message ?? String(error)
+    find('problem').textContent = inLanguage(message ?? (error as { message?: string }).message ?? String(error))
   }
 }
