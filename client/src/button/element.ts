@@ -7,10 +7,11 @@ import { type Intent, readIntent, sentSince, writeIntent } from '../intent.ts'
 import { inEther, WalletError } from '../purchase.ts'
 import type { Hex, Quote } from '../types.ts'
 import { watchAddress } from '../watch.ts'
+import { wordsFor } from './language.ts'
 import { createPanel, type View } from './panel.ts'
 import { check, pay } from './purchase.ts'
 import { connect, type FoundWallet, findWallets } from './wallets.ts'
-import { STATES, whyNot } from './words.ts'
+import type { Words } from './words.ts'
 
 const POLL_MS = 4_000
 /** A page that stays open follows its payment for as long. */
@@ -54,6 +55,11 @@ export class BuyButton extends HTMLElement {
     return `node-ledger-buy ${this.#service} ${this.#tier ?? ''}`
   }
 
+  /** As the page around says by now. */
+  get #words(): Words {
+    return wordsFor(this)
+  }
+
   #page(path: string): string {
     return `${this.#service}/${path}`
   }
@@ -68,7 +74,7 @@ export class BuyButton extends HTMLElement {
     this.#stop = new AbortController()
     const { signal } = this.#stop
     if (this.hasAttribute('framed')) {
-      this.#panel.frame(this.#checkout('').href, 'Buy a node')
+      this.#panel.frame(this.#checkout('').href, this.#words.buyOne)
       return
     }
     const end = findWallets((wallets) => {
@@ -88,7 +94,7 @@ export class BuyButton extends HTMLElement {
   }
 
   async #offer(signal: AbortSignal, says: readonly string[]): Promise<void> {
-    this.#show(signal, { button: 'Buy a node', says })
+    this.#show(signal, { button: this.#words.buyOne, says })
     try {
       const [quote, tiers] = await Promise.all([
         this.#client.getDeployQuote(this.#tier, { signal }),
@@ -97,50 +103,59 @@ export class BuyButton extends HTMLElement {
       const label = tiers.find(({ id }) => id === quote.tierId)?.label ?? quote.tierId
       this.#ready(signal, { quote, label }, says)
     } catch (error) {
-      this.#show(signal, { button: 'Try again', press: () => this.#restart(), says: [messageOf(error)] })
+      this.#show(signal, {
+        ...{ button: this.#words.again, press: () => this.#restart() },
+        says: [messageOf(error, this.#words)],
+      })
     }
   }
 
   #ready(signal: AbortSignal, offer: Offer, says: readonly string[] = [], link?: View['link']): void {
+    const words = this.#words
     const press = () => {
       const [first, ...others] = this.#wallets
       const choose = (wallet: FoundWallet) => void this.#buy(signal, offer, wallet, false)
       if (!first) {
-        const link = this.#checkout('Pay from a phone or by hand')
-        this.#ready(signal, offer, ['No wallet was found in this browser.'], link)
+        const link = this.#checkout(words.otherWays)
+        this.#ready(signal, offer, [words.noWallet], link)
       } else if (others.length === 0) choose(first)
-      else this.#show(signal, { button: nameOf(offer), press, says: ['Pay with:'], wallets: this.#wallets, choose })
+      else
+        this.#show(signal, {
+          button: nameOf(offer, words),
+          press,
+          says: [words.payWith],
+          wallets: this.#wallets,
+          choose,
+        })
     }
-    this.#show(signal, { button: nameOf(offer), press, says, link })
+    this.#show(signal, { button: nameOf(offer, words), press, says, link })
   }
 
   async #buy(signal: AbortSignal, offer: Offer, wallet: FoundWallet, agreed: boolean): Promise<void> {
+    const words = this.#words
     const { quote, label } = offer
     const price = `${inEther(quote.priceWei)} ETH`
     const again = (withAgreement: boolean) => () => void this.#buy(signal, offer, wallet, withAgreement)
-    this.#show(signal, { button: nameOf(offer), says: [`Checking with ${wallet.info.name}…`] })
+    this.#show(signal, { button: nameOf(offer, words), says: [words.checking(wallet.info.name)] })
     try {
       const payer = await connect(wallet.provider)
       const { blocking, isReviewed, isPartlyUnknown } = await check(this.#client, payer, quote.tierId)
       if (signal.aborted) return
       if (blocking.length > 0) {
-        const why = blocking.map((one) => whyNot(one, label))
-        const says = ['This payment would be held, so it is not offered:', ...why]
-        this.#show(signal, { button: 'Check again', press: again(false), says })
+        const why = blocking.map((one) => words.whyNot(one, label))
+        const says = [words.notOffered, ...why]
+        this.#show(signal, { button: words.checkAgain, press: again(false), says })
         return
       }
       if (isReviewed && !agreed) {
-        const agreement =
-          'The operator would look at this payment first: it would be held until they release the node or send the ether back. Pay all the same.'
-        this.#show(signal, { button: `Pay ${price}`, press: again(true), agreement })
+        this.#show(signal, { button: words.pay(price), press: again(true), agreement: words.agree })
         return
       }
-      const unknown = 'Not all of it could be checked just now. What does not pass would be held, not lost.'
-      const says = [`Confirm ${price} in the wallet…`, ...(isPartlyUnknown ? [unknown] : [])]
+      const says = [words.confirm(price), ...(isPartlyUnknown ? [words.partlyUnknown] : [])]
       const txHash = await pay({
         ...{ ledger: this.#client, provider: wallet.provider, payer, tierId: quote.tierId, key: this.#key },
         agreedWei: quote.priceWei,
-        onAsked: () => this.#show(signal, { button: nameOf(offer), says }),
+        onAsked: () => this.#show(signal, { button: nameOf(offer, words), says }),
       })
       this.#tell('sent', { txHash })
       await this.#follow(signal, txHash, payer)
@@ -155,36 +170,35 @@ export class BuyButton extends HTMLElement {
     const intent = readIntent(this.#key)
     // The wallet was asked, and what it did is not known.
     if (intent) {
-      void this.#resume(intent, signal, messageOf(error))
+      void this.#resume(intent, signal, messageOf(error, this.#words))
       return
     }
     const code = error instanceof WalletError ? error.code : null
     if (code === 'priceChanged') {
-      this.#restart([messageOf(error)])
+      this.#restart([messageOf(error, this.#words)])
       return
     }
     const leadsOn = code === 'contractWallet' || code === 'notOffered'
-    this.#ready(signal, offer, [messageOf(error)], leadsOn ? this.#checkout('Pay on the ledger’s own page') : undefined)
+    const link = leadsOn ? this.#checkout(this.#words.onOwnPage) : undefined
+    this.#ready(signal, offer, [messageOf(error, this.#words)], link)
   }
 
   /** A purchase that was begun, and whose end was not seen. */
   async #resume(intent: Intent, signal: AbortSignal, why?: string): Promise<void> {
+    const words = this.#words
     const payer = intent.payer as Hex
     if (intent.txHash) return this.#follow(signal, intent.txHash as Hex, payer)
-    const says = [
-      ...(why === undefined ? [] : [why]),
-      `This browser asked a wallet for ${inEther(BigInt(intent.priceWei))} ETH, and did not hear what became of it. If you confirmed it, it shows here within a block or two. Do not pay again before you have looked into the wallet.`,
-    ]
+    const says = [...(why === undefined ? [] : [why]), words.notHeard(`${inEther(BigInt(intent.priceWei))} ETH`)]
     const forget = () => {
       writeIntent(this.#key, null)
       this.#restart()
     }
-    this.#show(signal, { button: 'Nothing was sent: buy now', press: forget, says })
+    this.#show(signal, { button: words.nothingSent, press: forget, says })
     try {
       const txHash = await this.#found(intent, signal)
       if (txHash) await this.#follow(signal, txHash, payer)
     } catch (error) {
-      this.#show(signal, { button: 'Nothing was sent: buy now', press: forget, says: [...says, messageOf(error)] })
+      this.#show(signal, { button: words.nothingSent, press: forget, says: [...says, messageOf(error, words)] })
     }
   }
 
@@ -198,25 +212,26 @@ export class BuyButton extends HTMLElement {
   }
 
   async #follow(signal: AbortSignal, txHash: Hex, payer: Hex): Promise<void> {
-    const onPage = { href: this.#page(`payment/${txHash}`), text: 'This payment’s page' }
+    const words = this.#words
+    const onPage = { href: this.#page(`payment/${txHash}`), text: words.paymentPage }
     const another = () => {
       writeIntent(this.#key, null)
       this.#restart()
     }
-    const onState = (state: keyof typeof STATES) => {
+    const onState = (state: keyof Words['states']) => {
       this.#tell('state', { txHash, state })
-      this.#show(signal, { button: 'Buy a node', says: [STATES[state]], link: onPage })
+      this.#show(signal, { button: words.buyOne, says: [words.states[state]], link: onPage })
     }
     try {
       const { payment, node } = await followPayment(this.#client, txHash, {
         ...{ from: payer, signal, onState, pollMs: POLL_MS, timeoutMs: FOLLOW_MS_MAX },
       })
       writeIntent(this.#key, null)
-      const link = node ? { href: this.#page(`node/${node.nodeId}`), text: `Node #${node.nodeId}` } : onPage
-      this.#show(signal, { button: 'Buy another', press: another, says: [STATES[payment.status]], link })
+      const link = node ? { href: this.#page(`node/${node.nodeId}`), text: words.node(node.nodeId) } : onPage
+      this.#show(signal, { button: words.another, press: another, says: [words.states[payment.status]], link })
       this.#tell('done', { txHash, payment, node })
     } catch (error) {
-      this.#show(signal, { button: 'Buy another', press: another, says: [messageOf(error)], link: onPage })
+      this.#show(signal, { button: words.another, press: another, says: [messageOf(error, words)], link: onPage })
     }
   }
 
@@ -226,10 +241,11 @@ export class BuyButton extends HTMLElement {
   }
 }
 
-const nameOf = ({ quote, label }: Offer) => `Buy ${label} for ${inEther(quote.priceWei)} ETH`
+const nameOf = ({ quote, label }: Offer, words: Words) => words.buy(label, `${inEther(quote.priceWei)} ETH`)
 
-function messageOf(error: unknown): string {
-  if (error instanceof LedgerError || error instanceof WalletError || error instanceof TypeError) return error.message
+function messageOf(error: unknown, words: Words): string {
+  if (error instanceof LedgerError || error instanceof WalletError) return words.fault(error) ?? error.message
+  if (error instanceof TypeError) return error.message
   const { message } = (error ?? {}) as { message?: unknown }
-  return `The wallet could not do it: ${typeof message === 'string' ? message : String(error)}`
+  return words.walletFailed(typeof message === 'string' ? message : String(error))
 }

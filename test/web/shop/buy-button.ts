@@ -169,6 +169,13 @@ function testHeld({ url, serve, service, open }: Shop): void {
     assert.equal(checkout.url(), `${service().url}/buy/basic`)
     await bare.close()
 
+    // As the page around it speaks, or the button's own attribute.
+    serve('/german', SHOP(service().url).replace('tier="basic"', 'tier="basic" lang="de-AT"'))
+    await page.goto(`${url()}/german`)
+    await press(page, 'Basic für 0.01 ETH kaufen')
+    await page.getByRole('checkbox', { name: /^Der Betreiber würde sich/ }).waitFor()
+    await page.getByRole('button', { name: '0.01 ETH bezahlen' }).waitFor()
+
     serve('/framed', SHOP(service().url).replace('tier="basic"', 'tier="basic" framed'))
     await page.goto(`${url()}/framed`)
     await page.frameLocator('iframe').getByRole('heading', { name: 'Buy Basic' }).waitFor()
