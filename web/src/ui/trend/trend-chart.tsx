@@ -56,6 +56,8 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
   return new uPlot(
     {
       ...{ width: host.clientWidth, height: HEIGHT_PX, cursor: { y: false } },
+      // The last mark on the time's axis is written beyond the plot's own edge.
+      padding: [null, 36, null, null],
       tzDate: (sec) => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
       series: [
         { label: 'Time', value: (_plot, _value, _series, index) => span(at[shownAt(index)], by) },
