@@ -36,6 +36,7 @@ const browser = await startBrowser()
 try {
   const wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
   const buyer = wallet(5, wellKnown)
+  const paid = new Map<bigint, string>()
   for (const [account, value] of [
     [5, BASIC_WEI],
     [5, BASIC_WEI],
@@ -45,7 +46,7 @@ try {
     [8, BASIC_WEI + 123n],
     [10, BASIC_WEI * 2n],
   ] as const)
-    await wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
+    paid.set(value, await wallet(account, wellKnown).pay(wellKnown.paymentAddress, value))
   await until(
     'some rounds',
     async () => {
@@ -80,7 +81,12 @@ try {
     'address-empty': `/address/${wallet(19, wellKnown).address}`,
     buy: '/buy',
     'buy-tier': '/buy/basic',
+    'payment-minted': `/payment/${paid.get(BASIC_WEI * 5n)}`,
+    'payment-held': `/payment/${paid.get(BASIC_WEI + 123n)}`,
+    'payment-unknown': `/payment/0x${'7'.repeat(64)}`,
     owner: '/owner',
+    kept: '/withdraw.html',
+    design: '/design',
     console: '/console',
     'not-found': '/nowhere',
   }
