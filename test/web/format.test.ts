@@ -20,7 +20,7 @@ console.log(JSON.stringify({
     f.dollars(10n ** 18n, 1234.5), f.dollars(10n ** 12n, 1234.5), f.count(12345, 'node'), f.percent(13953), f.times(12345),
     f.shortEther(1234567890123456789n), f.shortEther(7n), f.shortEther(10n ** 31n + 1n), f.shortEther(15n * 10n ** 17n),
     f.localTime(at(0)), f.everyTime(at(0)),
-    f.plainEther(1234567890123456789012n), f.figure(1234567), f.untilTime(at(3 * 86400), now),
+    f.plainEther(1234567890123456789012n), f.roughEther(1234.5), f.figure(1234567), f.untilTime(at(3 * 86400), now),
     f.relativeTime(at(3 * 3600), now), f.relativeTime(at(-120), now), f.exactTime(at(0)), f.day(at(0)), f.timeOfDay(at(0)),
     f.markOf(at(0), 'day', f.ownZone()), f.markOf(at(0), 'hour', f.ownZone()), f.markOf(at(0), 'day', null),
     f.markOf(at(0), 'day', 'America/New_York'),
@@ -30,7 +30,7 @@ const ENGLISH = [
   ...['1,234.567890123456789012', '−1.5', '1.234567', '$1,234.50', '$0.0012', '12,345 nodes', '139.53 %', '1.2345×'],
   ...['1.234567', '0.000000000000000007', '10,000,000,000,000', '1.5'],
   ...['2 Jan 2026, 08:34:05 GMT+5:30', '2 Jan 2026, 08:34:05 GMT+5:30 = 2 Jan 2026, 03:04:05 UTC'],
-  ...['1234.567890123456789012', '1,234,567', '3 days'],
+  ...['1234.567890123456789012', '1,235', '1,234,567', '3 days'],
   ...['in 3 hours', '2 minutes ago', '2 Jan 2026, 03:04:05 UTC', '2 Jan', '03:04:05'],
   // UTC, and below it the browser's own time, which may be of another day.
   ...['2 Jan UTC\n2 Jan, 08:34', '03:04 UTC\n08:34', '2 Jan', '2 Jan UTC\n1 Jan, 22:04'],
@@ -48,7 +48,7 @@ const GERMAN = [
   ],
   ...['1.234567', '0.000000000000000007', '10\u202f000\u202f000\u202f000\u202f000', '1.5'],
   ...['02.01.2026, 08:34:05 GMT+5:30', '02.01.2026, 08:34:05 GMT+5:30 = 02.01.2026, 03:04:05 UTC'],
-  ...['1234.567890123456789012', '1.234.567', '3 Tagen'],
+  ...['1234.567890123456789012', '1\u202f235', '1.234.567', '3 Tagen'],
   ...['in 3 Stunden', 'vor 2 Minuten', '02.01.2026, 03:04:05 UTC', '2. Jan.', '03:04:05'],
   ...['2. Jan. UTC\n2. Jan., 08:34', '03:04 UTC\n08:34', '2. Jan.', '2. Jan. UTC\n1. Jan., 22:04'],
 ]

@@ -24,6 +24,10 @@ export function ether(wei: bigint, decimals = 18): string {
 /** The same without groups, as fields and wallets take it. */
 export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, '')
 
+/** Ether as a number, rounded to four digits, for the marks of an axis. */
+export const roughEther = (ether: number): string =>
+  ether.toLocaleString('en-US', { maximumSignificantDigits: 4 }).replaceAll(',', GROUP)
+
 /** A count or a block's number. */
 export const figure = (number: number | bigint): string => number.toLocaleString(NUMBERS)
 

@@ -4,8 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import 'uplot/dist/uPlot.min.css'
-import { day, exactTime, markOf, ownZone, shortEther, timeOfDay } from '../format.ts'
-import { NUMBERS } from '../words/catalogue.ts'
+import { day, exactTime, markOf, ownZone, roughEther, shortEther, timeOfDay } from '../format.ts'
 import { fill, rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 import { Choice } from './choice.tsx'
@@ -188,5 +187,4 @@ export const TIME_AXIS: uPlot.Axis = {
   values: (_plot, secs, _axis, _space, stepSec) =>
     secs.map((sec) => markOf(atSec(sec), stepSec < DAY_SEC ? 'hour' : 'day', ZONE)),
 }
-export const figures = (_plot: uPlot, values: number[]) =>
-  values.map((value) => value.toLocaleString(NUMBERS, { maximumSignificantDigits: 4 }))
+export const figures = (_plot: uPlot, values: number[]) => values.map(roughEther)

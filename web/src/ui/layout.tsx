@@ -175,7 +175,7 @@ function Footer() {
   )
 }
 
-/** The languages, each in its own; the one that the page is in is pressed. The console has one alone. */
+/** The languages, each in its own; the one that the page is in is no button. The console has one alone. */
 function Languages() {
   const [location] = useLocation()
   if (location.startsWith('/console')) return null
@@ -183,15 +183,13 @@ function Languages() {
     <ul aria-label={ui.page.language}>
       {(Object.keys(LANGUAGES) as Language[]).map((language) => (
         <li key={language}>
-          <button
-            type="button"
-            className="button quiet"
-            lang={language}
-            aria-pressed={language === LANGUAGE}
-            onClick={() => chooseLanguage(language)}
-          >
-            {LANGUAGES[language]}
-          </button>
+          {language === LANGUAGE ? (
+            <span aria-current="true">{LANGUAGES[language]}</span>
+          ) : (
+            <button type="button" className="button quiet" lang={language} onClick={() => chooseLanguage(language)}>
+              {LANGUAGES[language]}
+            </button>
+          )}
         </li>
       ))}
     </ul>

@@ -50,7 +50,7 @@ const columns = once((): readonly Column<Distribution>[] => [
     sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
-  { heading: t.fundedBy, cell: ({ mode }) => (mode === 'swaps' ? t.surplus : (mode ?? t.unknown)) },
+  { heading: t.fundedBy, cell: ({ mode }) => (mode === null ? t.unknown : mode === 'swaps' ? t.surplus : t.treasury) },
   { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
     heading: t.nodes,

@@ -13,7 +13,7 @@ export const checkout = {
     nodes: { one: '{n} Node', other: '{n} Nodes' },
     buy: '{tier} kaufen',
     open: 'für alle offen',
-    forHolders: 'wer {amount} {symbol} hält',
+    forHolders: 'für Inhaber von {amount} {symbol}',
     tokensOf: 'Token von {token}',
   },
   got: {

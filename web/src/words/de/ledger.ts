@@ -70,6 +70,7 @@ export const ledger = {
     when: 'Wann',
     fundedBy: 'Bezahlt aus',
     surplus: 'Überschuss',
+    treasury: 'Kasse des Betreibers',
     unknown: 'unbekannt',
     transaction: 'Transaktion',
     nodes: 'Nodes',

@@ -65,6 +65,7 @@ export const ledger = {
     when: 'When',
     fundedBy: 'Funded by',
     surplus: 'surplus',
+    treasury: 'treasury',
     unknown: 'unknown',
     transaction: 'Transaction',
     nodes: 'Nodes',
