@@ -19,7 +19,7 @@ test('the reference and all it loads come from the service itself', async () => 
   const html = await page.text()
   const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '')
   for (const path of loaded.filter((target) => target !== 'data:,')) {
-    assert.match(path, /^\/docs\//)
+    assert.match(path, /^\/(docs|api)\//)
     const response = await get(path)
     assert.equal(response.status, 200, path)
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff')

@@ -13,6 +13,7 @@ import { nodesOfAddress } from '../../src/http/routes/nodes-of-address.ts'
 import { canBuy } from '../../src/http/routes/payments/can-buy.ts'
 import { payment } from '../../src/http/routes/payments/payment.ts'
 import { paymentsOfAddress } from '../../src/http/routes/payments/payments-of-address.ts'
+import { transaction } from '../../src/http/routes/payments/transaction.ts'
 import { stats } from '../../src/http/routes/stats.ts'
 import { tierFigures } from '../../src/http/routes/tiers/figures.ts'
 import { tiers } from '../../src/http/routes/tiers.ts'
@@ -62,10 +63,12 @@ function* questions(): Generator<[string, Question]> {
       for (const offset of ['0', ...upTo(22)])
         yield [`turns of ${id}, ${limit} from ${offset}`, { route: ofTurns, params: { id }, query: { limit, offset } }]
   const [ofWallet, ofPayer, ofPayment] = [nodesOfAddress(tools), paymentsOfAddress(tools), payment(tools)]
+  const ofTransaction = transaction(tools)
   for (const digit of ['0', '1', 'a']) {
     const params = { address: `0x${digit.repeat(40)}` }
     yield [`nodes of ${digit}`, { route: ofWallet, params }]
     for (const limit of upTo(22)) yield [`payments of ${digit}, ${limit}`, { route: ofPayer, params, query: { limit } }]
+    yield [`transaction ${digit}`, { route: ofTransaction, params: { hash: `0x${digit.repeat(64)}` } }]
     yield [`payment ${digit}`, { route: ofPayment, params: { hash: `0x${digit.repeat(64)}` } }]
   }
   const buying = canBuy(tools)
@@ -113,6 +116,7 @@ test('no other route keeps pages', () => {
     'payments/can-buy',
     'payments/payment',
     'payments/payments-of-address',
+    'payments/transaction',
     'stats',
     'tiers',
     'tiers/figures',
@@ -132,8 +136,9 @@ test('no admin key has a label by which the service calls itself in the ledger',
       return [...said, ...given].map((match) => match[1] ?? '')
     }),
   )
-  // The contract passes orders over: it is named as the evidence, and decides nothing.
+  // The contract passes orders over: it is named as the evidence, and decides nothing. Trends are by the hour.
   names.delete('contract')
+  names.delete('hour')
   for (const expected of ['pass', 'start', 'refundCheck', 'rebuild']) assert.ok(names.has(expected), expected)
   for (const name of names) {
     const source = openSource({ NODE_ENV: 'test', ADMIN_KEY: `${name}:${'k3y'.repeat(8)}` }, () => assert.fail())
