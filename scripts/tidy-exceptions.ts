@@ -49,7 +49,7 @@ export const EXCEPTIONS: Exceptions = {
     'scripts/demo/chain.ts: openChain': [66, WIRING],
     'src/domain/replay.ts: apply': [66, ROWS],
     'test/support/service.ts: startOnce': [63, WIRING],
-    'test/chain/stage.ts: startStage': [62, WIRING],
+    'test/chain/stage.ts: startStage': [61, WIRING],
     'web/src/console/ledger/state.tsx: AgainstChain': [62, MARKUP],
   },
   folder: {

@@ -9,6 +9,7 @@ import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { ZERO_ADDRESS } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { whileMining } from '../support/anvil.ts'
 import { ROOMY_SETUP } from '../support/factory.ts'
 import { type Stage, startStage } from './stage.ts'
 
@@ -27,20 +28,10 @@ before(async () => {
 })
 after(() => stage.close())
 
-/** Runs a call that waits for blocks while blocks are mined. */
-async function whileMining<T>(act: () => Promise<T>): Promise<T> {
-  const mining = setInterval(() => void stage.chain.mine(), 50)
-  try {
-    return await act()
-  } finally {
-    clearInterval(mining)
-  }
-}
-
 test('a factory is deployed with its roles, where and when it says', async () => {
   const { at, keyOf, chain } = stage
   const steps: string[] = []
-  const deployed = await whileMining(() =>
+  const deployed = await whileMining(stage.chain, () =>
     deployFactory({
       rpcUrl: chain.rpcUrl,
       privateKey: keyOf(10),
@@ -79,7 +70,7 @@ test('a deployment that the contract refuses is a fault', async () => {
 test('the demo token is deployed and handed out', async () => {
   const { at, keyOf, chain } = stage
   const options = { rpcUrl: chain.rpcUrl, privateKey: keyOf(4) }
-  await whileMining(async () => {
+  await whileMining(stage.chain, async () => {
     const { address: token } = await deployDemoToken(options)
     await transferToken({ ...options, token, to: [at(5), at(6)], amount: 10_000n })
     const reader = createChainReader(stage.rpc, stage.watched)

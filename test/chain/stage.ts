@@ -9,7 +9,7 @@ import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { startTestChain, type TestChain } from '../support/anvil.ts'
+import { startTestChain, type TestChain, whileMining } from '../support/anvil.ts'
 import { ROOMY_SETUP } from '../support/factory.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 
@@ -58,15 +58,14 @@ export async function startStage(): Promise<Stage> {
   const rpc = createRpc({ urls: [chain.rpcUrl], log: silentLog })
   const opened: { close(): Promise<void> }[] = [rpc]
 
-  // Deployments wait for their block; meanwhile this mines it.
-  const mining = setInterval(() => void chain.mine(), 50)
   const roles = { owner: at(0), minter: at(1), distributor: at(2), maxPerWallet: 3 }
   const options = { rpcUrl: chain.rpcUrl, ...roles, ...ROOMY_SETUP }
-  const [{ address: factory }, { address: token }] = await Promise.all([
-    deployFactory({ ...options, privateKey: keyOf(0) }),
-    deployDemoToken({ rpcUrl: chain.rpcUrl, privateKey: keyOf(4) }),
-  ])
-  clearInterval(mining)
+  const [{ address: factory }, { address: token }] = await whileMining(chain, () =>
+    Promise.all([
+      deployFactory({ ...options, privateKey: keyOf(0) }),
+      deployDemoToken({ rpcUrl: chain.rpcUrl, privateKey: keyOf(4) }),
+    ]),
+  )
 
   const sender = (account: number) =>
     createSignerAccount({ rpc, signer: localSigner(keyOf(account)), chainId: chain.chainId, factory })

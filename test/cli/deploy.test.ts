@@ -6,7 +6,7 @@ import { keccak256, toFunctionSelector } from 'viem'
 import { factoryBytecode, factoryRuntimeHash } from '../../src/chain/factory/bytecode.ts'
 import { DETERMINISTIC_DEPLOYER } from '../../src/chain/factory/deploy.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
-import { startTestChain, type TestChain } from '../support/anvil.ts'
+import { startTestChain, type TestChain, whileMining } from '../support/anvil.ts'
 import { runHere } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -26,19 +26,8 @@ after(() => chain.stop())
 
 /** Runs the command; blocks are mined meanwhile. `typed`: the answer of a person at a terminal. */
 async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
-  let done = false
-  const mining = (async () => {
-    while (!done) {
-      await chain.mine()
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-  })()
   const kit = argv.includes('--kit') ? [] : ['--kit', join(temporaryDirectory(), 'kit')]
-  const outcome = await runHere(['deploy', ...argv, ...kit], env, typed).finally(() => {
-    done = true
-  })
-  await mining
-  return outcome
+  return await whileMining(chain, () => runHere(['deploy', ...argv, ...kit], env, typed))
 }
 
 const source = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')

@@ -102,7 +102,9 @@ describe('before anything is written', () => {
   })
 })
 
-test('a ledger is set up, stops for ether, goes on, and sells; a second run changes nothing', async () => {
+test('a ledger is set up, stops for ether, goes on, and sells; a second run changes nothing', {
+  timeout: 300_000,
+}, async () => {
   const folder = newFolder()
   const [PORT, METRICS_PORT] = [String(await findFreePort()), String(await findFreePort())]
   const env = { ...urls(), PORT, METRICS_PORT, ADMIN_KEY: 'not-for-the-file' }

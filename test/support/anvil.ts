@@ -108,3 +108,20 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
 function hex(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }
+
+/** Runs what waits for blocks while blocks are mined. When it resolves, no block is on its way any more: the next one is the test's own. */
+export async function whileMining<T>(chain: Pick<TestChain, 'mine'>, act: () => Promise<T>, everyMs = 50): Promise<T> {
+  let done = false
+  const mining = (async () => {
+    while (!done) {
+      await chain.mine()
+      await new Promise((resolve) => setTimeout(resolve, everyMs))
+    }
+  })()
+  try {
+    return await act()
+  } finally {
+    done = true
+    await mining
+  }
+}

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { formatEther } from 'viem'
+import { whileMining } from '../support/anvil.ts'
 import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
@@ -140,12 +141,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
 
   /** Waits for what a block brings, and mines meanwhile. */
   async function mined(shown: { waitFor(): Promise<void> }): Promise<void> {
-    const mining = setInterval(() => void world.chain.mine().catch(() => undefined), 300)
-    try {
-      await shown.waitFor()
-    } finally {
-      clearInterval(mining)
-    }
+    await whileMining(world.chain, () => shown.waitFor(), 300)
   }
 })
 

@@ -194,6 +194,7 @@ async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<Exi
       await run(call, ['tiers', 'create', tier, ...terms, '--reason', 'first sale', '--yes'], env)
     if (flags.has('test-sale')) {
       const payment = { rpcUrl, deployerKey: folder.secret('deployer_key') ?? '', to: answers.payments as Address }
+      out.say('\nBuying a node for a trial; it comes a few blocks after its payment.')
       const nodeId = await buyOne(url, { ...payment, priceWei: BigInt(answers['price-wei']) })
       out.say(`\nSold: the deployer has node ${nodeId}, see ${url}/node/${nodeId}`)
     }
