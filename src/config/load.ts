@@ -2,7 +2,7 @@
 // and the rules between settings. It must never read the clock, the network or process.env by itself, and never put a secret into a
 // message.
 import { CONTRACT_WALLET_MODES } from '../domain/payers/payer.ts'
-import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX } from '../domain/tiers.ts'
+import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../domain/tiers.ts'
 import { KnownError } from '../lib/errors.ts'
 import { readChain } from './chain.ts'
 import { readCredit, readSchedule } from './credit.ts'
@@ -130,10 +130,14 @@ function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
   if (paymentAddress !== null && paymentAddress === chain.factoryAddress) {
     source.refuse('PAYMENT_ADDRESS', 'is the factory itself: set it to a wallet of your own that takes plain transfers')
   }
-  const tierForm = /^[a-z0-9][a-z0-9-]{0,31}$/
   return {
     address: paymentAddress,
-    quoteTier: readText(source, 'QUOTE_TIER', { form: tierForm, remedy: "set it to a tier's id, like basic" }, null),
+    quoteTier: readText(
+      source,
+      'QUOTE_TIER',
+      { form: TIER_ID_FORM, remedy: "set it to a tier's id, like basic" },
+      null,
+    ),
     priceGraceSec: readWhole(
       source,
       'PRICE_GRACE_SEC',

@@ -26,6 +26,9 @@ export interface TierVersion {
   fromTime: number
 }
 
+/** The form of a tier's id. */
+export const TIER_ID_FORM = /^[a-z0-9][a-z0-9-]{0,31}$/
+
 /** Bounds of a grace, seconds. A quote may live in caches for the minimum, and its price must still buy. */
 export const GRACE_SEC_MIN = 120
 export const GRACE_SEC_MAX = 7 * 86_400

@@ -15,6 +15,7 @@ import {
   GRACE_SEC_MIN,
   HOLDING_RETRY_SEC_MAX,
   refuseTierVersion,
+  TIER_ID_FORM,
   type TierRefusal,
 } from '../domain/tiers.ts'
 import { type Wei, wei } from '../domain/units.ts'
@@ -28,7 +29,7 @@ const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
 const TIER_ID = {
   max: 32,
-  pattern: /^[a-z0-9][a-z0-9-]{0,31}$/,
+  pattern: TIER_ID_FORM,
   form: 'up to 32 of a-z, 0-9 and -, beginning with one of the first',
 }
 

@@ -2,6 +2,7 @@
 // here: an answer may be shown.
 import { createInterface, type Interface } from 'node:readline'
 import { parseAddress, parseUrl } from '../../config/values.ts'
+import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import { ZERO_ADDRESS } from '../../domain/units.ts'
 import { RefusedError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
@@ -80,7 +81,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     ask: 'The first tier: its id?',
     usual: 'basic',
     wanted: 'small letters, digits and hyphens, 32 at most',
-    read: (text) => (/^[a-z0-9][a-z0-9-]{0,31}$/.test(text) ? text : null),
+    read: (text) => (TIER_ID_FORM.test(text) ? text : null),
   },
   label: { ask: 'Its name for people?', usual: 'Basic', wanted: 'a name', read: (text) => text || null },
   'price-wei': { ask: 'Its price?', usual: null, wanted: AMOUNT, read: amount },

@@ -7,6 +7,7 @@ import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { modeAt } from '../../domain/payers/payer.ts'
+import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Query } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
@@ -61,5 +62,5 @@ export async function readOffer(sql: Sql, tierId: string | null) {
 export function parseTier(query: Query): string | null | Refusal {
   const value = query.tier
   if (value === undefined) return null
-  return typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : refuse('unknownTier')
+  return typeof value === 'string' && TIER_ID_FORM.test(value) ? value : refuse('unknownTier')
 }

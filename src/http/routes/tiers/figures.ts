@@ -1,10 +1,9 @@
 // GET /api/tiers/:id/figures: what the nodes of a tier really got in the last thirty days; no promise of what they will get.
 import { readTierFigures } from '../../../db/reads/tier-figures.ts'
+import { TIER_ID_FORM } from '../../../domain/tiers.ts'
 import { orRefuse, refuse } from '../../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
-
-const TIER_ID = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 export const tierFigures = ({ queryReplica, cached }: Tools): Route => ({
   path: '/api/tiers/:id/figures',
@@ -14,7 +13,7 @@ export const tierFigures = ({ queryReplica, cached }: Tools): Route => ({
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
   handle: ({ params: { id = '' } }) => {
-    if (!TIER_ID.test(id)) return refuse('noSuchTier')
+    if (!TIER_ID_FORM.test(id)) return refuse('noSuchTier')
     return orRefuse(
       cached(`figures ${id}`, 60, () => queryReplica((sql) => readTierFigures(sql, id))),
       'noSuchTier',
