@@ -93,7 +93,7 @@ const LAYERS: readonly Layer[] = [
     ],
     packages: ['node', 'find-my-way', 'yaml'],
   },
-  { of: ['src/webhooks'], may: ['src/db', 'src/lib'], packages: ['node', 'undici'] },
+  { of: ['src/webhooks'], may: ['src/db', 'src/lib'], packages: ['node', 'undici', 'viem'] },
   {
     of: ['src/metrics'],
     may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'],

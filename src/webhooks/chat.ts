@@ -1,6 +1,7 @@
 // What a chat's own incoming webhook is sent: a sentence, in the field that it reads. Every other receiver gets the event itself. A chat is
 // known by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
+import { formatEther } from 'viem/utils'
 
 /** The field for text, by the host of the webhook. */
 const FIELD_OF: Readonly<Record<string, string>> = {
@@ -36,34 +37,11 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 /** Fields that a person needs, in this order. */
 const TOLD = [
-  ...[
-    'reason',
-    'alarm',
-    'status',
-    'action',
-    'actor',
-    'subject',
-    'tierId',
-    'valueWei',
-    'totalWei',
-    'amountWei',
-    'balanceWei',
-  ],
-  ...[
-    'neededWei',
-    'sender',
-    'address',
-    'from',
-    'toAddress',
-    'nodeId',
-    'nodeCount',
-    'count',
-    'spent',
-    'fromBlock',
-    'toBlock',
-    'txHash',
-  ],
-]
+  ['reason', 'alarm', 'status', 'action', 'actor', 'subject', 'tierId'],
+  ['valueWei', 'totalWei', 'amountWei', 'balanceWei', 'neededWei'],
+  ['sender', 'address', 'from', 'toAddress'],
+  ['nodeId', 'nodeCount', 'count', 'spent', 'fromBlock', 'toBlock', 'txHash'],
+].flat()
 
 /** The body of a delivery of `event`, its JSON, to `url`. */
 export function bodyFor(url: string, event: string): string {
@@ -75,17 +53,10 @@ function sentenceOf({ type, data }: { type: string; data: Readonly<Record<string
   const facts = TOLD.flatMap((name) => {
     const value = data[name]
     if (value === undefined || value === null) return []
-    return name.endsWith('Wei') ? [`${inEther(String(value))} ETH`] : [`${name} ${plain(String(value))}`]
+    return name.endsWith('Wei') ? [`${formatEther(BigInt(String(value)))} ETH`] : [`${name} ${plain(String(value))}`]
   })
   return `${WORDS[type] ?? type}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`
 }
 
 /** Nothing that a chat would take for a mention, a link or a form of letters. */
 const plain = (text: string) => text.replaceAll(/[<>&@*_`~|[\]]/g, '')
-
-/** Wei in ether, exactly. */
-function inEther(wei: string): string {
-  const digits = wei.padStart(19, '0')
-  const decimals = digits.slice(-18).replace(/0+$/, '')
-  return `${digits.slice(0, -18)}${decimals ? `.${decimals}` : ''}`
-}
