@@ -3,7 +3,7 @@
 import type { FieldReader } from './input.ts'
 
 const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 200
+export const LIMIT_MAX = 200
 
 /** A page: rows under their own name, and the `cursor` of the next page, null on the last. */
 export type PageOf<T> = Record<string, T[] | string | null>

@@ -99,7 +99,7 @@ export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusa
 }
 
 /** Payments decided by one request at most, so that it ends within its deadline. */
-const MANY_MAX = 100
+export const MANY_MAX = 100
 
 /** Reads the list `payments` of an act on several: each as it was named, once. */
 export function readMany(fields: FieldReader, { payments }: Fields): string[] {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import type { OperatorDeps } from '../../operator/act.ts'
 import { decideMany } from '../../operator/decide.ts'
-import { readPayments } from '../../operator/payments.ts'
+import { LIMIT_MAX } from '../../operator/page.ts'
+import { MANY_MAX, readPayments } from '../../operator/payments.ts'
 import { prepareRefunds } from '../../operator/refunds/refund-many.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
@@ -12,10 +13,6 @@ import { RefusedError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted } from '../operator.ts'
 import { agrees, table } from '../output.ts'
-
-/** As many as an act on several takes. */
-const AT_ONCE = 100
-const PAGE = 200
 
 type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' | 'tierId'>
 /** A payment by its row id or its transaction's hash, and why it was not decided; null where it was. */
@@ -44,9 +41,9 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
     const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
     if (!dryRun && !(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
     const results: Outcome[] = []
-    for (let at = 0; at < payments.length && !signal.aborted; at += AT_ONCE) {
-      results.push(...(await decide(call, deps, payments.slice(at, at + AT_ONCE))))
-      if (payments.length > AT_ONCE) out.say(`  ${results.length} of ${payments.length}`)
+    for (let at = 0; at < payments.length && !signal.aborted; at += MANY_MAX) {
+      results.push(...(await decide(call, deps, payments.slice(at, at + MANY_MAX))))
+      if (payments.length > MANY_MAX) out.say(`  ${results.length} of ${payments.length}`)
     }
     const refused = results.filter(({ refusal }) => refusal !== null)
     const decided = results.length - refused.length
@@ -71,7 +68,7 @@ async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
   const { 'held-for': reason, from, tier: tierId } = call.values
   const rows: Row[] = []
   for (let cursor: string | undefined; ; ) {
-    const asked = { status: 'held', reason, from, tierId, cursor, limit: PAGE }
+    const asked = { status: 'held', reason, from, tierId, cursor, limit: LIMIT_MAX }
     const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
     const page = accepted(await readPayments(deps, given), call) as { payments: Row[]; nextCursor: string | null }
     rows.push(...page.payments)
