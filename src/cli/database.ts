@@ -1,7 +1,6 @@
 // The objects that commands work on: the settings, and their database and chain. With nothing configured those are the parts of the
 // service that runs in this directory; a command never starts any of its own.
 import { readFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { attachChain, attachDatabase, type DatabasePart, type OpenedChain } from '../boot/parts.ts'
 import { ledgerContext, operatorDeps, passContext } from '../boot/pass-context.ts'
 import { assertLedgerIsOurs, checkChain, openLedgerChain } from '../boot/preflight.ts'
@@ -16,6 +15,7 @@ import type { OwnerDeps } from '../operator/owner.ts'
 import type { PassContext } from '../passes/context.ts'
 import { RefusedError, UnavailableError } from './errors.ts'
 import type { Io } from './io.ts'
+import { userName } from './user.ts'
 
 /** One command does one thing at a time; a streamed export and what it looks up beside it take two. */
 const POOL_MAX = 3
@@ -29,13 +29,7 @@ export function readSettings({ env }: Io): Config {
 
 /** The actor for the audit log. */
 export function actorHere(): Actor {
-  let user = ''
-  try {
-    user = userInfo().username
-  } catch {
-    // A container may run under a number without a name.
-  }
-  return { name: `cli:${user || (process.getuid?.() ?? 'unknown')}`, requestId: null }
+  return { name: `cli:${userName() || (process.getuid?.() ?? 'unknown')}`, requestId: null }
 }
 
 /** Connections that are open while a command runs; always closed again. */

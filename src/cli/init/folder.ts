@@ -3,7 +3,6 @@
 // putting it there. The record holds no secret.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { addressOfKey } from '../../chain/read/wallets.ts'
@@ -13,6 +12,7 @@ import type { Address } from '../../domain/units.ts'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists, writeFileAtomic } from '../../lib/files.ts'
 import { RefusedError } from '../errors.ts'
 import { randomKey } from '../service/keys.ts'
+import { userName } from '../user.ts'
 
 export const ROLES = ['minter', 'distributor', 'deployer'] as const
 export type Role = (typeof ROLES)[number]
@@ -112,7 +112,7 @@ export class Folder {
     const word = () => randomBytes(32).toString('hex')
     this.addSecret('session_secret', word)
     this.addSecret('cron_key', word)
-    this.addSecret('admin_key', () => `${operatorName()}:${word()}`)
+    this.addSecret('admin_key', () => `${userName().replace(/[^A-Za-z0-9_-]/g, '') || 'operator'}:${word()}`)
   }
 
   /** Settings that name the secrets' files, for the secrets that there are; never the deployer's, which only a deployment needs. */
@@ -139,14 +139,5 @@ function addressIn(keystore: string): Address | null {
   } catch (error) {
     if (error instanceof KeystoreError) return null
     throw error
-  }
-}
-
-/** The name that the audit log will have for who runs this. */
-function operatorName(): string {
-  try {
-    return userInfo().username.replace(/[^A-Za-z0-9_-]/g, '') || 'operator'
-  } catch {
-    return 'operator'
   }
 }
