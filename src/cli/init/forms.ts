@@ -1,16 +1,17 @@
 // What `node-ledger init` writes for the way in which the service will run: the shipped unit, compose file or manifests, put to its folder.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { RefusedError } from '../errors.ts'
 import type { Folder } from './folder.ts'
 import type { Form } from './questions.ts'
 
 /** Where this program is: a checkout or an installed package. */
-const PROGRAM = fileURLToPath(new URL('../../..', import.meta.url))
-const read = (name: string) => readFileSync(`${PROGRAM}${name}`, 'utf8')
+const PROGRAM = resolve(fileURLToPath(new URL('../../..', import.meta.url)))
+const read = (name: string) => readFileSync(join(PROGRAM, name), 'utf8')
 /** The program as Node starts it. */
-export const MAIN = ['ts', 'js'].map((kind) => `${PROGRAM}src/main.${kind}`).find((path) => existsSync(path)) ?? ''
+export const MAIN = ['ts', 'js'].map((kind) => join(PROGRAM, `src/main.${kind}`)).find((path) => existsSync(path)) ?? ''
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 interface Written {
@@ -56,9 +57,9 @@ function systemd(folder: Folder): Written {
   lines.splice(at, 0, ...secrets)
   const text = lines
     .join('\n')
-    .replace(/^WorkingDirectory=.*$/m, `WorkingDirectory=${PROGRAM.replace(/\/$/, '')}`)
+    .replace(/^WorkingDirectory=.*$/m, `WorkingDirectory=${PROGRAM}`)
     .replace(/^EnvironmentFile=.*$/m, `EnvironmentFile=${folder.at('settings.env')}`)
-    .replace(/^Documentation=.*$/m, `Documentation=file:${PROGRAM}docs/RUNBOOK.md`)
+    .replace(/^Documentation=.*$/m, `Documentation=file:${join(PROGRAM, 'docs/RUNBOOK.md')}`)
     .replace(/^ExecStart=\S+ (.*) src\/main\.ts start$/m, `ExecStart=${process.execPath} $1 ${MAIN} start`)
   return {
     files: { 'node-ledger.service': text },
@@ -70,11 +71,11 @@ function systemd(folder: Folder): Written {
 
 /** The compose file, which brings a PostgreSQL of its own. */
 function compose(folder: Folder): Written {
-  if (!existsSync(`${PROGRAM}compose.yaml`))
+  if (!existsSync(join(PROGRAM, 'compose.yaml')))
     throw new RefusedError('--form compose needs a checkout, which holds the Dockerfile that it builds from.')
   folder.addSecret('database_password', () => randomBytes(24).toString('hex'))
   folder.addSecret('database_url', () => `postgres://ledger:${folder.secret('database_password')}@database:5432/ledger`)
-  const text = read('compose.yaml').replace('build: .', `build: ${PROGRAM.replace(/\/$/, '')}`)
+  const text = read('compose.yaml').replace('build: .', `build: ${PROGRAM}`)
   return {
     files: { 'compose.yaml': text, 'compose.env': plainSettings(folder) },
     next: [

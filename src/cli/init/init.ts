@@ -13,7 +13,7 @@ import { agrees, fields } from '../output.ts'
 import { Folder, type Progress, ROLES, type Role } from './folder.ts'
 import { commandOf, filesOf } from './forms.ts'
 import { putOnChain } from './on-chain.ts'
-import { type Answers, askFor, Dialogue, type Form, gather, type Question } from './questions.ts'
+import { type Answers, answerTo, Dialogue, type Form, gather, type Question } from './questions.ts'
 import { besideService, buyOne } from './sale.ts'
 import { jsonOf, run } from './steps.ts'
 
@@ -103,16 +103,10 @@ async function askSecret(
   setting: 'RPC_URL' | 'DATABASE_URL',
   { env, folder, dialogue, mistakes }: Asking,
 ): Promise<string> {
-  const question = SECRETS[setting]
   const { [setting]: given, [`${setting}_FILE`]: path } = env
   const text = folder.secret(setting.toLowerCase()) ?? given ?? (path === undefined ? undefined : readGiven(path))
-  const answer = text === undefined ? null : question.read(text)
-  if (answer !== null) return answer
-  if (text !== undefined) mistakes.push(`${setting}: ${question.wanted} is wanted`)
-  else if (!dialogue.canAsk)
-    mistakes.push(`${setting}: set it, or ${setting}_FILE, in the environment. ${question.ask}`)
-  else if (mistakes.length === 0) return await askFor(question, dialogue)
-  return ''
+  const missing = `set it, or ${setting}_FILE, in the environment.`
+  return (await answerTo(SECRETS[setting], { name: setting, text, missing }, { dialogue, mistakes })) ?? ''
 }
 
 function readGiven(path: string): string {

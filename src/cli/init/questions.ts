@@ -128,12 +128,29 @@ export class Dialogue {
 }
 
 /** Asks until the answer is right. */
-export async function askFor({ ask, usual, wanted, read }: Question, dialogue: Dialogue): Promise<string> {
+async function askFor({ ask, usual, wanted, read }: Question, dialogue: Dialogue): Promise<string> {
   for (let question = usual ? `${ask} [${usual}]` : ask; ; question = `Wanted is ${wanted}.`) {
     const text = await dialogue.ask(question)
     const answer = read(text === '' && usual !== null ? usual : text)
     if (answer !== null) return answer
   }
+}
+
+/**
+ * The answer to a question: what was given, checked, else what is asked for. Null where it is wrong or missing, which is added to `mistakes`
+ * under `name`; and where there are mistakes already: then a person is asked nothing more.
+ */
+export async function answerTo(
+  question: Question,
+  { name, text, missing }: { name: string; text: string | undefined; missing: string },
+  { dialogue, mistakes }: { dialogue: Dialogue; mistakes: string[] },
+): Promise<string | null> {
+  const answer = text === undefined ? null : question.read(text)
+  if (answer !== null) return answer
+  if (text !== undefined) mistakes.push(`${name}: ${question.wanted} is wanted`)
+  else if (!dialogue.canAsk) mistakes.push(`${name}: ${missing} ${question.ask}`)
+  else if (mistakes.length === 0) return await askFor(question, dialogue)
+  return null
 }
 
 /**
@@ -149,11 +166,8 @@ export async function gather(
   for (const name of ANSWERS) {
     const question = QUESTIONS[name]
     const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (question.usual ?? undefined))
-    const answer = text === undefined ? null : question.read(text)
+    const answer = await answerTo(question, { name: `--${name}`, text, missing: 'is missing.' }, { dialogue, mistakes })
     if (answer !== null) answers[name] = answer
-    else if (text !== undefined) mistakes.push(`--${name}: ${question.wanted} is wanted`)
-    else if (!dialogue.canAsk) mistakes.push(`--${name}: is missing. ${question.ask}`)
-    else if (mistakes.length === 0) answers[name] = await askFor(question, dialogue)
   }
   if (BigInt(answers['min-wei'] ?? 0) > BigInt(answers['max-wei'] ?? 0) && answers['max-wei'] !== undefined)
     mistakes.push('--max-wei: is less than --min-wei')
