@@ -7,13 +7,15 @@ import { assertLedgerIsOurs, checkChain, openLedgerChain } from '../boot/preflig
 import { createGovernanceReader } from '../chain/read/governance.ts'
 import { createRpc } from '../chain/rpc/rpc.ts'
 import { type Config, loadConfig } from '../config/load.ts'
+import { POSTGRES_URL } from '../config/values.ts'
 import { isMigrated } from '../db/core/migrate.ts'
 import { connect, type Pool } from '../db/core/sql.ts'
 import { silentLog } from '../lib/log.ts'
 import type { Actor, OperatorDeps } from '../operator/act.ts'
 import type { OwnerDeps } from '../operator/owner.ts'
 import type { PassContext } from '../passes/context.ts'
-import { RefusedError, UnavailableError } from './errors.ts'
+import type { Call } from './command.ts'
+import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 import { userName } from './user.ts'
 
@@ -30,6 +32,14 @@ export function readSettings({ env }: Io): Config {
 /** The actor for the audit log. */
 export function actorHere(): Actor {
   return { name: `cli:${userName() || (process.getuid?.() ?? 'unknown')}`, requestId: null }
+}
+
+/** The empty database that a call names, by --into or by a variable that other users of the machine cannot see. Throws a UsageError without one. */
+export function emptyDatabaseUrl({ io: { env }, values }: Pick<Call, 'io' | 'values'>, variable: string): string {
+  const url = values.into ?? env[variable]
+  if (!url) throw new UsageError(`Name an empty database: set ${variable}, or add --into <url>.`)
+  if (POSTGRES_URL.test(url)) return url
+  throw new UsageError('That is no PostgreSQL URL: name the database as postgres://user:password@host:5432/database.')
 }
 
 /** Connections that are open while a command runs; always closed again. */

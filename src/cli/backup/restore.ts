@@ -2,20 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { POSTGRES_URL } from '../../config/values.ts'
 import { connect } from '../../db/core/sql.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { RefusedError, UsageError } from '../errors.ts'
+import { emptyDatabaseUrl } from '../database.ts'
+import { RefusedError } from '../errors.ts'
 import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from './tools.ts'
 
 /** Runs the command. */
-export async function restore({ io, out, args, values, signal }: Call): Promise<ExitCode> {
-  const { RESTORE_DATABASE_URL } = io.env
-  const url = values.into ?? RESTORE_DATABASE_URL
-  if (!url || !POSTGRES_URL.test(url))
-    throw new UsageError(
-      'Name an empty database: set RESTORE_DATABASE_URL, or add --into <url>, as postgres://user:password@host:5432/database.',
-    )
+export async function restore(call: Call): Promise<ExitCode> {
+  const { out, args, signal } = call
+  const url = emptyDatabaseUrl(call, 'RESTORE_DATABASE_URL')
   const folder = args.folder ?? ''
   const file = join(folder, DUMP)
   const manifest = readManifest(folder)

@@ -6,7 +6,6 @@ import { assertLedgerIsOurs, checkChain, enterWallet, readerOf, resolveChainId }
 import { seedTiers } from '../../boot/seed.ts'
 import { readView, viewCall } from '../../chain/read/calls.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
-import { POSTGRES_URL } from '../../config/values.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { isMigrated, migrate } from '../../db/core/migrate.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
@@ -16,19 +15,16 @@ import { silentLog } from '../../lib/log.ts'
 import type { Comparison } from '../../rebuild/compare.ts'
 import { rebuild } from '../../rebuild/rebuild.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { noService, readSettings } from '../database.ts'
-import { RefusedError, UsageError } from '../errors.ts'
+import { emptyDatabaseUrl, noService, readSettings } from '../database.ts'
+import { RefusedError } from '../errors.ts'
 
 /** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
 const POOL_MAX = 4
 
 /** Runs the command: 0 when nothing that must be equal differs, 1 else. */
-export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode> {
-  const { REBUILD_DATABASE_URL } = io.env
-  const into = values.into ?? REBUILD_DATABASE_URL
-  if (!into) throw new UsageError('Name an empty database: set REBUILD_DATABASE_URL, or add --into <url>.')
-  if (!POSTGRES_URL.test(into))
-    throw new UsageError('That is no PostgreSQL URL: name the database as postgres://user:password@host:5432/database.')
+export async function rebuildLedger(call: Call): Promise<ExitCode> {
+  const { io, out } = call
+  const into = emptyDatabaseUrl(call, 'REBUILD_DATABASE_URL')
   const say = (line: string) => out.say(`  ${line}`)
   const config = readSettings(io)
   await using stack = new AsyncDisposableStack()
