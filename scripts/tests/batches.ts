@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 /** Files in one process. More would leave cores idle at the end of a run, where one process works through its last files alone. */
 const FILES_PER_BATCH = 6
 
-/** What the runner starts as one process. */
+/** Test files that the runner starts as one process. */
 export interface Batch {
   /** Whole path of the file that the process begins with. */
   readonly entry: string

@@ -203,7 +203,7 @@ async function build(
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
 
-/** What is kept by the hour: cover and providers, and the price where there is an upstream. */
+/** Starts what is kept by the hour: cover and providers, and the price where there is an upstream. */
 function startHistories({ config: { price }, stack }: Start, parts: Parameters<typeof startHealthHistory>[0]): void {
   const health = startHealthHistory(parts)
   stack.defer(() => health.stop())

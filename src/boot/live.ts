@@ -1,4 +1,4 @@
-// What of the settings may change while the service runs: the keys of the operator and of the scheduler, the log level, and the providers'
+// Settings that may change while the service runs: the keys of the operator and of the scheduler, the log level, and the providers'
 // URLs. A reload reads all of them again, takes these, and says of every other one that it needs a restart. Settings that are not right
 // change nothing.
 import type { Rpc } from '../chain/rpc/rpc.ts'
@@ -15,7 +15,7 @@ export interface Live {
   reload(logLevel?: string): void
 }
 
-/** Settings that a running service takes anew. */
+/** Settings that a running service takes when it reads them again. */
 const TAKEN: readonly SettingName[] = ['LOG_LEVEL', 'ADMIN_KEY', 'CRON_KEY', 'RPC_URL']
 
 /** Holds what may change; `config` is what the service was started with. */

@@ -234,7 +234,7 @@ export interface Readings {
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
   nodesOf(owner: Address): Promise<bigint[] | null>
-  /** What the chain says of a wallet that is about to buy, and of its holding of a token; each reading is null by itself. */
+  /** Reads a wallet that is about to buy, and of its holding of a token; each reading is null by itself. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
 }
 

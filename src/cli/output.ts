@@ -16,7 +16,7 @@ export interface Output {
 
 export function createOutput(io: Io, json: boolean): Output {
   const command = calledAs(io.env)
-  // What a message tells the person to run, as it runs where they are.
+  // Commands in a message run as written where the person is.
   const asCalled = (text: string) => text.replaceAll('"node-ledger ', `"${command} `)
   return {
     json,

@@ -17,7 +17,7 @@ const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
   refused: EXIT.negative,
   retryable: EXIT.unavailable,
-  // What does not fit now will not fit when the same call is made again.
+  // Settings that do not fit now will not fit when the same call is made again.
   fatal: EXIT.usage,
 }
 const HELP: readonly string[] = ['--help', '-h']

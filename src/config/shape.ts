@@ -14,7 +14,7 @@ export interface Config {
   readonly http: HttpConfig
   readonly database: DatabaseConfig
   readonly chain: ChainConfig
-  /** What people are shown. */
+  /** Names, links and brand that people are shown. */
   readonly site: SiteConfig
   readonly payments: PaymentsConfig
   readonly credit: CreditConfig

@@ -1,4 +1,4 @@
-// What no chain can tell again, kept by the hour for a bounded time: the contract's cover, and how the providers answered. Display only:
+// Facts that no chain can tell again, kept by the hour for a bounded time: the contract's cover, and how the providers answered. Display only:
 // nothing that moves money rests on it. An hour that was not seen has no row.
 import type { Sql } from './core/sql.ts'
 

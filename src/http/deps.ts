@@ -101,7 +101,7 @@ export interface HttpSettings {
   readonly trustedProxies: readonly string[]
   /** Origins of the pages that may frame the public pages; with one there is a manifest for it. */
   readonly frameAncestors: readonly string[]
-  /** What people are shown of this deployment. Left out: nothing of its own. */
+  /** Names, links and brand of this deployment. Left out: nothing of its own. */
   readonly site?: SiteSettings
   /** Cookies carry `Secure` and the `__Host-` prefix. */
   readonly production: boolean
@@ -112,7 +112,7 @@ export interface HttpSettings {
   readonly described: Readonly<Record<string, string | null>>
 }
 
-/** What the pages are to show; null where the operator says nothing and nothing is known. */
+/** Texts and links of the pages; null where the operator says nothing and nothing is known. */
 export interface SiteSettings {
   readonly chainName: string | null
   /** Without a slash at its end. */

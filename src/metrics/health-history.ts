@@ -15,7 +15,7 @@ const WAITING_MAX = 1_000
 /** Counts requests by hour and provider until they are taken. */
 export interface ProviderTally {
   count(seen: { host: string; outcome: string }): void
-  /** What was counted; from now on it is counted from nothing. */
+  /** The counts so far; from now on they are counted from nothing. */
   take(): ProviderHour[]
   /** Counts again what was taken and could not be kept. */
   giveBack(hours: readonly ProviderHour[]): void

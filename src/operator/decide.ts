@@ -139,7 +139,7 @@ async function dismiss(sql: Sql, actor: Actor, { key, reason: note }: Omit<Relea
 
 const DECISIONS = ['release', 'dismiss'] as const
 
-/** What became of each payment that was named, in that order; or what would. */
+/** The outcome for each payment that was named, in that order; or the one that there would be. */
 export interface ManyDecided {
   dryRun: boolean
   /** The number of payments that were decided, or would be. */

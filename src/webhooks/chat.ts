@@ -1,4 +1,4 @@
-// What a chat's own incoming webhook is sent: a sentence, in the field that it reads. Every other receiver gets the event itself. A chat is
+// Writes the body for a chat's own incoming webhook: a sentence, in the field that it reads. Every other receiver gets the event itself. A chat is
 // known by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
 import { formatEther } from 'viem/utils'

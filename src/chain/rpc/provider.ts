@@ -107,7 +107,7 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 }
 
-/** What a URL says beyond its origin. */
+/** Parts of a URL beyond its origin. */
 const partsOf = (url: URL): Pick<Link, 'path' | 'headers' | 'secrets'> => ({
   path: url.pathname + url.search,
   headers: headersFor(url),

@@ -16,7 +16,7 @@ export const MANIFEST = 'manifest.json'
 const COUNTED = ['payments', 'payment_verdicts', 'nodes', 'rounds', 'withdrawals', 'tiers', 'refunds', 'audit'] as const
 const ERROR_CHARS = 2_000
 
-/** What a ledger holds. */
+/** Summary of a ledger. */
 export interface Contents {
   readonly identity: unknown
   readonly block: { readonly number: number; readonly hash: string } | null
@@ -24,7 +24,7 @@ export interface Contents {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** What is known of a dump. It holds no key and no URL. */
+/** Summary of a dump. It holds no key and no URL. */
 export interface Manifest extends Contents {
   readonly createdAt: string
   readonly sha256: string

@@ -24,7 +24,7 @@ export interface Deployment {
   readonly fromBlock: number
 }
 
-/** What is kept between runs. */
+/** Record that is kept between runs. */
 export interface Progress {
   readonly answers: Readonly<Record<string, string>>
   readonly chainId?: number
@@ -61,7 +61,7 @@ export class Folder {
     return join(this.path, ...names)
   }
 
-  /** What earlier runs came to. */
+  /** The record of earlier runs. */
   progress(): Progress {
     const text = readIfExists(this.at('init.json'))
     if (text === null) return { answers: {} }

@@ -1,4 +1,4 @@
-// What `node-ledger init` writes for the way in which the service will run: the shipped unit, compose file or manifests, put to its folder.
+// Files that `node-ledger init` writes for the way in which the service will run: the shipped unit, compose file or manifests, put to its folder.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 interface Written {
   readonly files: Readonly<Record<string, string>>
-  /** What the operator does with them. */
+  /** Steps that are left to the operator. */
   readonly next: readonly string[]
 }
 

@@ -67,7 +67,7 @@ async function ask(call: Call, folder: Folder): Promise<Setup> {
   }
 }
 
-/** What is on the chain already is not changed by another answer. */
+/** Refuses another answer about what is on the chain already. */
 function refuseLateChanges({ factory, answers: kept }: Progress, answers: Answers, mistakes: string[]): void {
   if (factory === undefined) return
   for (const name of ['owner', 'form'] as const) {

@@ -1,4 +1,4 @@
-// What `node-ledger init` has to be told, each answer checked by itself. Answers are kept in the folder between runs. Nothing secret is asked
+// Questions of `node-ledger init`, each answer checked by itself. Answers are kept in the folder between runs. Nothing secret is asked
 // here: an answer may be shown.
 import { createInterface, type Interface } from 'node:readline'
 import { parseAddress, parseUrl } from '../../config/values.ts'
@@ -30,9 +30,9 @@ export type Answers = Readonly<Record<AnswerName, string>>
 
 export interface Question {
   readonly ask: string
-  /** What an empty answer means. Null: one is needed. */
+  /** Meaning of an empty answer. Null: one is needed. */
   readonly usual: string | null
-  /** What a right answer is. */
+  /** Form of a right answer. */
   readonly wanted: string
   /** The answer as it is kept; null where it is none. */
   read(text: string): string | null
@@ -120,7 +120,7 @@ export class Dialogue {
     return { reader, lines: reader[Symbol.asyncIterator]() }
   }
 
-  /** Leaves the terminal to whoever asks next. */
+  /** Leaves the terminal to the next question of a command. */
   close(): void {
     this.#open?.reader.close()
     this.#open = null

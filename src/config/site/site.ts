@@ -29,7 +29,7 @@ const NAME = {
   remedy: 'set it to 1 to 40 characters of text',
 }
 const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits, like #1a6b52' }
-/** What an image has no use for, and a browser that opens it as a page may run. */
+/** Parts that an image has no use for, and a browser that opens it as a page may run. */
 const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 
 export function readSite(source: Source): SiteConfig {
@@ -46,7 +46,7 @@ export function readSite(source: Source): SiteConfig {
   }
 }
 
-/** What is shown of a chain: the settings go before what is known of its id. */
+/** Name and explorer of a chain: the settings go before what is known of its id. */
 export function siteOn({ chainName, explorerUrl, brand }: SiteConfig, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)
   return {

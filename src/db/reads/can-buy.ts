@@ -1,4 +1,4 @@
-// What the ledger knows of a wallet that is about to buy: the nodes and payments that count, and what would have a payment of it looked at.
+// Reads a wallet that is about to buy: the nodes and payments that count, and what would have a payment of it looked at.
 // Nothing here writes.
 import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
 import type { Address } from '../../domain/units.ts'

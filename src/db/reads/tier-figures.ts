@@ -1,4 +1,4 @@
-// What the nodes of a tier really got: of the turns that were due in the last thirty days, as the contract paid them. Read from each cohort's
+// Reads what the nodes of a tier really got: of the turns that were due in the last thirty days, as the contract paid them. Read from each cohort's
 // newest turns, so that the cost does not grow with the ledger's age.
 import type { Sql } from '../core/sql.ts'
 

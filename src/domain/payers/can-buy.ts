@@ -18,7 +18,7 @@ export interface WaitingPayment {
   tierNo: number | null
 }
 
-/** What is known of a wallet that is about to buy. What could not be read is null. */
+/** Facts about a wallet that is about to buy. One that could not be read is null. */
 export interface BuyerFacts {
   from: Address
   /** The tier's latest version, on sale or not. */
@@ -29,9 +29,9 @@ export interface BuyerFacts {
   /** Nodes and payments that count already, of the wallet and of this tier. */
   use: Pick<PaymentFacts, 'walletNodes' | 'walletInFlight' | 'tierNodes' | 'tierInFlight'>
   waiting: readonly WaitingPayment[]
-  /** What has it looked at by a person, whatever it pays. */
+  /** Facts for which a person looks at each of its payments, whatever it pays. */
   standing: Pick<PaymentFacts, 'wallets' | 'serviceAccounts' | 'senderDenied' | 'beforeRestore'>
-  /** What decides about a payer whose ether comes by a call of a contract. */
+  /** Facts that decide about a payer whose ether comes by a call of a contract. */
   contract: { mode: ContractWalletMode; signedIn: boolean; allowed: boolean }
   /** The chain's readings. */
   code: PayerCode | null

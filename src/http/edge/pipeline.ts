@@ -112,7 +112,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 }
 
-/** What decides how an answer is sent, besides itself. */
+/** Facts besides the answer that decide how it is sent. */
 function conditionsOf({ raw, cookies }: Call, sessionCookie: string): ConditionalRequest {
   return {
     ifNoneMatch: raw.headers['if-none-match'],

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ':\n\n'
 
-/** What is watched, as it is now: objects of the API. */
+/** The watched objects of the API, as they are now. */
 export interface Watched {
   readonly payments: readonly { readonly txHash: string }[]
   readonly nodes: readonly { readonly nodeId: string }[]
@@ -36,7 +36,7 @@ export function watchedState({ payments, nodes }: Watched): WatchedState {
 const eventOf = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 
 export class EventStream extends Readable {
-  /** What the caller has been sent, or had before. */
+  /** The objects that the caller has been sent, or had before. */
   #sent: WatchedState | null = null
   #present: WatchedState | null = null
   #lastId: string | null

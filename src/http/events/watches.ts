@@ -14,7 +14,7 @@ const GATHER_MS = 100
 const RETRY_MS = 1_000
 /** Reads at a time: the other requests need the pool, too. */
 const READS_MAX = 3
-/** What a caller has not taken of a stream that ends is given up after so long. */
+/** Time after which the rest of a stream that ends is given up, where its caller does not take it. */
 const END_MS = 1_000
 /** The pause that a caller over the limit is asked for. */
 const RETRY_AFTER_SEC = 30

@@ -14,7 +14,7 @@ const HASH = /^0x[0-9a-fA-F]{64}$/
 /** A page's title and a sentence about it. */
 type Said = readonly [title: string, description: string]
 
-/** What a path's parameters say; null where they are none. */
+/** The parameters of a path; null where they are none. */
 export interface Params {
   id?: string
   address?: string
@@ -84,7 +84,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** A text as HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
 
-/** What a browser needs to put the pages on a home screen. */
+/** The manifest by which a browser puts the pages on a home screen. */
 export function appManifest(settings: Pick<HttpSettings, 'site'>): string {
   const { name, logoUrl } = saleOf(settings)
   return JSON.stringify({

@@ -51,7 +51,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
-/** What a quote offers: of a tier, or without one of the first on sale. Null while nothing, or not that, is sold. */
+/** The offer of a quote: of a tier, or without one of the first on sale. Null while nothing, or not that, is sold. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null

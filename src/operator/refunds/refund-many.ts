@@ -10,7 +10,7 @@ import { readMany, readPaymentKey } from '../payments.ts'
 import { type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
 import { type SafeBatch, safeBatch } from './safe-batch.ts'
 
-/** What became of a payment that was named. */
+/** The outcome for a payment that was named. */
 export interface OneOfMany {
   /** As it was named. */
   payment: string

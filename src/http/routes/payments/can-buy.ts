@@ -60,7 +60,7 @@ interface Sale {
   rest: Pick<BuyerFacts['standing'], 'wallets' | 'beforeRestore'> & Pick<BuyerFacts['contract'], 'mode'>
 }
 
-/** What the ledger says; null where there is no such tier. Without a name: the first tier on sale. */
+/** The ledger's part of the answer; null where there is no such tier. Without a name: the first tier on sale. */
 async function readSale(sql: Sql, address: Address, named: string | null): Promise<Sale | null> {
   const [offer, history, cursor, modes, wallets, recheckUpTo] = await Promise.all([
     readOffer(sql, named),
