@@ -4,6 +4,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
 import { revive } from '../../../client/src/revive.ts'
 import { queries, type Reading } from '../ledger.ts'
+import { saveBlob } from '../ui/save.ts'
 
 const EVERY_MS = 10_000
 let key: string | null = null
@@ -129,11 +130,7 @@ export async function download(path: string): Promise<void> {
     throw refusal(response.status, error ?? `The service answered ${response.status}.`)
   }
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'export.csv'
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(await response.blob())
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveBlob(await response.blob(), name)
 }
 
 type Schemas = components['schemas']

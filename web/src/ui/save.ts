@@ -1,9 +1,12 @@
-// Hands a text that the page has made to the browser, as a file to be kept.
+// Hands what the page has made or read to the browser, as a file to be kept.
 
 /** Saves `text` under `name`. */
-export function saveFile(text: string, name: string, type: string): void {
+export const saveFile = (text: string, name: string, type: string): void => saveBlob(new Blob([text], { type }), name)
+
+/** Saves `blob` under `name`. */
+export function saveBlob(blob: Blob, name: string): void {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.href = URL.createObjectURL(blob)
   link.download = name
   link.click()
   URL.revokeObjectURL(link.href)
