@@ -1,5 +1,6 @@
 // The form of an act's dialog: its fields, what they send, and which of them a refusal is about.
-import { plainEther, weiOf } from './amounts.ts'
+import { plainEther } from '../format.ts'
+import { weiOf } from './amounts.ts'
 
 /** A field of the dialog; its text goes into the body under `name` unless it is empty. */
 export interface ActField<Name extends string = string> {

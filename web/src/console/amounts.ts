@@ -10,9 +10,6 @@ export function weiOf(text: string): bigint | null {
   return BigInt(`${found[1]}${(found[2] ?? '').padEnd(18, '0')}`)
 }
 
-/** Ether as a field takes it: `ether` without groups. */
-export const plainEther = (wei: bigint): string => ether(wei).replaceAll(',', '')
-
 /** "0.01 ETH (10000000000000000 wei)". */
 export const etherAndWei = (wei: bigint): string => `${ether(wei)} ETH (${wei} wei)`
 

@@ -1,12 +1,12 @@
 // Refunds several payments by one transaction of the operator's own wallet: prepared first, sent elsewhere, then recorded, each for itself.
 import { type FormEvent, useState } from 'react'
-import { count } from '../../format.ts'
+import { count, plainEther } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Mark } from '../../ui/facts.tsx'
 import { saveFile } from '../../ui/save.ts'
 import { Failed } from '../../ui/states.tsx'
 import { type Did, type Payment, useAct } from '../admin.ts'
-import { etherAndWei, plainEther } from '../amounts.ts'
+import { etherAndWei } from '../amounts.ts'
 
 /** What a step came to for a payment. */
 interface Outcome {
