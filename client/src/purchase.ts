@@ -1,5 +1,5 @@
 // What a purchase and a wallet's refusal are, whichever way the wallet is asked: by viem, or by the buy button's plain requests.
-import type { Quote } from './types.ts'
+import type { BuyerCheck, Quote } from './types.ts'
 
 export type WalletErrorCode =
   /** The wallet's owner said no. Nothing was sent. */
@@ -59,6 +59,15 @@ export function inEther(wei: bigint): string {
 export function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void {
   if (agreedWei === undefined || priceWei === agreedWei) return
   throw new WalletError('priceChanged', `The price is ${inEther(priceWei)} ETH now. Nothing was sent.`)
+}
+
+/** What keeps a wallet from buying. The operator's look is apart: it costs time, and the buyer may agree to it. */
+export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
+  const failed = checks.filter(({ passes }) => passes === false)
+  return {
+    blocking: failed.filter(({ check }) => check !== 'review'),
+    isReviewed: failed.some(({ check }) => check === 'review'),
+  }
 }
 
 /** EIP-7702: an ordinary account that delegates. It pays by plain transfers. */

@@ -2,7 +2,7 @@
 // paid, and the intent is written down before the wallet is asked.
 import type { LedgerClient } from '../client.ts'
 import { type Intent, writeIntent } from '../intent.ts'
-import { requirePrice, WalletError } from '../purchase.ts'
+import { obstaclesIn, requirePrice, WalletError } from '../purchase.ts'
 import type { BuyerCheck, Hex } from '../types.ts'
 import { isContractAccount, moveTo, type Provider, sendTransfer } from './wallets.ts'
 
@@ -20,12 +20,7 @@ export interface Checked {
 export async function check(ledger: LedgerClient, payer: Hex, tierId: string): Promise<Checked> {
   const found = await ledger.canBuy(payer, tierId, { fresh: true, attempts: 1 }).catch(() => null)
   if (!found) return { blocking: [], isReviewed: false, isPartlyUnknown: true }
-  const failed = found.checks.filter(({ passes }) => passes === false)
-  return {
-    blocking: failed.filter(({ check }) => check !== 'review'),
-    isReviewed: failed.some(({ check }) => check === 'review'),
-    isPartlyUnknown: found.checks.some(({ passes }) => passes === null),
-  }
+  return { ...obstaclesIn(found.checks), isPartlyUnknown: found.checks.some(({ passes }) => passes === null) }
 }
 
 export interface Purchase {

@@ -1,8 +1,9 @@
 // Paying with the wallet that is connected here: only where every check that could be made passes, and at the price that is shown.
-import type { Quote, Tier } from '@node-ledger/client'
+import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { buy, WalletError } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { useId, useState } from 'react'
+import { obstaclesIn } from '../../../../client/src/purchase.ts'
 import { ether } from '../../format.ts'
 import { ledger, queries } from '../../ledger.ts'
 import { Failed } from '../../ui/states.tsx'
@@ -13,7 +14,7 @@ import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
 import { writeIntent } from '../payment/intent.ts'
-import { type Check, checkNow, obstaclesIn, sentenceOf, usePreflight } from './preflight.tsx'
+import { checkNow, sentenceOf, usePreflight } from './preflight.tsx'
 
 const t = words.wallet
 
@@ -32,7 +33,7 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   const why = useId()
   const { pay, asked, proposed } = usePay({ tier, quote, sent, agreed })
   if (!wallet) return <Connect />
-  const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks)
+  const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
   const isHeldBack = blocking.length > 0 || (isReviewed && !agreed)
   return (
     <div className="stack">
@@ -59,7 +60,7 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   )
 }
 
-function Obstacles({ blocking, tier }: { blocking: readonly Check[]; tier: Tier }) {
+function Obstacles({ blocking, tier }: { blocking: readonly BuyerCheck[]; tier: Tier }) {
   if (blocking.length === 0) return null
   return (
     <div className="notice bad">
@@ -101,7 +102,7 @@ function usePay({ tier, quote: { priceWei }, sent, agreed }: PayOptions) {
   const pay = useMutation({
     mutationFn: async (payer: ConnectedWallet) => {
       // The checks on the page may be some seconds old. What they say now, it shows.
-      const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks)
+      const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
       if (blocking.length > 0 || (isReviewed && !agreed)) return
       const stop = new AbortController()
       const intent = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString(), at: Date.now() }

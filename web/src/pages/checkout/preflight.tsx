@@ -1,5 +1,5 @@
 // What the ledger would make of a wallet's payment, asked before anything is paid: a tick, a cross, or "could not be checked" for each rule.
-import type { CanBuy, Tier } from '@node-ledger/client'
+import type { BuyerCheck, CanBuy, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { checksummed, ether, short } from '../../format.ts'
@@ -13,8 +13,6 @@ import { fill, rich } from '../../words/message.ts'
 const EVERY_MS = 5_000
 
 const t = words.preflight
-
-export type Check = CanBuy['checks'][number]
 
 const asked = (address: string, tierId: string) => ({
   queryKey: ['can-buy', address, tierId],
@@ -36,15 +34,6 @@ export async function checkNow(address: string, tierId: string): Promise<CanBuy 
     return await queries.fetchQuery({ ...asked(address, tierId), staleTime: 0 })
   } catch {
     return null
-  }
-}
-
-/** What keeps a wallet from buying. The operator's look is apart: it costs time, and the buyer may agree to it. */
-export function obstaclesIn(checks: readonly Check[] = []): { blocking: Check[]; isReviewed: boolean } {
-  const failed = checks.filter(({ passes }) => passes === false)
-  return {
-    blocking: failed.filter(({ check }) => check !== 'review'),
-    isReviewed: failed.some(({ check }) => check === 'review'),
   }
 }
 
@@ -80,10 +69,10 @@ export function Preflight({ address, tier }: PreflightProps) {
 }
 
 const SIGNS: Readonly<Record<string, string>> = { true: 'passes', false: 'fails', null: 'unknown-tick' }
-const verdictOf = ({ passes }: Check) => (passes === null ? t.unknown : passes ? t.passes : t.fails)
+const verdictOf = ({ passes }: BuyerCheck) => (passes === null ? t.unknown : passes ? t.passes : t.fails)
 
 /** A check in a sentence with its numbers. */
-export function sentenceOf(check: Check, tier: Tier): ReactNode {
+export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':
       return fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
@@ -104,7 +93,7 @@ export function sentenceOf(check: Check, tier: Tier): ReactNode {
 
 const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? fill(t.underWay, { n: underWay }) : '')
 
-function Holding({ check }: { check: Extract<Check, { check: 'holding' }> }) {
+function Holding({ check }: { check: Extract<BuyerCheck, { check: 'holding' }> }) {
   if (check.requiredWei === 0n) return t.noHolding
   const amount = (wei: bigint) => ether(wei, check.decimals ?? 18)
   const required = `${amount(check.requiredWei)} ${check.symbol ?? t.tokens}`
@@ -112,7 +101,7 @@ function Holding({ check }: { check: Extract<Check, { check: 'holding' }> }) {
   return fill(t.holding, { held: amount(check.heldWei), required })
 }
 
-function Ether({ check: { requiredWei, balanceWei } }: { check: Extract<Check, { check: 'ether' }> }) {
+function Ether({ check: { requiredWei, balanceWei } }: { check: Extract<BuyerCheck, { check: 'ether' }> }) {
   if (requiredWei === null || balanceWei === null) return t.etherUnknown
   return rich(t.ether, {
     balance: <Amount wei={balanceWei} plain />,
