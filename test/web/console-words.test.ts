@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problemsOf, readForm } from '../../web/src/console/act-form.ts'
 import { difference, weiOf } from '../../web/src/console/amounts.ts'
-import { nearestTier, sentenceOf } from '../../web/src/console/payments/sentences.ts'
+import { sentenceOf, type Tiers } from '../../web/src/console/payments/sentences.ts'
 import { reasonsOf } from '../../web/src/console/payments/states.ts'
 import { changesOf, inUnits } from '../../web/src/console/values.ts'
 import { plainEther } from '../../web/src/format.ts'
+import { nearestTier } from '../../web/src/nearest.ts'
 
-type Tiers = Parameters<typeof nearestTier>[1]
 const tier = (label: string, priceWei: bigint) => ({ id: label.toLowerCase(), label, priceWei }) as Tiers[number]
 const TIERS = [tier('Basic', 10n ** 16n), tier('Founder', 10n ** 17n)]
 

@@ -1,11 +1,12 @@
 // The decisions that are open for a payment: release, refund in two steps, attribute, dismiss.
 import { ether } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
+import { nearestTier } from '../../nearest.ts'
 import { ActButton } from '../act.tsx'
 import type { PaymentFacts } from '../admin.ts'
 import { difference, etherAndWei } from '../amounts.ts'
 import { shown } from '../values.ts'
-import { nearestTier, type Tiers } from './sentences.ts'
+import type { Tiers } from './sentences.ts'
 
 export function Decide({ payment, name }: { payment: PaymentFacts; name: string }) {
   const isRefunding = payment.reason === 'refunding'

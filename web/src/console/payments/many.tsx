@@ -2,13 +2,14 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { count, ether } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
+import { nearestTier } from '../../nearest.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Mark } from '../../ui/facts.tsx'
 import { Failed } from '../../ui/states.tsx'
 import { type Did, type Payment, useAct } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { RefundMany } from './refund-many.tsx'
-import { nearestTier, type Tiers } from './sentences.ts'
+import type { Tiers } from './sentences.ts'
 
 interface DecideManyProps {
   /** Those that are chosen. */

@@ -1,16 +1,11 @@
 // Verdicts in words: what the rule found, as a sentence.
+import { nearestTier } from '../../nearest.ts'
 import { difference } from '../amounts.ts'
 import { shown } from '../values.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 /** Tiers with the prices that buyers pay now. */
 export type Tiers = readonly { id: string; label: string; priceWei: bigint }[]
-
-/** The tier whose price is the nearest to an amount; null where there is none. */
-export function nearestTier(wei: bigint, tiers: Tiers): Tiers[number] | null {
-  const distance = ({ priceWei }: Tiers[number]) => (priceWei > wei ? priceWei - wei : wei - priceWei)
-  return [...tiers].sort((a, b) => (distance(a) < distance(b) ? -1 : 1))[0] ?? null
-}
 
 const inFlight = ({ inFlightOfTier, walletInFlight }: Facts) => {
   const count = Number(inFlightOfTier ?? walletInFlight ?? 0)

@@ -1,6 +1,7 @@
 // Why a payment stopped on its way, in plain words, and what happens next.
-import type { Payment, Tier } from '@node-ledger/client'
+import type { Payment } from '@node-ledger/client'
 import { useQuote, useTiers } from '../../ledger.ts'
+import { distanceOf, nearestTier } from '../../nearest.ts'
 import { Amount, Hash } from '../../ui/facts.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
 import { rich } from '../../words/message.ts'
@@ -39,11 +40,10 @@ export function Stopped({ payment }: { payment: Payment }) {
 /** By how much an amount misses the nearest price. */
 function Difference({ wei }: { wei: bigint }) {
   const { data } = useTiers()
-  const away = ({ priceWei }: Tier) => (priceWei > wei ? priceWei - wei : wei - priceWei)
-  const nearest = data?.toSorted((a, b) => (away(a) < away(b) ? -1 : 1))[0]
+  const nearest = nearestTier(wei, data ?? [])
   if (!nearest) return null
   return rich(nearest.priceWei > wei ? t.less : t.more, {
-    amount: <Amount wei={away(nearest)} plain exact />,
+    amount: <Amount wei={distanceOf(wei, nearest)} plain exact />,
     tier: nearest.label,
   })
 }
