@@ -24,6 +24,9 @@ export function ether(wei: bigint, decimals = 18): string {
 /** The same without groups, as fields and wallets take it. */
 export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, '')
 
+/** Ether as a number, for drawing and for dollars only: what is said in ether is exact. */
+export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
+
 /** Ether as a number, rounded to four digits, for the marks of an axis. */
 export const roughEther = (ether: number): string =>
   ether.toLocaleString('en-US', { maximumSignificantDigits: 4 }).replaceAll(',', GROUP)
@@ -61,7 +64,7 @@ const DOLLARS_MAX = 1e12
 /** Dollars at a price per ether; null without a price. Less than a cent is shown by its first digits. */
 export function dollars(wei: bigint, usdPerEther: number | null): string | null {
   if (usdPerEther === null) return null
-  const amount = (Number(wei) / 1e18) * usdPerEther
+  const amount = etherAsNumber(wei) * usdPerEther
   if (Math.abs(amount) >= DOLLARS_MAX) return HUGE.format(amount)
   return amount !== 0 && Math.abs(amount) < 0.01 ? CENTS.format(amount) : DOLLARS.format(amount)
 }
@@ -114,9 +117,12 @@ const TIME_OF_DAY = new Intl.DateTimeFormat(DATES, { timeStyle: 'medium', timeZo
 export const day = (time: Date): string => DAY.format(time)
 export const timeOfDay = (time: Date): string => TIME_OF_DAY.format(time)
 
+/** The same to the minute: "03:04". */
+export const minuteOfDay = (time: Date): string => timeOfDay(time).slice(0, 5)
+
 /** What a mark of an axis says: the day, or the time of day, in UTC; and below it both in `zone`, where there is one. */
 export function markOf(time: Date, of: 'day' | 'hour', zone: string | null): string {
-  const utc = of === 'day' ? day(time) : timeOfDay(time).slice(0, 5)
+  const utc = of === 'day' ? day(time) : minuteOfDay(time)
   if (zone === null) return utc
   const dated = { day: 'numeric', month: 'short' } as const
   const here = { hour: '2-digit', minute: '2-digit', timeZone: zone, ...(of === 'day' && dated) } as const

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import 'uplot/dist/uPlot.min.css'
-import { day, exactTime, markOf, ownZone, roughEther, shortEther, timeOfDay } from '../format.ts'
+import { day, etherAsNumber, exactTime, markOf, minuteOfDay, ownZone, roughEther, shortEther } from '../format.ts'
 import { fill, rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 import { Choice } from './choice.tsx'
@@ -12,8 +12,6 @@ import { Amount } from './facts.tsx'
 
 export const HEIGHT_PX = 220
 const HOUR_MS = 3_600_000
-/** Ether as a number is for drawing only; every figure in words is exact. */
-const drawn = (wei: bigint) => Number(wei) / 1e18
 
 const words = ui.chart
 /** What a point may be, and how the text beside the plot speaks of it. */
@@ -103,8 +101,8 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
   const data: uPlot.AlignedData = [
     // A bar stands in the middle of its time.
     bins.map(({ from }) => (from.getTime() + binMs / 2) / 1000),
-    bins.map(({ wei }) => drawn(wei)),
-    sums.map(drawn),
+    bins.map(({ wei }) => etherAsNumber(wei)),
+    sums.map(etherAsNumber),
   ]
   // At rest the legend speaks of the newest bar.
   const at = (index: number | null) => (index === null ? bins.length - 1 : index)
@@ -168,12 +166,10 @@ function inWords(bin: Bin | undefined, binMs: number): string {
   if (binMs !== HOUR_MS) return fill(words.utcDay, { day: day(bin.from) })
   return fill(words.utcHours, {
     day: day(bin.from),
-    from: hour(bin.from),
-    to: hour(new Date(bin.from.getTime() + binMs)),
+    from: minuteOfDay(bin.from),
+    to: minuteOfDay(new Date(bin.from.getTime() + binMs)),
   })
 }
-
-const hour = (time: Date) => timeOfDay(time).slice(0, 5)
 
 /** Bars as wide as seven tenths of their place, at most 24 pixels. */
 export const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })

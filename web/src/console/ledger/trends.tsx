@@ -1,6 +1,6 @@
 // The trends of the business: sales and held payments, gas, cover and providers, hour by hour or day by day.
 import { useMemo, useState } from 'react'
-import { count, day, everyTime, localTime, percent, shortEther, timeOfDay } from '../../format.ts'
+import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, percent, shortEther } from '../../format.ts'
 import { Choice } from '../../ui/choice.tsx'
 import { Amount, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -152,8 +152,6 @@ function Spent({ of, name }: { of: readonly TrendBin[]; name: 'mintGas' | 'round
   )
 }
 
-/** For drawing only; every figure in words is exact. */
-const drawn = (wei: bigint) => Number(wei) / 1e18
 const NOT_KNOWN = 'not known'
 
 function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' | 'providers', TrendSeries[]> {
@@ -164,7 +162,7 @@ function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' |
     words: (of: Ledger) => string,
   ) => ({
     ...{ label, shape },
-    values: bins.map(({ ledger }) => ledger && drawn(weiOf(ledger))),
+    values: bins.map(({ ledger }) => ledger && etherAsNumber(weiOf(ledger))),
     words: (index: number) => {
       const ledger = bins[index]?.ledger
       return ledger ? words(ledger) : NOT_KNOWN
@@ -187,7 +185,7 @@ function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' |
     cover: [
       {
         ...{ label: 'Surplus', shape: 'line' },
-        values: bins.map(({ cover }) => cover && drawn(cover.surplusWei)),
+        values: bins.map(({ cover }) => cover && etherAsNumber(cover.surplusWei)),
         words: (index) => {
           const cover = bins[index]?.cover
           return cover
@@ -224,7 +222,7 @@ function Beginning({ at }: { at: Date }) {
   return (
     <time dateTime={at.toISOString()} title={everyTime(at)}>
       <span className="nowrap">
-        {day(at)}, {timeOfDay(at).slice(0, 5)} UTC
+        {day(at)}, {minuteOfDay(at)} UTC
       </span>
       <br />
       {here && <span className="note nowrap">{here.replace(/:00 /, ' ')}</span>}

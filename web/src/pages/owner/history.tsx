@@ -3,7 +3,7 @@ import type { Node, NodeDetail } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { dollars, plainEther } from '../../format.ts'
+import { dollars, etherAsNumber, plainEther } from '../../format.ts'
 import { ledger } from '../../ledger.ts'
 import { Amount, Hash, Time, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -140,7 +140,7 @@ function Save({ entries, owner }: { entries: readonly Entry[]; owner: string }) 
       amountWei,
       plainEther(amountWei),
       usdPerEther ?? '',
-      usdPerEther === null ? '' : ((Number(amountWei) / 1e18) * usdPerEther).toFixed(2),
+      usdPerEther === null ? '' : (etherAsNumber(amountWei) * usdPerEther).toFixed(2),
       'round' in reference ? `round ${reference.round}` : (reference.txHash ?? ''),
     ])
     const head = 'kind,nodeId,time,amountWei,amountEther,usdPerEther,amountUsd,reference'

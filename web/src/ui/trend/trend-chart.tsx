@@ -3,7 +3,7 @@
 import { useCallback } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { day, localTime, timeOfDay } from '../../format.ts'
+import { day, localTime, minuteOfDay } from '../../format.ts'
 import { barPaths, figures, HEIGHT_PX, TIME_AXIS, useDrawing } from '../chart.tsx'
 
 const HOUR_SEC = 3_600
@@ -95,8 +95,7 @@ function room(min: number, max: number): [number, number] {
 function span(at: Date | undefined, by: 'hour' | 'day'): string {
   if (!at) return '–'
   if (by === 'day') return `${day(at)}, UTC`
-  const hour = (time: Date) => timeOfDay(time).slice(0, 5)
   const local = localTime(at)
-  const utc = `${day(at)}, ${hour(at)} to ${hour(new Date(at.getTime() + HOUR_SEC * 1000))} UTC`
+  const utc = `${day(at)}, ${minuteOfDay(at)} to ${minuteOfDay(new Date(at.getTime() + HOUR_SEC * 1000))} UTC`
   return local ? `${utc}, from ${local} here` : utc
 }
