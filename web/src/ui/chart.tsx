@@ -91,11 +91,18 @@ export function useDrawing(drawInto: (host: HTMLElement) => uPlot) {
   return place
 }
 
-function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edges): uPlot {
+/** How plots look in the theme of the page: the colours of bars and lines, and an axis. */
+export function lookOf(host: HTMLElement) {
   const style = getComputedStyle(host)
   // Custom properties come unresolved, so the two themes' colours are taken from real ones.
   const { color: ink, borderTopColor: grid, outlineColor: bars, caretColor: line } = style
   const font = `12px ${style.fontFamily || 'sans-serif'}`
+  const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
+  return { bars, line, axis }
+}
+
+function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edges): uPlot {
+  const { bars, line, axis } = lookOf(host)
   const sums: bigint[] = []
   for (const { wei } of bins) sums.push((sums.at(-1) ?? 0n) + wei)
   const data: uPlot.AlignedData = [
@@ -109,13 +116,12 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
   const figure = (weis: readonly bigint[], index: number | null) => `${shortEther(weis[at(index)] ?? 0n)} ETH`
   const each = bins.map(({ wei }) => wei)
   const span = (index: number | null) => inWords(bins[at(index)], binMs)
-  const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
   return new uPlot(
     {
       width: host.clientWidth,
       height: HEIGHT_PX,
       cursor: { y: false },
-      tzDate: (sec) => uPlot.tzDate(atSec(sec), 'UTC'),
+      tzDate: inUtc,
       series: [
         { label: words.time, value: (_plot, _value, _series, index) => span(index) },
         {
@@ -174,6 +180,8 @@ function inWords(bin: Bin | undefined, binMs: number): string {
 /** Bars as wide as seven tenths of their place, at most 24 pixels. */
 export const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
 const atSec = (sec: number) => new Date(sec * 1000)
+/** Marks stand at the hours and days of UTC. */
+export const inUtc = (sec: number): Date => uPlot.tzDate(atSec(sec), 'UTC')
 const DAY_SEC = 86_400
 const ZONE = ownZone()
 /** In UTC like all times written out, and by the browser's own zone: the day where marks are days apart, the time of day otherwise. */

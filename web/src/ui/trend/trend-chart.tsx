@@ -4,7 +4,7 @@ import { useCallback } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { day, localTime, minuteOfDay } from '../../format.ts'
-import { barPaths, figures, HEIGHT_PX, TIME_AXIS, useDrawing } from '../chart.tsx'
+import { barPaths, figures, HEIGHT_PX, inUtc, lookOf, TIME_AXIS, useDrawing } from '../chart.tsx'
 
 const HOUR_SEC = 3_600
 /** Lines that share a colour differ by their dashes. */
@@ -41,13 +41,7 @@ export function TrendChart({ at, by, series, children }: TrendChartProps) {
 }
 
 function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series: readonly TrendSeries[]): uPlot {
-  const style = getComputedStyle(host)
-  // Custom properties come unresolved, so the two themes' colours are taken from real ones.
-  const { color: ink, borderTopColor: grid, outlineColor: bars, caretColor: line } = style
-  const axis = {
-    ...{ stroke: ink, font: `12px ${style.fontFamily || 'sans-serif'}` },
-    ...{ grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } },
-  }
+  const { bars, line, axis } = lookOf(host)
   const stepSec = by === 'hour' ? HOUR_SEC : 24 * HOUR_SEC
   const first = (at[0]?.getTime() ?? 0) / 1000
   const last = (at.at(-1)?.getTime() ?? 0) / 1000
@@ -58,7 +52,7 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
       ...{ width: host.clientWidth, height: HEIGHT_PX, cursor: { y: false } },
       // The last mark on the time's axis is written beyond the plot's own edge.
       padding: [null, 36, null, null],
-      tzDate: (sec) => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
+      tzDate: inUtc,
       series: [
         { label: 'Time', value: (_plot, _value, _series, index) => span(at[shownAt(index)], by) },
         ...series.map(({ label, words, shape }, place) => ({
