@@ -21,11 +21,15 @@ export async function readPayerStanding(
   { id, from, blockHash }: { id: number; from: Address; blockHash: Hash },
 ): Promise<PayerStanding> {
   const [row] = await sql<PayerStanding[]>`
-    SELECT EXISTS (SELECT FROM proven_wallets WHERE address = ${from}) AS "signedIn",
-      EXISTS (SELECT FROM allowed_wallets WHERE address = ${from}) AS allowed,
+    SELECT ${permissionColumns(sql, from)},
       (SELECT code FROM payer_codes WHERE payment_id = ${id} AND block_hash = ${blockHash}) AS code`
   return row ?? { signedIn: false, allowed: false, code: null }
 }
+
+/** Whether a wallet has signed in here, and whether the operator allows it, as columns. */
+export const permissionColumns = (sql: Sql, wallet: Address): Fragment =>
+  sql`EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
+    EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`
 
 /** Keeps the code of a payment's sender at a block, in place of that at another one. */
 export async function storePayerCode(

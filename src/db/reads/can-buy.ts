@@ -4,6 +4,7 @@ import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { isDenied } from '../payments/deny-list.ts'
+import { permissionColumns } from '../payments/payers.ts'
 import { readWalletUse, type WalletUse } from '../payments/rows.ts'
 
 /** More waiting payments than any wallet may have nodes. */
@@ -24,9 +25,7 @@ export async function readBuyerStanding(sql: Sql, wallet: Address, tierNo: numbe
     readWalletUse(sql, wallet, tierNo),
     readWaiting(sql, wallet),
     isDenied(sql, wallet),
-    sql<{ signedIn: boolean; allowed: boolean }[]>`
-      SELECT EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
-        EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`,
+    sql<{ signedIn: boolean; allowed: boolean }[]>`SELECT ${permissionColumns(sql, wallet)}`,
   ])
   return { use, waiting, denied, signedIn: shown?.signedIn ?? false, allowed: shown?.allowed ?? false }
 }
