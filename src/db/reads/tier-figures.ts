@@ -1,6 +1,6 @@
 // Reads what the nodes of a tier really got: of the turns that were due in the last thirty days, as the contract paid them. Read from each cohort's
 // newest turns, so that the cost does not grow with the ledger's age.
-import type { Sql } from '../core/sql.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
 
 const DAYS = 30
 /** The newest turns of a cohort that are read: a turn an hour for thirty days. */
@@ -47,23 +47,20 @@ export async function readTierFigures(sql: Sql, tierId: string): Promise<string 
         (SELECT iso(to_timestamp(min(next_due))) FROM mine WHERE size > 0) AS "nextRoundAt",
         (SELECT iso(to_timestamp(time)) FROM since) AS since,
         (SELECT row_to_json(x) FROM (
-          SELECT min(wei)::text AS "lowWei", (min(wei) FILTER (WHERE upto * 2 >= total))::text AS "medianWei", max(wei)::text AS "highWei",
-            CASE WHEN bool_and(is_priced) THEN
-              (array_agg(usd ORDER BY wei, usd) FILTER (WHERE upto * 2 >= total))[1] END AS "medianUsd",
-            max(total) AS credits
+          SELECT ${spread(sql, sql`upto * 2 >= total`, sql`is_priced`)}, max(total) AS credits
           FROM by_turn HAVING count(*) > 0) x) AS turn,
         (SELECT row_to_json(x) FROM (
-          SELECT min(wei)::text AS "lowWei", (min(wei) FILTER (WHERE upto * 2 >= total))::text AS "medianWei", max(wei)::text AS "highWei",
-            CASE WHEN bool_and(is_priced) THEN
-              (array_agg(usd ORDER BY wei, usd) FILTER (WHERE upto * 2 >= total))[1] END AS "medianUsd"
+          SELECT ${spread(sql, sql`upto * 2 >= total`, sql`is_priced`)}
           FROM placed HAVING count(*) > 0) x) AS day,
         array_to_json(ARRAY(SELECT row_to_json(x) FROM (
-          SELECT iso(day) AS "dayAt", min(wei)::text AS "lowWei", (min(wei) FILTER (WHERE of_day_upto * 2 >= of_day))::text AS "medianWei",
-            max(wei)::text AS "highWei",
-            CASE WHEN bool_and(is_day_priced) THEN
-              (array_agg(usd ORDER BY wei, usd) FILTER (WHERE of_day_upto * 2 >= of_day))[1] END AS "medianUsd",
-            max(of_day) AS "nodeCount"
+          SELECT iso(day) AS "dayAt", ${spread(sql, sql`of_day_upto * 2 >= of_day`, sql`is_day_priced`)}, max(of_day) AS "nodeCount"
           FROM placed GROUP BY day ORDER BY day) x)) AS days
       FROM tier) a`
   return row?.json ?? null
+}
+
+/** The lowest, the median and the highest amount: the median is the lowest of the rows for which `upperHalf` holds. In dollars only where all have a price. */
+function spread(sql: Sql, upperHalf: Fragment, isPriced: Fragment) {
+  return sql`min(wei)::text AS "lowWei", (min(wei) FILTER (WHERE ${upperHalf}))::text AS "medianWei", max(wei)::text AS "highWei",
+    CASE WHEN bool_and(${isPriced}) THEN (array_agg(usd ORDER BY wei, usd) FILTER (WHERE ${upperHalf}))[1] END AS "medianUsd"`
 }
