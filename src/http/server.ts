@@ -5,10 +5,9 @@ import { createServer as createNodeServer, type IncomingMessage, type Server, ty
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../lib/log.ts'
-import { openFilesMax } from '../lib/open-files.ts'
 import type { HttpDeps } from './deps.ts'
 import { clientFinder, proxyCheck } from './edge/client-address.ts'
-import { Connections, connectionLimits } from './edge/connections.ts'
+import { Connections } from './edge/connections.ts'
 import { pageAnswers } from './edge/outside.ts'
 import { callOf, pipeline } from './edge/pipeline.ts'
 import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './edge/reply.ts'
@@ -16,7 +15,7 @@ import { createRouter } from './edge/router.ts'
 import { NOT_FOUND_POLICY, notFoundPage } from './pages/not-found.ts'
 import { type RefusalName, refuse } from './refusals.ts'
 import { buildRoutes } from './routes.ts'
-import { buildTools } from './tools.ts'
+import { buildTools, type Tools } from './tools.ts'
 
 /** The request line and the headers together. */
 const HEADER_BYTES_MAX = 16 * 1024
@@ -52,7 +51,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   const run = pipeline(tools)
   const router = createRouter(buildRoutes(tools), HEADER_BYTES_MAX)
   const answerAsPage = pageAnswers(router, { html: notFoundPage(deps.settings), policy: NOT_FOUND_POLICY })
-  const connections = connectionsOf(deps)
+  const connections = connectionsOf(tools)
   const security = securityHeaders(deps.settings.production)
   const sending: Sending = {
     headers: Object.entries(security).flat(),
@@ -126,8 +125,8 @@ function listenOn(server: Server, where: { host: string; port: number }): Promis
   })
 }
 
-function connectionsOf({ settings: { trustedProxies }, connections, meters, log }: HttpDeps): Connections {
-  const limits = { ...connectionLimits(openFilesMax()), ...connections }
+function connectionsOf({ deps: { settings, meters, log }, connectionLimits: limits }: Tools): Connections {
+  const { trustedProxies } = settings
   return new Connections({
     limits,
     findClient: clientFinder(trustedProxies),

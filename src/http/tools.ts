@@ -1,10 +1,9 @@
 // Objects that the routes share besides the given parts: built once per server.
-
 import { openFilesMax } from '../lib/open-files.ts'
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import { type DatabaseRead, databaseRead, replicaRead } from './database-read.ts'
 import type { HttpDeps } from './deps.ts'
-import { connectionLimits } from './edge/connections.ts'
+import { type ConnectionLimits, connectionLimits } from './edge/connections.ts'
 import { type CachedResponse, cachedResponseOf, createMemo } from './edge/memo.ts'
 import { streamLimits, Watches } from './events/watches.ts'
 import { originCheck } from './session/origin.ts'
@@ -18,6 +17,8 @@ export interface Tools {
   /** The way to the primary, for what writes or must not lag. */
   queryPrimary: DatabaseRead
   snapshot: ContractSnapshot
+  /** Limits of connections, by the open files of this process where none are given. */
+  connectionLimits: ConnectionLimits
   /** The event streams. */
   watches: Watches
   /** True if a request's `Origin`, if it has one, is our own. */
@@ -48,22 +49,23 @@ export function buildTools(deps: HttpDeps): Tools {
       return text === null ? null : cachedResponseOf(text)
     })
   const queryPrimary = databaseRead(deps.sql)
+  const limits = { ...connectionLimits(openFilesMax()), ...deps.connections }
   return {
     deps,
     queryPrimary,
     queryReplica: deps.readSql === deps.sql ? queryPrimary : replicaRead(deps.readSql, queryPrimary, deps),
     sessions: new Sessions(deps.settings, deps.clock),
-    watches: watchesOf(deps),
+    connectionLimits: limits,
+    watches: watchesOf(deps, limits.total),
     snapshot: contractSnapshot(deps.readings, deps.monotonicClock),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     cached: cached as Tools['cached'],
   }
 }
 
-function watchesOf({ changes, monotonicClock, log, meters, streams, connections }: HttpDeps): Watches {
-  const { total } = { ...connectionLimits(openFilesMax()), ...connections }
+function watchesOf({ changes, monotonicClock, log, meters, streams }: HttpDeps, connectionsMax: number): Watches {
   return new Watches({
-    limits: { ...streamLimits(total), ...streams },
+    limits: { ...streamLimits(connectionsMax), ...streams },
     changes,
     monotonicClock,
     log,
