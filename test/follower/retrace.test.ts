@@ -29,6 +29,32 @@ const ADA = { name: 'ada', requestId: null }
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
+/** Takes the ledger back below a block. */
+async function takeBack(world: World, block: number): Promise<void> {
+  const cursor = (await readCursor(world.pool)) ?? assert.fail()
+  await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+}
+
+/** One transaction pays the wallet twice, and is followed: the price of a node, and next to nothing. */
+async function paySplit(world: World) {
+  await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, 7n])])
+  await world.chain.setBalance(SPLITTER, ETHER)
+  await world.chain.mine()
+  await world.payments()
+  const txHash = await world.call(7, SPLITTER, '0x')
+  const block = Number((await world.chain.block()).number)
+  await world.settle()
+  return { txHash, block }
+}
+
+/** The row id of the residue that both of these are. */
+async function splitResidue(world: World): Promise<string> {
+  const [residue] = await world.pool<{ id: number; wei: bigint }[]>`
+    SELECT id, value_wei AS wei FROM payments WHERE tx_hash IS NULL AND state = 'held'`
+  assert.equal(residue?.wei, BASIC + 7n)
+  return String(residue?.id)
+}
+
 describe('a residue', () => {
   const mute = (world: World) => world.instance({ chain: { ...world.ctx.chain, blockTransfers: async () => null } })
   const waitPast = (world: World) => world.pool`UPDATE residue_traces SET tried_at = now() - interval '2 days'`
@@ -119,8 +145,7 @@ describe('a residue', () => {
     await mute(world).payments()
     await world.payments()
     for (const instance of [world.instance(), mute(world), world.instance()]) {
-      const cursor = (await readCursor(world.pool)) ?? assert.fail()
-      await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+      await takeBack(world, block)
       assert.ok((await stands(world)).every(([, stands]) => String(stands).startsWith('orphaned')))
       await waitPast(world)
       await instance.payments()
@@ -176,8 +201,7 @@ describe('a residue', () => {
       await world.settle()
       const before = await stands(world)
       assert.deepEqual(before, [[BASIC, 'minted']])
-      const cursor = (await readCursor(world.pool)) ?? assert.fail()
-      await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+      await takeBack(world, block)
       await mute(world).payments()
       assert.deepEqual(await stands(world), before)
       await world.settle()
@@ -186,23 +210,13 @@ describe('a residue', () => {
   )
 
   inWorld('is not decided as a whole while a part of it has its node: that part is attributed first', async (world) => {
-    await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, 7n])])
-    await world.chain.setBalance(SPLITTER, ETHER)
-    await world.chain.mine()
-    await world.payments()
-    const txHash = await world.call(7, SPLITTER, '0x')
-    const block = Number((await world.chain.block()).number)
-    await world.settle()
+    const { txHash, block } = await paySplit(world)
     await releasePayment(world.ctx, ADA, { payment: txHash })
     await world.settle()
-    const cursor = (await readCursor(world.pool)) ?? assert.fail()
-    await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+    await takeBack(world, block)
     const instance = mute(world)
     await instance.payments()
-    const [residue] = await world.pool<{ id: number; wei: bigint }[]>`
-      SELECT id, value_wei AS wei FROM payments WHERE tx_hash IS NULL AND state = 'held'`
-    assert.equal(residue?.wei, BASIC + 7n)
-    const payment = String(residue?.id)
+    const payment = await splitResidue(world)
     for (const act of [dismissPayment, prepareRefund]) {
       const refused = await act(world.ctx, ADA, { payment })
       assert.ok(isOperatorRefusal(refused) && refused.message.endsWith(`attribute the transaction ${txHash} first.`))
@@ -215,25 +229,16 @@ describe('a residue', () => {
   })
 
   inWorld('is not decided, while the mint of a part of it is on its way', async (world) => {
-    await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, 7n])])
-    await world.chain.setBalance(SPLITTER, ETHER)
-    await world.chain.mine()
-    await world.payments()
-    await world.call(7, SPLITTER, '0x')
-    const block = Number((await world.chain.block()).number)
-    await world.settle()
+    const { block } = await paySplit(world)
     const [part] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE state = 'held' ORDER BY id`
     const released = await releasePayment(world.ctx, ADA, { payment: String(part?.id) })
     assert.ok('status' in released, JSON.stringify(released))
     await world.payments()
-    const cursor = (await readCursor(world.pool)) ?? assert.fail()
-    await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+    await takeBack(world, block)
     await mute(world).payments()
-    const [residue] = await world.pool<{ id: number; wei: bigint }[]>`
-      SELECT id, value_wei AS wei FROM payments WHERE tx_hash IS NULL AND state = 'held'`
-    assert.equal(residue?.wei, BASIC + 7n)
+    const payment = await splitResidue(world)
     for (const act of [dismissPayment, prepareRefund]) {
-      const refused: object = await act(world.ctx, ADA, { payment: String(residue?.id) })
+      const refused: object = await act(world.ctx, ADA, { payment })
       assert.ok(isOperatorRefusal(refused) && refused.because === 'notYet', JSON.stringify(refused))
     }
     await world.settle()
