@@ -80,7 +80,8 @@ export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]>
 /** Selects payments: those of a transaction, or the one of a row. */
 export type PaymentKey = { txHash: Hash } | { id: number }
 
-function where(sql: Sql, key: PaymentKey) {
+/** The condition that a payment `p` is one of them. */
+export function where(sql: Sql, key: PaymentKey) {
   return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
 }
 

@@ -1,6 +1,6 @@
 // Everything that happened to a payment, in the order of its time: from the block to the books, over passes, instances and people.
 import type { Sql } from '../core/sql.ts'
-import type { PaymentKey } from './decisions.ts'
+import { type PaymentKey, where } from './decisions.ts'
 
 /** One thing that happened. `by` is the block, pass, account or person it came from. */
 export interface PaymentEvent {
@@ -13,9 +13,8 @@ export interface PaymentEvent {
 
 /** Reads it for every payment that the key names; empty for one that is not known. Its cost is bounded by what happened to them. */
 export async function readPaymentHistory(sql: Sql, key: PaymentKey): Promise<PaymentEvent[]> {
-  const named = 'id' in key ? sql`id = ${key.id}` : sql`tx_hash = ${key.txHash}`
   return await sql<PaymentEvent[]>`
-    WITH named AS MATERIALIZED (SELECT * FROM payments WHERE ${named}),
+    WITH named AS MATERIALIZED (SELECT * FROM payments p WHERE ${where(sql, key)}),
     happened AS (
       SELECT block_time AS at, 0 AS place, 'paid' AS what, coalesce('block ' || block_number, 'a block that was taken back') AS by,
         jsonb_build_object('payment', id, 'valueWei', value_wei::text, 'from', from_address) AS detail FROM named
