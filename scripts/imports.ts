@@ -91,7 +91,7 @@ const LAYERS: readonly Layer[] = [
       ],
       'src/lib',
     ],
-    packages: ['node', 'find-my-way', 'yaml'],
+    packages: ['node', '@resvg/resvg-wasm', 'find-my-way', 'yaml'],
   },
   { of: ['src/webhooks'], may: ['src/db', 'src/lib'], packages: ['node', 'undici', 'viem'] },
   {

@@ -1,4 +1,5 @@
 // Every endpoint there is, in the order of the specification. One line here is what makes a route exist.
+import { pictures } from './pictures/routes.ts'
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { authLogout } from './routes/auth-logout.ts'
@@ -66,4 +67,8 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
 ]
 
 /** Builds them all. */
-export const buildRoutes = (tools: Tools): Route[] => [...ROUTES.map((route) => route(tools)), ...pages(tools)]
+export const buildRoutes = (tools: Tools): Route[] => [
+  ...ROUTES.map((route) => route(tools)),
+  ...pages(tools),
+  ...pictures(tools),
+]

@@ -73,6 +73,7 @@ test('pages, the API’s reference and its document are in it', async () => {
     '/docs',
     '/docs/swagger-ui-bundle.js',
     '/buy-button.js',
+    '/og/sale.png',
     '/api/openapi.json',
   ]) {
     const response = await fetch(service.url + path)

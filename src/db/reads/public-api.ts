@@ -229,7 +229,7 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
   return row
 }
 
-const INT8_MAX = 2n ** 63n - 1n
+export const INT8_MAX = 2n ** 63n - 1n
 
 /**
  * The maximum number of entries, as text of the statement, beside the requested limit. PostgreSQL knows nothing about a limit that is a parameter,
