@@ -20,7 +20,7 @@ export interface Layer {
 }
 
 /** Everything that signs or sends. Each is a layer of its own, so that a folder's name alone never lets it in. */
-const SENDING = ['src/chain/send', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
+const SENDING = ['src/chain/send', 'src/chain/send/kms', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
 /** Modules of the chain that the passes and the operator may import. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
 const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts']
@@ -37,6 +37,12 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/chain/read/wallets.ts'], may: ['src/domain', 'src/chain', 'src/chain/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/send/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
   { of: ['src/chain/send'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
+  { of: ['src/chain/send/kms/key.ts'], may: [] },
+  {
+    of: ['src/chain/send/kms'],
+    may: ['src/domain', 'src/lib', 'src/chain/faults.ts', 'src/chain/send', 'src/chain/send/kms/key.ts'],
+    packages: ['node', 'undici', 'viem', '@noble/curves', 'aws4fetch'],
+  },
   { of: ['src/chain/factory/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
   { of: ['src/chain/read/bounds.ts'], may: ['src/domain', 'src/chain/port.ts'] },
   {
@@ -103,13 +109,19 @@ const LAYERS: readonly Layer[] = [
 
   {
     of: ['src/config'],
-    may: ['src/lib', 'src/domain', 'src/chain/read/wallets.ts', 'src/chain/send/keystore.ts'],
+    may: [
+      'src/lib',
+      'src/domain',
+      'src/chain/read/wallets.ts',
+      'src/chain/send/keystore.ts',
+      'src/chain/send/kms/key.ts',
+    ],
     packages: ['node'],
   },
   { of: ['src/config/load.ts'], may: ['src/config', 'src/lib', 'src/domain'] },
   {
     of: ['src/boot/keys.ts'],
-    may: ['src/config', 'src/config/load.ts', 'src/chain/send/keystore.ts', 'src/chain/send'],
+    may: ['src/config', 'src/config/load.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms', 'src/chain/send'],
   },
   { of: ['src/boot/embedded.ts'], may: ['packages/embed', 'src/lib'], packages: ['node'] },
   { of: ['src/boot/secrets.ts'], may: ['src/lib'], packages: ['node'] },

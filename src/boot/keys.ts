@@ -1,6 +1,8 @@
 // Opens the keys that the settings name: from here on they are signers, of no particular kind. Refuses what only shows once a key file is
 // open. It must never log or repeat a key or a password.
+
 import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
+import { kmsSigner } from '../chain/send/kms/signer.ts'
 import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'
 import { type Config, ConfigError, type KeyConfig } from '../config/load.ts'
 import { isWellKnownKey } from '../config/weak.ts'
@@ -38,6 +40,8 @@ export async function openKey(
       return localSigner(key.privateKey)
     case 'signer':
       return remoteSigner(key)
+    case 'kms':
+      return kmsSigner(key.key, keys.kms, key.address)
     case 'keystore':
       return localSigner(await openKeystore(`${role.toUpperCase()}_KEYSTORE`, key, production))
   }

@@ -54,6 +54,7 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     SCHEDULER: schedule.timer ? 'on' : 'off',
     ...describeKey('MINTER', keys.minter, config.embedded.chain),
     ...describeKey('DISTRIBUTOR', keys.distributor, config.embedded.chain),
+    ...describeKms(keys.kms),
     FUNDS_WARN_TRANSACTIONS: String(schedule.fundsWarnTransactions),
     SESSION_SECRET: mask(secrets.session),
     SESSION_SECRET_PREVIOUS: mask(secrets.previousSession),
@@ -80,12 +81,29 @@ function describeKey<Role extends 'MINTER' | 'DISTRIBUTOR'>(role: Role, key: Key
     [`${role}_KEYSTORE`]: key?.kind === 'keystore' ? key.path : null,
     [`${role}_KEYSTORE_PASSWORD`]: key?.kind === 'keystore' ? '***' : null,
     [`${role}_SIGNER_URL`]: key?.kind === 'signer' ? maskUrl(key.url) : null,
-    [`${role}_ADDRESS`]: key?.kind === 'signer' ? key.address : null,
+    [`${role}_KMS_KEY`]: key?.kind === 'kms' ? key.key.name : null,
+    [`${role}_ADDRESS`]: key?.kind === 'signer' || key?.kind === 'kms' ? key.address : null,
   }
   return shown as Record<
-    `${Role}_${'PRIVATE_KEY' | 'KEYSTORE' | 'KEYSTORE_PASSWORD' | 'SIGNER_URL' | 'ADDRESS'}`,
+    `${Role}_${'PRIVATE_KEY' | 'KEYSTORE' | 'KEYSTORE_PASSWORD' | 'SIGNER_URL' | 'KMS_KEY' | 'ADDRESS'}`,
     string | null
   >
+}
+
+function describeKms({ aws, google }: Config['keys']['kms']) {
+  return {
+    AWS_ACCESS_KEY_ID: mask(aws.given.accessKeyId),
+    AWS_SECRET_ACCESS_KEY: mask(aws.given.secretAccessKey),
+    AWS_SESSION_TOKEN: mask(aws.given.sessionToken),
+    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: null,
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: maskUrl(aws.containerUrl),
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: aws.containerTokenFile,
+    AWS_EC2_METADATA_SERVICE_ENDPOINT: aws.metadataUrl,
+    AWS_ENDPOINT_URL_KMS: maskUrl(aws.endpoint),
+    GOOGLE_APPLICATION_CREDENTIALS: google.accountFile,
+    GCE_METADATA_HOST: google.metadataHost,
+    CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: maskUrl(google.endpoint),
+  }
 }
 
 function numberText(value: number | bigint | null): string | null {

@@ -8,7 +8,8 @@ import { readChain } from './chain.ts'
 import { readCredit, readSchedule } from './credit.ts'
 import { readDataDir } from './data-dir.ts'
 import { readHttp } from './http.ts'
-import { readKeys } from './keys.ts'
+import { readKeys } from './keys/keys.ts'
+import { readKmsAccess } from './keys/kms.ts'
 import { isSecret, type SettingName } from './names.ts'
 import { readSecrets } from './secrets.ts'
 import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, PaymentsConfig } from './shape.ts'
@@ -53,6 +54,14 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
   const { config, problems } = inspectConfig(env, options)
   if (problems.length > 0) throw new ConfigError(problems, config.hints)
   return config
+}
+
+/** How the service is let in at a key management service, by itself. Throws a ConfigError with every mistake at once. */
+export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions): ReturnType<typeof readKmsAccess> {
+  const source = openSource(env, readFile)
+  const access = readKmsAccess(source, { needed: true })
+  if (source.problems.length > 0) throw new ConfigError(source.problems, source.hints)
+  return access
 }
 
 /** The settings with their mistakes, for display: a mistaken setting has its default. Throws nothing. */

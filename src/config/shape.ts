@@ -1,4 +1,5 @@
 // The configuration as the rest of the program sees it: typed, checked, frozen. Holds no rule and no default.
+import type { KmsAccess, KmsKey } from '../chain/send/kms/key.ts'
 import type { ContractWalletMode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import type { SiteConfig } from './site/site.ts'
@@ -135,17 +136,20 @@ export interface SecretsConfig {
   readonly cronKey: string | null
 }
 
-/** Where a signer account's key is. The keystore's text and password, and the private key, are secret. */
+/** Where a signer account's key is. The keystore's text and password, the private key, and what lets one in at a key management service are secret. */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
   | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
   | { readonly kind: 'signer'; readonly url: string; readonly address: Address }
+  | { readonly kind: 'kms'; readonly key: KmsKey; readonly address: Address }
 
 export interface KeysConfig {
   /** Null: the service follows and reads, but mints nothing. An embedded chain brings its own key. */
   readonly minter: KeyConfig | null
   /** Null: no round is sent. An embedded chain brings its own key. */
   readonly distributor: KeyConfig | null
+  /** How the service is let in at key management services. */
+  readonly kms: KmsAccess
 }
 
 export interface WebhooksConfig {

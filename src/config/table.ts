@@ -1,6 +1,8 @@
 // The table of all settings, each in one place: its name, kind of value, default, secrecy, and text for people. The names in names.ts,
 // .env.example and docs/SETTINGS.md are made from it. It holds texts only: the readers beside it check and default the values, and a test
 // holds them to this table.
+
+import { KEY_GROUPS } from './keys/table.ts'
 import type { SettingGroup } from './setting.ts'
 import { SITE_GROUP } from './site/table.ts'
 
@@ -222,44 +224,7 @@ export const SETTING_GROUPS = [
       },
     ],
   },
-  {
-    title: 'Keys that send',
-    text: "The accounts that mint and that credit: the factory's minter and distributor, two different ones. Each has its key in one of three places: in the settings, in an encrypted file, with a remote signer. Default: none, and the service reads and judges but sends nothing (embedded chain: its accounts 1 and 2).",
-    settings: [
-      { name: 'MINTER_PRIVATE_KEY', kind: 'key', secret: true, text: "The minter's key itself." },
-      {
-        name: 'MINTER_KEYSTORE',
-        kind: 'path',
-        text: 'Or an encrypted key file (version 3, as geth, Clef and Foundry write it; `node-ledger keys new` makes one).',
-      },
-      { name: 'MINTER_KEYSTORE_PASSWORD', kind: 'key', secret: true, text: 'And its password.' },
-      {
-        name: 'MINTER_SIGNER_URL',
-        kind: 'url',
-        secret: true,
-        example: 'https://signer.example.org:9000',
-        text: 'Or a remote signer that answers `eth_signTransaction` over JSON-RPC: Web3Signer, or a node or Clef that holds the key.',
-      },
-      { name: 'MINTER_ADDRESS', kind: 'address', text: 'And the account that it signs for.' },
-      { name: 'DISTRIBUTOR_PRIVATE_KEY', kind: 'key', secret: true, text: "The distributor's key itself." },
-      { name: 'DISTRIBUTOR_KEYSTORE', kind: 'path', text: 'Or an encrypted key file.' },
-      { name: 'DISTRIBUTOR_KEYSTORE_PASSWORD', kind: 'key', secret: true, text: 'And its password.' },
-      {
-        name: 'DISTRIBUTOR_SIGNER_URL',
-        kind: 'url',
-        secret: true,
-        example: 'https://signer.example.org:9000',
-        text: 'Or a remote signer.',
-      },
-      { name: 'DISTRIBUTOR_ADDRESS', kind: 'address', text: 'And the account that it signs for.' },
-      {
-        name: 'FUNDS_WARN_TRANSACTIONS',
-        kind: 'whole',
-        default: '50',
-        text: "Warn when an account's ether pays for fewer transactions than this (for the distributor: and the next round). 0 never warns.",
-      },
-    ],
-  },
+  ...KEY_GROUPS,
   {
     title: 'Rewards',
     text: "The credit terms are the ledger's: `node-ledger terms` lists and changes them. All of these but `DIST_MODE` name them for a ledger that has none, as long as the factory has no nodes and no rounds: all of them, or none. Later they are ignored, and a start says where they differ.",

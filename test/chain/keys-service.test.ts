@@ -1,4 +1,4 @@
-// The whole service with its keys in encrypted files, and with a remote signer: it mints, and no log line of any kind has a key,
+// The whole service with its keys in encrypted files, in a key management service, and with a remote signer: it mints, and no log line of any kind has a key,
 // a password or a signer's URL in it. The signer goes away and comes back: payments wait, and no nonce is lost.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -9,10 +9,11 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, startService, startServiceHere } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { startFalseProvider } from './false-provider.ts'
+import { AWS_KEY, startKms } from './kms/double.ts'
 
 const BASIC = 10n ** 16n
 const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? '0x'
@@ -90,5 +91,25 @@ test('with a remote signer that goes away, payments wait and are minted when it 
   } finally {
     await service.stop()
     await signer.close()
+  }
+})
+
+test('with a key in a key management service it mints, and waits while the service does not let it in', async () => {
+  const kms = await startKms(keyOf(1))
+  kms.instead = () => ({
+    status: 400,
+    body: '{"__type":"AccessDeniedException","message":"not authorized to kms:Sign"}',
+  })
+  const env = { ...kms.settings.given, MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: addressOf(1), LOG_LEVEL: 'trace' }
+  const service = await startServiceHere(env)
+  try {
+    await buy(service, 5)
+    await until('it was asked while it refused', () => service.output().includes('AccessDeniedException'), 120_000)
+    kms.instead = null
+    await until('the node is there', owns(service, 5), 120_000, 1_500)
+    nothingLeaked(service, kms.settings.given.AWS_SECRET_ACCESS_KEY ?? assert.fail())
+  } finally {
+    await service.stop()
+    await kms.close()
   }
 })

@@ -12,6 +12,7 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { hash } from '../../src/domain/units.ts'
+import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -27,22 +28,25 @@ const ELSEWHERE = ['start', 'dev', 'deploy', 'init', 'backup', 'restore']
 /** Tried in operator/payment-wallets.test.ts: they would leave these examples without the wallet that is paid. */
 const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
 /** Commands that need neither database nor chain. */
-const ALONE = ['keys new', 'config', 'completion', ...ELSEWHERE]
+const ALONE = ['keys new', 'keys address', 'config', 'completion', ...ELSEWHERE]
 
 let world: World
 let env: Record<string, string>
 let empty: TestDatabase
+let kms: KmsDouble
 const directory = temporaryDirectory()
 before(async () => {
   world = await startWorld()
   // Settings that `webhooks add` reads.
   const hooks = { WEBHOOK_URL: 'https://hooks.example/y', WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` }
-  env = { ...worldEnv(world), ...hooks }
+  kms = await startKms(`0x${'8f3c21d5e6b7a904'.repeat(4)}`)
+  env = { ...worldEnv(world), ...hooks, ...kms.settings.given }
   empty = await createEmptyDatabase()
   await world.pay(6, CENT)
   await world.settle()
 })
 after(async () => {
+  await kms.close()
   await world.close()
   await empty.drop()
 })
@@ -115,6 +119,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
       return UNPAID_REF
     },
     url: () => empty.url,
+    'kms-key': () => AWS_KEY,
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
     delivery: async () => String((await aDelivery()).id),

@@ -10,6 +10,7 @@ import { findFreePort } from '../../packages/embed/port.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { AWS_KEY } from '../chain/kms/double.ts'
 import { runHere, runProcess } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { runtimeEnv } from '../support/runtime-env.ts'
@@ -47,6 +48,12 @@ const urls = () => ({ RPC_URL: chain.rpcUrl, DATABASE_URL: database.url })
 const newFolder = () => join(temporaryDirectory(), 'ledger')
 const readIn = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8')
 const progressIn = (folder: string) => JSON.parse(readIn(folder, 'init.json'))
+
+/** Secrets of the operator's own, in the folder before the first run. */
+function put(folder: string, secrets: Readonly<Record<string, string>>): void {
+  mkdirSync(join(folder, 'secrets'), { recursive: true })
+  for (const [name, text] of Object.entries(secrets)) writeFileSync(join(folder, 'secrets', name), `${text}\n`)
+}
 
 /** The accounts that a stopped run asks ether for, funded. */
 async function fund(said: string): Promise<void> {
@@ -160,9 +167,16 @@ describe('the forms', () => {
   test('compose: its own database, and files that compose reads', async () => {
     const folder = newFolder()
     const call = ['init', '--folder', folder, '--yes', '--form', 'compose']
+    put(folder, { minter_signer_url: 'https://signer.example', minter_address: `0x${'a1'.repeat(20)}` })
     await fund((await runHere([...call, ...ANSWERS], urls())).err)
     const { code, err } = await runHere(call, {})
     assert.equal(code, 0, err)
+    const { services, secrets } = parse(readIn(folder, 'compose.yaml'), { merge: true })
+    assert.ok(Object.keys(secrets).every((name) => existsSync(join(folder, 'secrets', name))))
+    assert.deepEqual(Object.keys(secrets), ['database_password', ...services.ledger.secrets])
+    assert.equal(services.ledger.environment.MINTER_SIGNER_URL_FILE, '/run/secrets/minter_signer_url')
+    assert.equal(services.ledger.environment.MINTER_PRIVATE_KEY_FILE, undefined)
+    assert.match(readIn(folder, 'compose.env'), /^MINTER_ADDRESS=0xa1/m)
     assert.ok(readIn(folder, 'secrets/database_url').includes(readIn(folder, 'secrets/database_password').trim()))
     if (!has('docker-compose')) return
     const read = spawnSync('docker-compose', ['config', '--quiet'], { cwd: folder, encoding: 'utf8' })
@@ -172,12 +186,34 @@ describe('the forms', () => {
   test('kubernetes: each secret that the deployment mounts is in the kustomization, and each setting is', async () => {
     const folder = newFolder()
     const call = ['init', '--folder', folder, '--yes', '--form', 'kubernetes']
+    const [minter, distributor] = [`0x${'c3'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+    put(folder, { minter_kms_key: AWS_KEY, minter_address: minter })
+    put(folder, { distributor_signer_url: 'http://signer.internal:9000', distributor_address: distributor })
     await fund((await runHere([...call, ...ANSWERS], urls())).err)
     const { code, err } = await runHere(call, {})
     assert.equal(code, 0, err)
     const { secretGenerator, patches } = parse(readIn(folder, 'kustomization.yaml'))
     for (const file of secretGenerator[0].files) assert.ok(existsSync(join(folder, file)), file)
+    const parts = readIn(folder, 'ledger.yaml')
+      .split(/^---$/m)
+      .map((part) => parse(part))
+    const partOf = (kind: string) => parts.find((part) => part.kind === kind)
+    const [container] = partOf('Deployment').spec.template.spec.containers
+    const mounted = container.env.map(({ value }: { value: string }) =>
+      value.replace('/run/secrets/node-ledger', 'secrets'),
+    )
+    assert.deepEqual(mounted, secretGenerator[0].files)
+    assert.ok(mounted.includes('secrets/distributor_signer_url') && !/minter_key|distributor_key/.test(mounted.join()))
+    const { egress } = partOf('NetworkPolicy').spec
+    assert.deepEqual(egress.slice(-2), [
+      { ports: [{ port: 9000 }] },
+      { to: [{ ipBlock: { cidr: '169.254.170.23/32' } }], ports: [{ port: 80 }] },
+    ])
     const { data } = parse(patches[0].patch)
+    assert.deepEqual(
+      [data.MINTER_KMS_KEY, data.MINTER_ADDRESS, data.DISTRIBUTOR_ADDRESS],
+      [AWS_KEY, minter, distributor],
+    )
     assert.equal(data.FACTORY_ADDRESS, progressIn(folder).factory.address)
     assert.equal(data.CREDIT_MIN_WEI, '500000000000000')
   })

@@ -168,6 +168,19 @@ test('a chain that is not embedded has the careful defaults', () => {
   assert.deepEqual([chain.startBlock, chain.chainId], [0, null])
 })
 
+/** How one is let in at key management services where nothing says so. */
+const NO_KMS = {
+  aws: {
+    endpoint: null,
+    given: { accessKeyId: null, secretAccessKey: null, sessionToken: null },
+    ...{ containerUrl: null, containerTokenFile: null, metadataUrl: 'http://169.254.169.254' },
+  },
+  google: {
+    endpoint: 'https://cloudkms.googleapis.com',
+    ...{ accountFile: null, account: null, metadataHost: 'metadata.google.internal' },
+  },
+}
+
 test('in production nothing is embedded, nothing generated is used, and every setting arrives in its place', () => {
   const config = load(
     {
@@ -284,6 +297,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
     keys: {
       minter: { kind: 'privateKey', privateKey: KEY_A },
       distributor: { kind: 'privateKey', privateKey: KEY_B },
+      kms: NO_KMS,
     },
     webhooks: {
       urls: ['https://hooks.example.org/x'],
@@ -685,9 +699,12 @@ test('the description of a start with nothing set says what is embedded and what
   ])
   const none = Object.entries(described).filter(([, value]) => value === null)
   const expected = `
-    ADMIN_KEY BRAND_COLOR BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS
-    DISTRIBUTOR_KEYSTORE DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH
-    FEE_CAP_WEI FORMER_FACTORIES FRAME_ANCESTORS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
+    ADMIN_KEY AWS_ACCESS_KEY_ID AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE AWS_CONTAINER_CREDENTIALS_FULL_URI
+    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI AWS_ENDPOINT_URL_KMS AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN BRAND_COLOR
+    BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KEYSTORE
+    DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
+    FORMER_FACTORIES FRAME_ANCESTORS GOOGLE_APPLICATION_CREDENTIALS MINTER_ADDRESS MINTER_KEYSTORE
+    MINTER_KEYSTORE_PASSWORD MINTER_KMS_KEY
     MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS
     TERMS_URL TIP_MAX_WEI TRUSTED_PROXIES WEBHOOK_ALLOW_PRIVATE WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))

@@ -37,13 +37,13 @@ describe('the lists of settings agree', () => {
   const example = readFileSync(new URL('.env.example', root), 'utf8')
 
   test('.env.example names every setting, each once', () => {
-    const named = [...example.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, name]) => name)
+    const named = [...example.matchAll(/^# ([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name)
     assert.deepEqual(named.sort(), [...SETTINGS].sort())
   })
 
   test('.env.example changes nothing as it is, and what it shows can be set', () => {
     assert.deepEqual(Object.keys(parseEnv(example)), [])
-    const all = example.replaceAll(/^# ([A-Z][A-Z_]+=)/gm, '$1')
+    const all = example.replaceAll(/^# ([A-Z][A-Z0-9_]+=)/gm, '$1')
     const { http, payments, ...rest } = load({}, all)
     const { http: usualHttp, payments: usualPayments, ...usual } = load({})
     assert.deepEqual({ ...http, publicUrlSet: false, metricsPortSet: false }, usualHttp)
@@ -55,14 +55,14 @@ describe('the lists of settings agree', () => {
     assert.equal(example, envExample())
     const page = readFileSync(new URL('docs/SETTINGS.md', root), 'utf8')
     assert.equal(page, withSettings(page))
-    const rows = [...page.matchAll(/^\| `([A-Z][A-Z_]+)`( 🔑)? \|/gm)]
+    const rows = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)`( 🔑)? \|/gm)]
     assert.deepEqual(rows.map(([, name]) => name).sort(), [...SETTINGS].sort())
     for (const [, name = '', mark] of rows) assert.equal(mark !== undefined, isSecretName(name), name)
   })
 
   test('.env.example marks as secret what is one', () => {
     for (const paragraph of example.split('\n\n')) {
-      const [name, second] = [...paragraph.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, found]) => found)
+      const [name, second] = [...paragraph.matchAll(/^# ([A-Z][A-Z0-9_]+)=/gm)].map(([, found]) => found)
       assert.equal(second, undefined)
       if (name !== undefined) assert.equal(paragraph.startsWith('# (secret) '), isSecretName(name), name)
     }

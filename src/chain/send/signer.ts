@@ -134,7 +134,8 @@ function difference(signed: object, expected: object): string {
 
 const comparable = (value: unknown) => (value === undefined ? '0' : String(value).toLowerCase())
 
-function asViem(tx: UnsignedTransaction): TransactionSerializableEIP1559 & { type: 'eip1559' } {
+/** A transaction as viem writes it. */
+export function asViem(tx: UnsignedTransaction): TransactionSerializableEIP1559 & { type: 'eip1559' } {
   return {
     type: 'eip1559',
     chainId: tx.chainId,

@@ -9,9 +9,10 @@ export const INIT: readonly Command[] = [
     summary: 'set up a ledger: settings, keys, contract, database, first tier; asks for what it is not told',
     details: `RPC_URL and DATABASE_URL are taken from the environment (or from the files that RPC_URL_FILE and DATABASE_URL_FILE name), else asked
 for: they may hold passwords. Keys are made, unless the folder has them: secrets/minter_key, or minter_keystore with
-minter_keystore_password, or minter_signer_url with minter_address; the same for distributor. Other settings that are in the environment
-(PORT, TRUSTED_PROXIES, …) are written down with those that it makes; secrets never are. When a run stops, because ether is missing or
-for any other reason, the same call goes on from there: nothing is deployed or entered a second time.`,
+minter_keystore_password, or minter_signer_url or minter_kms_key with minter_address; the same for distributor. Where no role lets the
+program in at a key management service, aws_access_key_id and aws_secret_access_key do, or google_account. Other settings that are in
+the environment (PORT, TRUSTED_PROXIES, …) are written down with those that it makes; secrets never are. When a run stops, because ether
+is missing or for any other reason, the same call goes on from there: nothing is deployed or entered a second time.`,
     options: {
       folder: { value: 'path', help: 'where settings and secrets are; ./node-ledger where it is left out' },
       form: { value: 'form', help: 'how it will run: shell, systemd, compose or kubernetes' },

@@ -27,6 +27,17 @@ for, or read from a file. The key itself is never printed, and an existing file 
     load: async () => (await import('../service/keys.ts')).newKey,
   },
   {
+    name: 'keys address',
+    group: 'tools',
+    summary: 'print the account of a key in a key management service, for MINTER_ADDRESS and the contract',
+    details: `The key is named as in MINTER_KMS_KEY: of AWS KMS by its ARN, of Google Cloud KMS by the name of its version. Its curve is
+secp256k1 (ECC_SECG_P256K1 for signing; EC_SIGN_SECP256K1_SHA256 with a hardware module). Who asks needs kms:GetPublicKey, or
+cloudkms.cryptoKeyVersions.viewPublicKey; the settings of key management services say how they are let in.`,
+    args: [{ name: 'key', help: 'the ARN or the name' }],
+    examples: ['node-ledger keys address <kms-key>'],
+    load: async () => (await import('../service/keys.ts')).keyAddress,
+  },
+  {
     name: 'completion',
     group: 'tools',
     summary: 'print what makes a shell complete commands, options and choices by the Tab key',

@@ -62,13 +62,29 @@ function closedSigner({ keys }: Config, role: AccountRole): Signer | null {
 export async function lookAtSigners({ keys }: Config, chain: ChainPart): Promise<Finding[]> {
   const remote = ROLES.flatMap((role) => {
     const signer = chain[role]
-    return keys[role]?.kind === 'signer' && signer ? [{ role, signer }] : []
+    const { kind } = keys[role] ?? {}
+    return (kind === 'signer' || kind === 'kms') && signer ? [{ role, signer, kind }] : []
   })
-  const looks = remote.map(({ role, signer }) => look(`signer.${role}`, () => askSigner(role, signer, chain)))
+  const looks = remote.map(({ role, signer, kind }) =>
+    look(`signer.${role}`, () => askSigner(role, signer, chain, REMEDIES[kind])),
+  )
   return (await Promise.all(looks)).flat()
 }
 
-async function askSigner(role: AccountRole, signer: Signer, chain: ChainPart): Promise<Finding> {
+/** By where the key is; the role in capitals is put in. */
+const REMEDIES = {
+  signer: (name: string) =>
+    `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
+  kms: (name: string) =>
+    `See that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
+}
+
+async function askSigner(
+  role: AccountRole,
+  signer: Signer,
+  chain: ChainPart,
+  remedyFor: (name: string) => string,
+): Promise<Finding> {
   const check = `signer.${role}`
   const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: 5_000 })
   try {
@@ -80,8 +96,7 @@ async function askSigner(role: AccountRole, signer: Signer, chain: ChainPart): P
     )
     if (refusal === null) return ok(check, `the ${role}'s signer signs for ${signer.address}`)
     const [name, waits] = [role.toUpperCase(), role === 'minter' ? 'mints' : 'rounds']
-    const todo = `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked: ${waits} wait for it.`
-    return fail(check, refusal, todo)
+    return fail(check, refusal, `${remedyFor(name)}: ${waits} wait for it.`)
   } finally {
     await rpc.close()
   }

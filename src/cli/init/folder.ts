@@ -48,6 +48,9 @@ const SETTING_OF: Readonly<Record<string, string>> = {
   distributor_keystore: 'DISTRIBUTOR_KEYSTORE',
   distributor_keystore_password: 'DISTRIBUTOR_KEYSTORE_PASSWORD_FILE',
   distributor_signer_url: 'DISTRIBUTOR_SIGNER_URL_FILE',
+  aws_access_key_id: 'AWS_ACCESS_KEY_ID_FILE',
+  aws_secret_access_key: 'AWS_SECRET_ACCESS_KEY_FILE',
+  google_account: 'GOOGLE_APPLICATION_CREDENTIALS',
 }
 
 export class Folder {
@@ -115,21 +118,36 @@ export class Folder {
     this.addSecret('admin_key', () => `${userName().replace(/[^A-Za-z0-9_-]/g, '') || 'operator'}:${word()}`)
   }
 
-  /** Settings that name the secrets' files, for the secrets that there are; never the deployer's, which only a deployment needs. */
+  /** Secrets that there are, by the setting that names the file of each; never the deployer's, which only a deployment needs. */
+  secrets(): readonly (readonly [setting: string, name: string])[] {
+    const all = Object.entries(SETTING_OF).filter(([name]) => this.secret(name) !== null && name !== 'deployer_key')
+    return all.map(([name, setting]) => [setting, name])
+  }
+
+  /** Settings that name those files where they lie. */
   secretSettings(): Record<string, string> {
-    const names = Object.keys(SETTING_OF).filter((name) => this.secret(name) !== null && name !== 'deployer_key')
-    const addresses = ['minter', 'distributor'].flatMap((role) => {
-      const address = this.secret(`${role}_address`)
-      return address === null ? [] : [[`${role.toUpperCase()}_ADDRESS`, address]]
-    })
-    return Object.fromEntries([...names.map((name) => [SETTING_OF[name], this.at('secrets', name)]), ...addresses])
+    return Object.fromEntries(this.secrets().map(([setting, name]) => [setting, this.at('secrets', name)]))
+  }
+
+  /** Settings of keys that are elsewhere: the account of each, and its name in a key management service. */
+  keySettings(): Record<string, string> {
+    const named = ['minter', 'distributor'].flatMap((role) => [`${role}_kms_key`, `${role}_address`])
+    return Object.fromEntries(
+      named.flatMap((name) => {
+        const value = this.secret(name)
+        return value === null ? [] : [[name.toUpperCase(), value]]
+      }),
+    )
   }
 
   /** All settings of this folder, over what a process needs of its own environment. */
   environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const { PATH, HOME, LOG_LEVEL } = env
     const settings = parseEnv(readIfExists(this.at('settings.env')) ?? '')
-    return { PATH, HOME, ...(LOG_LEVEL ? { LOG_LEVEL } : {}), ...settings, ...this.secretSettings() }
+    return {
+      ...{ PATH, HOME, ...(LOG_LEVEL ? { LOG_LEVEL } : {}) },
+      ...{ ...this.keySettings(), ...settings, ...this.secretSettings() },
+    }
   }
 }
 

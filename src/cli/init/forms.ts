@@ -49,10 +49,12 @@ function shell(folder: Folder): Written {
 function systemd(folder: Folder): Written {
   const unit = read('ops/systemd/node-ledger.service')
   const lines = unit.split('\n').filter((line) => !/^(LoadCredential|Environment=\w+_FILE)=/.test(line))
-  const secrets = Object.entries(folder.secretSettings()).flatMap(([setting, value]) => {
-    const name = value.startsWith(folder.path) ? (value.split('/').at(-1) ?? '') : null
-    return name === null ? [] : [`LoadCredential=${name}:${value}`, `Environment=${setting}=%d/${name}`]
-  })
+  const secrets = folder
+    .secrets()
+    .flatMap(([setting, name]) => [
+      `LoadCredential=${name}:${folder.at('secrets', name)}`,
+      `Environment=${setting}=%d/${name}`,
+    ])
   const at = lines.findIndex((line) => line.startsWith('ExecStart='))
   lines.splice(at, 0, ...secrets)
   const text = lines
@@ -75,7 +77,20 @@ function compose(folder: Folder): Written {
     throw new RefusedError('--form compose needs a checkout, which holds the Dockerfile that it builds from.')
   folder.addSecret('database_password', () => randomBytes(24).toString('hex'))
   folder.addSecret('database_url', () => `postgres://ledger:${folder.secret('database_password')}@database:5432/ledger`)
-  const text = read('compose.yaml').replace('build: .', `build: ${PROGRAM}`)
+  const secrets = folder.secrets()
+  const text = read('compose.yaml')
+    .replace('build: .', `build: ${PROGRAM}`)
+    .replace(
+      /(?: {6}\w+_FILE: \/run\/secrets\/\w+\n)+(?= {4}secrets: )/,
+      secrets.map(([setting, name]) => `      ${setting}: /run/secrets/${name}\n`).join(''),
+    )
+    .replace(/secrets: \[database_url, .*\]/, `secrets: [${secrets.map(([, name]) => name).join(', ')}]`)
+    .replace(
+      /(?: {2}\w+: \{ file: .*\n)+$/,
+      ['database_password', ...secrets.map(([, name]) => name)]
+        .map((name) => `  ${name}: { file: ./secrets/${name} }\n`)
+        .join(''),
+    )
   return {
     files: { 'compose.yaml': text, 'compose.env': plainSettings(folder) },
     next: [
@@ -87,15 +102,16 @@ function compose(folder: Folder): Written {
 
 /** The manifests, under a kustomization that has the settings and the secrets. */
 function kubernetes(folder: Folder): Written {
-  const secrets = [
-    'database_url',
-    'rpc_url',
-    'session_secret',
-    'admin_key',
-    'cron_key',
-    'minter_key',
-    'distributor_key',
-  ]
+  const secrets = folder.secrets()
+  const mounted = '/run/secrets/node-ledger/'
+  const ledger = read('ops/kubernetes/ledger.yaml')
+    .replace(
+      new RegExp(`(?: {12}- name: \\w+\\n {14}value: ${mounted}\\w+\\n)+`),
+      secrets
+        .map(([setting, name]) => `            - name: ${setting}\n              value: ${mounted}${name}\n`)
+        .join(''),
+    )
+    .replace(/$/, egressTo(folder))
   const settings = plainSettings(folder)
     .split('\n')
     .filter((line) => /^[A-Z]/.test(line) && !line.startsWith('NODE_ENV='))
@@ -117,15 +133,32 @@ generatorOptions:
 secretGenerator:
   - name: node-ledger
     files:
-${secrets.map((name) => `      - secrets/${name}`).join('\n')}
+${secrets.map(([, name]) => `      - secrets/${name}`).join('\n')}
 `
   return {
-    files: { 'ledger.yaml': read('ops/kubernetes/ledger.yaml'), 'kustomization.yaml': text },
+    files: { 'ledger.yaml': ledger, 'kustomization.yaml': text },
     next: [
       'Put the image, the namespaces and the ports of the network policy to yours in ledger.yaml.',
       `Start it: kubectl apply --kustomize ${folder.path}`,
     ],
   }
 }
+
+/** Rules of the network policy for where keys are, which may be in a private network: signers, and what hands out keys to a service. */
+function egressTo(folder: Folder): string {
+  const roles = ['minter', 'distributor']
+  const signers = roles.flatMap((role) => folder.secret(`${role}_signer_url`) ?? [])
+  const ports = signers.map((url) => Number(new URL(url).port) || (url.startsWith('https:') ? 443 : 80))
+  const services = roles.map((role) => folder.secret(`${role}_kms_key`)?.split(':', 1)[0])
+  // EKS Pod Identity; the metadata server of GKE, as it is with Dataplane V2 and without.
+  const aws = services.includes('arn') ? [toHost('169.254.170.23', 80)] : []
+  const google = services.some((service) => service?.startsWith('projects'))
+    ? [toHost('169.254.169.254', 80), toHost('169.254.169.252', 988)]
+    : []
+  return [...[...new Set(ports)].map((port) => `    - ports:\n        - port: ${port}\n`), ...aws, ...google].join('')
+}
+
+const toHost = (host: string, port: number) =>
+  `    - to:\n        - ipBlock:\n            cidr: ${host}/32\n      ports:\n        - port: ${port}\n`
 
 const plainSettings = (folder: Folder) => readFileSync(folder.at('settings.env'), 'utf8')

@@ -161,6 +161,7 @@ function writeFiles({ call, folder, answers }: Setup): readonly string[] {
     ...['DIST_ENABLED=true', `CREDIT_MIN_WEI=${answers['min-wei']}`, `CREDIT_MAX_WEI=${answers['max-wei']}`],
     ...[`CREDIT_INTERVAL_SEC=${answers.interval}`, `CREDIT_SLOT_SEC=${answers.slot}`, 'SCHEDULER=on'],
   ]
+  settings.push(...Object.entries(folder.keySettings()).map(([name, value]) => `${name}=${quote(value)}`))
   const names = settings.map((line) => line.split('=')[0])
   const carried = SETTINGS.filter((name) => !isSecret(name) && call.io.env[name] && !names.includes(name))
   settings.push(...carried.map((name) => `${name}=${quote(call.io.env[name] ?? '')}`))

@@ -1,5 +1,5 @@
-// The command `node-ledger keys new`: makes a private key and writes it to a file that no other user can read. The key is never printed, and
-// an existing file never overwritten.
+// The commands `node-ledger keys new`, which makes a private key and writes it to a file that no other user can read, and `keys address`,
+// which asks a key management service for the account of a key. A key is never printed, and an existing file never overwritten.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -7,6 +7,9 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { addressOfKey, checksum } from '../../chain/read/wallets.ts'
 import { encryptKeystore } from '../../chain/send/keystore.ts'
+import { parseKmsKey } from '../../chain/send/kms/key.ts'
+import { accountOfKmsKey } from '../../chain/send/kms/signer.ts'
+import { loadKmsAccess } from '../../config/load.ts'
 import { parsePrivateKey } from '../../config/values.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UsageError } from '../errors.ts'
@@ -15,7 +18,7 @@ import type { Io } from '../io.ts'
 /** A keystore is stolen as a file and guessed at leisure. */
 const PASSWORD_CHARS_MIN = 12
 
-/** Runs the command. */
+/** Runs `node-ledger keys new`. */
 export async function newKey({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
   const path = values.out ?? ''
   const plain = flags.has('plain')
@@ -26,6 +29,19 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   await writeNew(path, password === null ? `${key}\n` : `${JSON.stringify(await encryptKeystore(key, password))}\n`)
   await out.result({ address, file: path, encrypted: !plain }, address)
   out.say(`Written to ${path}${plain ? ', unencrypted' : ''}. It cannot be made again: keep a copy in a safe place.`)
+  return EXIT.done
+}
+
+/** Runs `node-ledger keys address`. */
+export async function keyAddress({ io, out, args }: Call): Promise<ExitCode> {
+  const key = parseKmsKey(args.key ?? '')
+  if (key === null)
+    throw new UsageError(
+      'That is no name of a key: arn:aws:kms:<region>:<account>:key/<id>, or projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>/cryptoKeyVersions/<version>.',
+    )
+  const access = loadKmsAccess(io.env, { readFile: (path) => readFileSync(path, 'utf8') })
+  const account = checksum(await accountOfKmsKey(key, access))
+  await out.result({ key: key.name, address: account }, account)
   return EXIT.done
 }
 

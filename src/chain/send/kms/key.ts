@@ -1,0 +1,80 @@
+// Names of keys in a key management service, and what it takes to be let in there. Names say by themselves in which service, region and
+// project a key is. They are no secrets; what lets one in is.
+
+/** A key of AWS KMS, by its ARN. */
+export interface AwsKey {
+  readonly service: 'aws'
+  readonly name: string
+  readonly region: string
+  /** The suffix of its hosts: China has another one. */
+  readonly domain: string
+}
+
+/** A version of a key of Google Cloud KMS, by its resource name. */
+export interface GoogleKey {
+  readonly service: 'google'
+  readonly name: string
+}
+
+export type KmsKey = AwsKey | GoogleKey
+
+/** What lets one in at AWS: keys that are given, or the place that hands out those of the machine's or the container's role. */
+export interface AwsAccess {
+  readonly endpoint: string | null
+  /** Used where the first two are there. */
+  readonly given: { readonly [Part in keyof AwsCredentials]: string | null }
+  /** Of a container (ECS, EKS Pod Identity). */
+  readonly containerUrl: string | null
+  /** Read at each request, since it changes. */
+  readonly containerTokenFile: string | null
+  /** The machine's metadata service (EC2). */
+  readonly metadataUrl: string
+}
+
+export interface AwsCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken: string | null
+}
+
+/** What lets one in at Google: a service account's key, or the metadata service of the machine. */
+export interface GoogleAccess {
+  readonly endpoint: string
+  readonly accountFile: string | null
+  readonly account: ServiceAccount | null
+  readonly metadataHost: string
+}
+
+export interface ServiceAccount {
+  readonly email: string
+  readonly keyId: string
+  /** PEM. */
+  readonly privateKey: string
+  readonly tokenUrl: string
+}
+
+export interface KmsAccess {
+  readonly aws: AwsAccess
+  readonly google: GoogleAccess
+}
+
+/** One key of a service. Both throw a SignerFault. */
+export interface Kms {
+  /** The signature of 32 bytes, in DER. */
+  sign(digest: Uint8Array): Promise<Uint8Array>
+  /** The public key, as SubjectPublicKeyInfo in DER. */
+  publicKey(): Promise<Uint8Array>
+}
+
+const ARN = /^arn:(aws[a-z-]*):kms:([a-z0-9-]{1,32}):[0-9]{12}:(?:key|alias)\/[A-Za-z0-9/_-]{1,256}$/
+const RESOURCE =
+  /^projects\/[a-z0-9:.-]{1,100}\/locations\/[a-z0-9-]{1,63}\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}\/cryptoKeyVersions\/[1-9][0-9]{0,8}$/
+
+/** The key of that name; null where it is no name of a key. */
+export function parseKmsKey(text: string): KmsKey | null {
+  const [name, partition, region] = ARN.exec(text) ?? []
+  if (name !== undefined && partition !== undefined && region !== undefined) {
+    return { service: 'aws', name, region, domain: partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com' }
+  }
+  return RESOURCE.test(text) ? { service: 'google', name: text } : null
+}

@@ -1,0 +1,70 @@
+// Signs with a key that never leaves a key management service: the service signs a digest, and the transaction is put together here. A
+// signature is taken only if it is one of the expected account over the very transaction. It must never send anything and never retry.
+import { createPublicKey } from 'node:crypto'
+import { secp256k1 } from '@noble/curves/secp256k1'
+import { publicKeyToAddress } from 'viem/accounts'
+import { keccak256, recoverAddress, serializeTransaction } from 'viem/utils'
+import { type Address, address } from '../../../domain/units.ts'
+import { messageOf } from '../../../lib/errors.ts'
+import { SignerFault } from '../../faults.ts'
+import { asViem, type Signer } from '../signer.ts'
+import { awsKms } from './aws.ts'
+import { googleKms } from './google.ts'
+import type { Kms, KmsAccess, KmsKey } from './key.ts'
+
+const openKms = (key: KmsKey, access: KmsAccess): Kms =>
+  key.service === 'aws' ? awsKms(key, access.aws) : googleKms(key, access.google)
+
+/** Signs for an account by its key in a service. */
+export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Signer {
+  const kms = openKms(key, access)
+  const fault = (said: string, cause?: unknown) => new SignerFault(`the signer of ${account}: ${said}`, cause)
+  return {
+    address: account,
+    async sign(tx) {
+      const unsigned = asViem(tx)
+      const digest = keccak256(serializeTransaction(unsigned))
+      const der = await kms.sign(Buffer.from(digest.slice(2), 'hex')).catch((error: unknown) => {
+        if (!(error instanceof SignerFault)) throw error
+        throw fault(messageOf(error), error)
+      })
+      const { r, s } = numbersIn(der) ?? {}
+      if (r === undefined || s === undefined)
+        throw fault('the key management service answered no signature of this curve')
+      for (const yParity of [0, 1] as const) {
+        const signature = { r, s, yParity }
+        const found = await recoverAddress({ hash: digest, signature }).catch(() => null)
+        if (found !== null && address(found) === account) return serializeTransaction(unsigned, signature)
+      }
+      throw fault('the key is of another account. "node-ledger keys address" says of which')
+    },
+  }
+}
+
+/** Throws a SignerFault; one that says so where the key is of another kind. */
+export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<Address> {
+  const spki = Buffer.from(await openKms(key, access).publicKey())
+  const jwk = (() => {
+    try {
+      return createPublicKey({ key: spki, format: 'der', type: 'spki' }).export({ format: 'jwk' })
+    } catch {
+      return {}
+    }
+  })()
+  if (jwk.crv !== 'secp256k1' || !jwk.x || !jwk.y) {
+    throw new SignerFault('the key is of another kind: wanted is one of the curve secp256k1, for signing')
+  }
+  const hex = (part: string) => Buffer.from(part, 'base64url').toString('hex').padStart(64, '0')
+  return address(publicKeyToAddress(`0x04${hex(jwk.x)}${hex(jwk.y)}`))
+}
+
+/** The two numbers of a signature, s in its lower half as chains want it (EIP-2); null where it is none. */
+function numbersIn(der: Uint8Array): { r: `0x${string}`; s: `0x${string}` } | null {
+  try {
+    const { r, s } = secp256k1.Signature.fromDER(der).normalizeS()
+    const hex = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as const
+    return { r: hex(r), s: hex(s) }
+  } catch {
+    return null
+  }
+}

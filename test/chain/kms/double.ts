@@ -1,0 +1,250 @@
+// Key management services for tests: AWS KMS and Google Cloud KMS, and what hands out the keys to them, as their documents describe them.
+// They check what the real ones check (signatures of requests by Signature Version 4, tokens, names, the form of a digest) with code of
+// their own, and sign with a key that a test chooses. Nothing of ours is used here that is tested by it.
+//   AWS: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html; API_Sign, API_GetPublicKey; IMDSv2;
+//   container credentials. Google: asymmetricSign, publicKey, OAuth 2.0 for service accounts, the metadata server.
+import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { secp256k1 } from '@noble/curves/secp256k1'
+
+export const AWS_KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
+export const GOOGLE_KEY = 'projects/a-sale/locations/europe-west3/keyRings/ledger/cryptoKeys/minter/cryptoKeyVersions/1'
+
+const REGION = 'eu-central-1'
+const LENT = {
+  id: 'ASIALENTLENTLENTLENT',
+  secret: 'lent/secret+of/a/role+lent/secret+of/a/r',
+  token: 'a-token-of-a-role',
+}
+const GIVEN = { id: 'AKIAGIVENGIVENGIVENG', secret: 'given/secret+given/secret+given/secret+g' }
+const CONTAINER_TOKEN = 'a-token-of-a-pod'
+const EMAIL = 'ledger@a-sale.iam.gserviceaccount.com'
+
+export interface KmsDouble {
+  url: string
+  /** `METHOD path` of each request, with the operation of AWS. */
+  seen: string[]
+  /** Key that signs; another one than the account's shows what is not accepted. */
+  privateKey: `0x${string}`
+  /** Form of a signature before it is sent. */
+  forge: (der: Uint8Array) => Uint8Array
+  /** Answers instead of the service; null never answers. */
+  instead: ((path: string) => { status: number; body: string } | null | undefined) | null
+  /** Seconds for which keys of a role and tokens are lent. */
+  lentSec: number
+  /** Settings by which a program is let in, by where its keys to the service come from. */
+  readonly settings: Readonly<
+    Record<'given' | 'container' | 'machine' | 'account' | 'metadata', Record<string, string>>
+  >
+  /** Files that the settings name. */
+  readonly files: Readonly<Record<string, string>>
+  close(): Promise<void>
+}
+
+class Refused extends Error {
+  readonly status: number
+  readonly body: object
+
+  constructor(status: number, body: object) {
+    super(JSON.stringify(body))
+    this.status = status
+    this.body = body
+  }
+}
+const awsError = (type: string, message: string) => new Refused(400, { __type: type, message })
+const googleError = (code: number, status: string, message: string) =>
+  new Refused(code, { error: { code, message, status } })
+
+interface Request {
+  method: string
+  path: string
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** Starts one that has the key. */
+export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
+  const account = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const tokens = new Set<string>()
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const asked: Request = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(parts).toString(),
+    }
+    double.seen.push([asked.method, asked.path, asked.headers['x-amz-target']].filter(Boolean).join(' '))
+    const instead = double.instead?.(asked.path)
+    if (instead === null) return
+    const { status, body } = instead ?? answerTo(asked)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+
+  function answerTo(asked: Request): { status: number; body: string } {
+    try {
+      const answer = asked.path === '/' ? aws(asked) : (hand(asked) ?? google(asked))
+      return { status: 200, body: typeof answer === 'string' ? answer : JSON.stringify(answer) }
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      return { status: error.status, body: JSON.stringify(error.body) }
+    }
+  }
+
+  const signed = (digest: Buffer) =>
+    Buffer.from(double.forge(secp256k1.sign(digest, privateKeyBytes(), { lowS: false }).toDERRawBytes()))
+  const privateKeyBytes = () => Buffer.from(double.privateKey.slice(2), 'hex')
+  const spki = () => {
+    const point = Buffer.from(secp256k1.getPublicKey(privateKeyBytes(), false))
+    const jwk = { kty: 'EC', crv: 'secp256k1', x: base64url(point.subarray(1, 33)), y: base64url(point.subarray(33)) }
+    return createPublicKey({ key: jwk, format: 'jwk' })
+  }
+
+  function aws(asked: Request): object {
+    checkSignature(asked)
+    const fields = JSON.parse(asked.body) as Record<string, string>
+    if (fields.KeyId !== AWS_KEY) throw awsError('NotFoundException', `Key '${fields.KeyId}' does not exist`)
+    if (asked.headers['x-amz-target'] === 'TrentService.GetPublicKey') {
+      const PublicKey = spki().export({ format: 'der', type: 'spki' }).toString('base64')
+      return { KeyId: AWS_KEY, KeySpec: 'ECC_SECG_P256K1', KeyUsage: 'SIGN_VERIFY', PublicKey }
+    }
+    const digest = Buffer.from(fields.Message ?? '', 'base64')
+    const isRight =
+      fields.MessageType === 'DIGEST' && fields.SigningAlgorithm === 'ECDSA_SHA_256' && digest.length === 32
+    if (asked.headers['x-amz-target'] !== 'TrentService.Sign' || !isRight)
+      throw awsError('ValidationException', 'Digest is invalid length for algorithm ECDSA_SHA_256.')
+    return { KeyId: AWS_KEY, Signature: signed(digest).toString('base64'), SigningAlgorithm: 'ECDSA_SHA_256' }
+  }
+
+  /** What hands out keys and tokens; null where the path is none of theirs. */
+  function hand({ method, path, headers, body }: Request): object | string | null {
+    const lapses = new Date(Date.now() + double.lentSec * 1_000).toISOString()
+    const lent = { AccessKeyId: LENT.id, SecretAccessKey: LENT.secret, Token: LENT.token, Expiration: lapses }
+    const token = () => {
+      const access_token = `ya29.${tokens.size}`
+      tokens.add(access_token)
+      return { access_token, expires_in: double.lentSec, token_type: 'Bearer' }
+    }
+    const roles = '/latest/meta-data/iam/security-credentials/'
+    switch (true) {
+      case path === '/v1/credentials':
+        if (headers.authorization !== CONTAINER_TOKEN) throw new Refused(401, { message: 'no token of a pod' })
+        return lent
+      case path === '/latest/api/token':
+        if (method !== 'PUT' || !headers['x-aws-ec2-metadata-token-ttl-seconds']) throw new Refused(400, {})
+        return 'a-token-of-the-machine'
+      case path.startsWith(roles):
+        if (headers['x-aws-ec2-metadata-token'] !== 'a-token-of-the-machine') throw new Refused(401, {})
+        return path === roles ? 'the-role' : { Code: 'Success', Type: 'AWS-HMAC', ...lent }
+      case path === '/computeMetadata/v1/instance/service-accounts/default/token':
+        if (headers['metadata-flavor'] !== 'Google') throw new Refused(403, {})
+        return token()
+      case path === '/token':
+        checkAssertion(new URLSearchParams(body), `${url}/token`, account.publicKey)
+        return token()
+      default:
+        return null
+    }
+  }
+
+  function google({ method, path, headers, body }: Request): object {
+    const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
+    if (!tokens.has(token)) throw googleError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
+    if (method === 'GET' && path === `/v1/${GOOGLE_KEY}/publicKey`) {
+      return {
+        pem: spki().export({ format: 'pem', type: 'spki' }),
+        algorithm: 'EC_SIGN_SECP256K1_SHA256',
+        name: GOOGLE_KEY,
+      }
+    }
+    if (method !== 'POST' || path !== `/v1/${GOOGLE_KEY}:asymmetricSign`)
+      throw googleError(404, 'NOT_FOUND', `CryptoKeyVersion ${path} not found.`)
+    const digest = Buffer.from((JSON.parse(body) as { digest?: { sha256?: string } }).digest?.sha256 ?? '', 'base64')
+    if (digest.length !== 32) throw googleError(400, 'INVALID_ARGUMENT', 'The digest has a wrong length.')
+    return { signature: signed(digest).toString('base64'), name: GOOGLE_KEY }
+  }
+
+  const double: KmsDouble = {
+    url,
+    seen: [],
+    privateKey,
+    forge: (der) => der,
+    instead: null,
+    lentSec: 3_600,
+    settings: {
+      given: { AWS_ENDPOINT_URL_KMS: url, AWS_ACCESS_KEY_ID: GIVEN.id, AWS_SECRET_ACCESS_KEY: GIVEN.secret },
+      container: {
+        AWS_ENDPOINT_URL_KMS: url,
+        AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/v1/credentials`,
+        AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: 'pod-token',
+      },
+      machine: { AWS_ENDPOINT_URL_KMS: url, AWS_EC2_METADATA_SERVICE_ENDPOINT: url },
+      account: { CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: url, GOOGLE_APPLICATION_CREDENTIALS: 'account.json' },
+      metadata: { CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: url, GCE_METADATA_HOST: `127.0.0.1:${port}` },
+    },
+    files: {
+      'pod-token': `${CONTAINER_TOKEN}\n`,
+      'account.json': JSON.stringify({
+        type: 'service_account',
+        client_email: EMAIL,
+        private_key_id: 'the-key-id',
+        private_key: account.privateKey.export({ format: 'pem', type: 'pkcs8' }),
+        token_uri: `${url}/token`,
+      }),
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return double
+}
+
+const base64url = (bytes: Buffer) => bytes.toString('base64url')
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Signature Version 4, step by step as the document has it. */
+function checkSignature({ method, headers, body }: Request): void {
+  const found =
+    /^AWS4-HMAC-SHA256 Credential=(\w+)\/(\d{8})\/([\w-]+)\/kms\/aws4_request, ?SignedHeaders=([\w;-]+), ?Signature=([0-9a-f]{64})$/
+  const [, id, day = '', region = '', names = '', signature] = found.exec(headers.authorization ?? '') ?? []
+  const caller = [LENT, GIVEN].find((candidate) => candidate.id === id)
+  if (!caller || region !== REGION) throw awsError('UnrecognizedClientException', 'The security token is invalid.')
+  if ('token' in caller && headers['x-amz-security-token'] !== caller.token)
+    throw awsError('UnrecognizedClientException', 'The security token included in the request is invalid.')
+  const date = String(headers['x-amz-date'] ?? '')
+  const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  if (!(Math.abs(Date.now() - at) < 300_000)) throw awsError('InvalidSignatureException', 'Signature expired')
+  for (const name of ['host', 'x-amz-date', 'x-amz-target']) {
+    if (!names.split(';').includes(name)) throw awsError('InvalidSignatureException', `${name} is not signed`)
+  }
+  const lines = names.split(';').map((name) => `${name}:${String(headers[name] ?? '').trim()}\n`)
+  const canonical = [method, '/', '', lines.join(''), names, sha256(body)].join('\n')
+  const toSign = ['AWS4-HMAC-SHA256', date, `${day}/${region}/kms/aws4_request`, sha256(canonical)].join('\n')
+  const mac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+  const key = mac(mac(mac(mac(`AWS4${caller.secret}`, day), region), 'kms'), 'aws4_request')
+  if (mac(key, toSign).toString('hex') === signature) return
+  throw awsError('InvalidSignatureException', `The request signature does not match.\nThe String-to-Sign is ${toSign}`)
+}
+
+/** A service account's assertion (RFC 7523). */
+function checkAssertion(form: URLSearchParams, audience: string, key: ReturnType<typeof createPublicKey>): void {
+  const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>
+  const said = read(claims)
+  const isRight =
+    form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer' &&
+    read(head).alg === 'RS256' &&
+    said.iss === EMAIL &&
+    said.aud === audience &&
+    said.scope === 'https://www.googleapis.com/auth/cloudkms' &&
+    Number(said.exp) - Number(said.iat) <= 3_600 &&
+    Math.abs(Number(said.iat) - Date.now() / 1_000) < 300 &&
+    verify('RSA-SHA256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))
+  if (!isRight) throw new Refused(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })
+}
