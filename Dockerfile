@@ -16,6 +16,7 @@ COPY bin bin
 COPY toolchain/package.json toolchain/
 COPY client client
 COPY web web
+COPY docs/RUNBOOK.md docs/
 RUN npm ci --ignore-scripts && node bin/prepare.mjs
 
 FROM ${NODE_IMAGE} AS modules

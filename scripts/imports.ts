@@ -205,7 +205,7 @@ const LAYERS: readonly Layer[] = [
     may: ['web/src/**', 'client/src'],
     packages: ['@tanstack/react-query', 'react', 'react-dom', 'wouter'],
   },
-  { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'node', 'viem', 'vite'] },
+  { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'marked', 'node', 'viem', 'vite'] },
 
   // Part of no production tree: src/boot/embedded.ts alone loads it.
   {

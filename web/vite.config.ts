@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
+import { marked } from 'marked'
 import { parseAbi } from 'viem'
 import { build, defineConfig, type Plugin } from 'vite'
 
@@ -137,7 +138,6 @@ const pageToKeep: Plugin = {
     if (chunk?.type !== 'chunk') throw new Error('the page to keep has no script')
     const script = chunk.code.replaceAll('</script', '<\\/script')
     const style = await readFile(`${ROOT}src/keep/withdraw.css`, 'utf8')
-    const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
     const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`
     const html = (await readFile(`${ROOT}src/keep/withdraw.html`, 'utf8'))
       .replace('content-security-policy" content=""', () => `content-security-policy" content="${policy}"`)
@@ -147,9 +147,41 @@ const pageToKeep: Plugin = {
   },
 }
 
+const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** The runbook, for the links of alerts: docs/RUNBOOK.md with its sections' anchors, as a page without a script. Other documents are not served. */
+const runbook: Plugin = {
+  name: 'runbook',
+  apply: 'build',
+  async closeBundle() {
+    const text = await readFile(`${ROOT}../docs/RUNBOOK.md`, 'utf8')
+    const style = await readFile(`${ROOT}src/keep/runbook.css`, 'utf8')
+    const body = await marked(text.replaceAll(/\[([^\]]+)\]\((?!#)[^)]+\)/g, '$1'))
+    const anchorOf = (heading: string) =>
+      heading
+        .replaceAll(/<[^>]+>/g, '')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-')
+    const html = (await readFile(`${ROOT}src/keep/runbook.html`, 'utf8'))
+      .replace(
+        'content-security-policy" content=""',
+        () =>
+          `content-security-policy" content="default-src 'none'; style-src ${digest(style)}; base-uri 'none'; form-action 'none'"`,
+      )
+      .replace('<style></style>', () => `<style>${style}</style>`)
+      .replace(
+        '<main></main>',
+        () =>
+          `<main>${body.replaceAll(/<(h[1-4])>(.*?)<\/\1>/g, (_, tag, words) => `<${tag} id="${anchorOf(words)}">${words}</${tag}>`)}</main>`,
+      )
+    await writeFile(`${ROOT}dist/runbook.html`, html)
+  },
+}
+
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, leanViem, buyButton, pageToKeep, apiReference],
+  plugins: [react(), leanSafe, leanViem, buyButton, pageToKeep, runbook, apiReference],
   resolve: { alias },
   build: {
     target: 'es2022',

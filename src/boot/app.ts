@@ -153,8 +153,8 @@ async function build(
       { endpoint },
       'WEBHOOK_URL names an endpoint that the ledger does not have, and is ignored: "node-ledger webhooks add"',
     )
-  const { allowPrivate } = config.webhooks
-  const webhooks = startWebhooks({ pool, allowPrivate, log, observe: metrics.meters.delivery })
+  const sending = { allowPrivate: config.webhooks.allowPrivate, publicUrl: config.http.publicUrl }
+  const webhooks = startWebhooks({ pool, ...sending, log, observe: metrics.meters.delivery })
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 

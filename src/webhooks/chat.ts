@@ -1,7 +1,9 @@
-// Writes the body for a chat's own incoming webhook: a sentence, in the field that it reads. Every other receiver gets the event itself. A chat is
+// Writes the body for a chat's own incoming webhook: a sentence, in the field that it reads. Every other receiver gets the event itself; either has the links to
+// what is to be done. A chat is
 // known by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
 import { formatEther } from 'viem/utils'
+import { KINDS, type Links, linksOf, type Told } from './told.ts'
 
 /** The field for text, by the host of the webhook. */
 const FIELD_OF: Readonly<Record<string, string>> = {
@@ -10,31 +12,6 @@ const FIELD_OF: Readonly<Record<string, string>> = {
   'api.telegram.org': 'text',
 }
 
-/** Each kind of event in words. */
-const WORDS: Readonly<Record<string, string>> = {
-  'payment.held': 'A payment is held, and waits for you',
-  'payment.minted': 'A node is sold',
-  'payment.decided': 'A payment was decided about',
-  'round.credited': 'A round is credited',
-  'rounds.paused': 'Rounds are paused',
-  'rounds.resumed': 'Rounds go on',
-  'withdrawal.seen': 'An owner withdrew',
-  'refund.alarm': 'A refund contradicts the chain',
-  'drift.found': 'Ledger and contract differ',
-  'funds.low': 'An account runs low on ether',
-  'budget.low': 'The minter’s budget runs low',
-  'budget.spent': 'The minter’s budget is spent, and a payment waits',
-  'chain.reorganised': 'Blocks were taken back',
-  'passes.halted': 'The passes are halted',
-  'passes.resumed': 'The passes go on',
-  'terms.changed': 'The credit terms were changed',
-  'tiers.changed': 'A tier was changed',
-  'wallet.changed': 'The payments wallet was changed',
-  'signer.down': 'A signer does not sign',
-  'signer.restored': 'A signer signs again',
-  'key.used': 'A key of ours was used elsewhere',
-  'ledger.restored': 'The ledger was restored from a backup: payments are held to be looked at',
-}
 /** Fields that a person needs, in this order. */
 const TOLD = [
   ['reason', 'alarm', 'status', 'action', 'actor', 'subject', 'tierId'],
@@ -43,19 +20,29 @@ const TOLD = [
   ['nodeId', 'nodeCount', 'count', 'spent', 'fromBlock', 'toBlock', 'txHash'],
 ].flat()
 
-/** The body of a delivery of `event`, its JSON, to `url`. */
-export function bodyFor(url: string, event: string): string {
+/** The body of a delivery of `event`, its JSON, to `url`: with the links of its kind. */
+export function bodyFor(url: string, event: string, publicUrl: string): string {
+  const told = JSON.parse(event) as Told
+  const links = linksOf(told, publicUrl)
   const field = FIELD_OF[new URL(url).hostname]
-  return field === undefined ? event : JSON.stringify({ [field]: sentenceOf(JSON.parse(event)) })
+  if (field === undefined) return JSON.stringify({ ...told, data: { ...told.data, ...links } })
+  return JSON.stringify({ [field]: [sentenceOf(told), ...linesOf(links)].join('\n') })
 }
 
-function sentenceOf({ type, data }: { type: string; data: Readonly<Record<string, unknown>> }): string {
+/** The links, a line each. */
+const linesOf = ({ consoleUrl, runbookUrl }: Links): string[] => [
+  ...(runbookUrl === null ? [] : [`What to do: ${runbookUrl}`]),
+  `Where: ${consoleUrl}`,
+]
+
+/** What happened, in a sentence. */
+function sentenceOf({ type, data }: Told): string {
   const facts = TOLD.flatMap((name) => {
     const value = data[name]
     if (value === undefined || value === null) return []
     return name.endsWith('Wei') ? [`${formatEther(BigInt(String(value)))} ETH`] : [`${name} ${plain(String(value))}`]
   })
-  return `${WORDS[type] ?? type}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`
+  return `${KINDS[type]?.words ?? type}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`
 }
 
 /** Nothing that a chat would take for a mention, a link or a form of letters. */

@@ -32,6 +32,8 @@ export interface WebhooksOptions {
   pool: Pool
   /** True if this instance sends to private networks, and without TLS. */
   allowPrivate: boolean
+  /** The origin of the pages that events link to. */
+  publicUrl: string
   log: Log
   /** Called with each attempt. */
   observe?: (result: 'delivered' | 'retried' | 'failed') => void
@@ -175,13 +177,13 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
 
 /** Makes a delivery, or gives it back. @returns true if this instance's settings forbid it. */
 async function deliver(
-  { pool, log, observe }: WebhooksOptions,
+  { pool, log, observe, publicUrl }: WebhooksOptions,
   poster: Poster,
   { url, secrets, endpoint }: EndpointTarget & { endpoint: string },
   delivery: Delivery,
 ): Promise<boolean> {
   const { eventId, type, attempt } = delivery
-  const body = bodyFor(url, delivery.body)
+  const body = bodyFor(url, delivery.body, publicUrl)
   const headers = webhookHeaders({ id: eventId, body }, Math.floor(Date.now() / 1000), secrets)
   const { status, error, durationMs, isForbidden } = await poster.post(url, headers, body)
   if (isForbidden && error !== null) {

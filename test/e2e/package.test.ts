@@ -74,6 +74,7 @@ test('pages, the API’s reference and its document are in it', async () => {
     '/docs/swagger-ui-bundle.js',
     '/buy-button.js',
     '/og/sale.png',
+    '/runbook.html',
     '/api/openapi.json',
   ]) {
     const response = await fetch(service.url + path)

@@ -35,7 +35,7 @@ before(async () => {
   ;[desk, receiver] = await Promise.all([startDesk(), startReceiver()])
   world = desk.world
   await addEndpoint(world.pool, { url: receiver.url, secrets: [SECRET] }, 'test')
-  worker = startWebhooks({ pool: world.pool, allowPrivate: true, log: silentLog })
+  worker = startWebhooks({ pool: world.pool, allowPrivate: true, publicUrl: 'https://nodes.example', log: silentLog })
   await recordIdentity(world.pool, {
     ...{ chainId: world.chain.chainId, genesisHash: '0x' },
     ...{ factory: world.factory, startBlock: 1 },

@@ -1,11 +1,12 @@
 // The runbook, held to what it speaks of: each alert and each reason a payment is held for has its section; the operator's routes have a row
-// for each reason. Commands and links are held in documents/references.test.ts.
+// for each reason. Alerts and events lead to it and to the console, both ways. Commands and links are held in documents/references.test.ts.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { KINDS, linksOf } from '../../src/webhooks/told.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -14,10 +15,82 @@ const runbook = read('docs/RUNBOOK.md')
 const IGNORED = ['self', 'operator', 'zero', 'failed']
 const sections = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title]) => title ?? '')
 
-test('every alert has its section, and every section of an alert its alert', () => {
-  const { groups } = parse(read('ops/prometheus/alerts.yaml')) as { groups: { rules: { alert: string }[] }[] }
-  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)).sort()
+interface Rule {
+  alert: string
+  labels: { told_by?: string }
+  annotations: { runbook_url?: string; console_url?: string }
+}
+const { groups } = parse(read('ops/prometheus/alerts.yaml')) as { groups: { rules: Rule[] }[] }
+const rules = groups.flatMap((group) => group.rules)
+/** The page as the service serves it. */
+const served = read('web/dist/runbook.html')
+/** The sections of the console, as it has them in the address; the first is without a name. */
+const consoleSections = [...read('web/src/console/console.tsx').matchAll(/^ {2}'?([\w-]*)'?: \['/gm)].map(
+  ([, name]) => name ?? '',
+)
+const ORIGIN = 'https://nodes.example.org'
+
+/** Holds a link to a section of the served runbook that has the name, and none of another. */
+function assertRunbook(link: string | null | undefined, name: string): void {
+  const { origin, pathname, hash } = new URL(link ?? assert.fail(`${name} has no link to the runbook`))
+  assert.deepEqual([origin, pathname], [ORIGIN, '/runbook.html'], name)
+  assert.ok(served.includes(` id="${hash.slice(1)}">${name}<`), `${name}: ${hash} is not its section`)
+}
+
+/** Holds a link to a place that the console, or the pages, have. */
+function assertPlace(link: string | undefined, name: string): void {
+  const { origin, pathname } = new URL(link ?? assert.fail(`${name} has no place`))
+  assert.equal(origin, ORIGIN, name)
+  if (/^\/node\/\d+$/.test(pathname)) return
+  const [, page, section = ''] = pathname.split('/')
+  assert.equal(page, 'console', name)
+  assert.ok(consoleSections.includes(section), `${name}: the console has no ${section}`)
+}
+
+test('every alert has its section, and every section of an alert its alert; each links to it, and to a place of the console', () => {
+  const alerts = rules.map(({ alert }) => alert).sort()
   assert.deepEqual(sections.filter((title) => title.startsWith('NodeLedger')).sort(), alerts)
+  assert.ok(consoleSections.length > 10)
+  for (const { alert, annotations } of rules) {
+    assertRunbook(annotations.runbook_url, alert)
+    assertPlace(annotations.console_url, alert)
+  }
+})
+
+test('every event that asks for somebody has its section, and every such section its event; each links to it, and to its place', () => {
+  const asking = Object.entries(KINDS).flatMap(([type, { asks }]) => (asks ? [type] : []))
+  assert.deepEqual(sections.filter((title) => /^[a-z]+\.[a-z]+$/.test(title)).sort(), asking.sort())
+  const data = { txHash: `0x${'a'.repeat(64)}`, subject: '7', nodeId: '3' }
+  for (const [type, { asks }] of Object.entries(KINDS)) {
+    for (const given of [data, { nodeId: '3' }]) {
+      const { runbookUrl, consoleUrl } = linksOf({ type, timestamp: '', data: given }, ORIGIN)
+      assertPlace(consoleUrl, type)
+      if (asks) assertRunbook(runbookUrl, type)
+      else assert.equal(runbookUrl, null, type)
+    }
+  }
+})
+
+test('an alert names the events of its cause, and each event that asks for somebody has such an alert, to which its section leads', () => {
+  const pairs = rules.flatMap(({ alert, labels }) =>
+    (labels.told_by?.split(',') ?? []).map((type) => [type, alert] as const),
+  )
+  for (const [type] of pairs) assert.ok(KINDS[type]?.asks, type)
+  for (const [type, { asks }] of Object.entries(KINDS)) {
+    const [, alert] = pairs.find(([each]) => each === type) ?? []
+    assert.equal(alert !== undefined, asks ?? false, type)
+    if (!alert) continue
+    const section = runbook.split(`\n### ${type}\n`)[1]?.split('\n#')[0] ?? ''
+    assert.ok(section.includes(`](#${alert.toLowerCase()})`), `${type} does not lead to ${alert}`)
+  }
+})
+
+test('the runbook as it is served has every section, every link of it leads to one, and it can run nothing', () => {
+  const anchors = new Set([...served.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+  assert.ok(anchors.size > 60)
+  for (const [, link = ''] of served.matchAll(/<a href="([^"]+)"/g)) assert.ok(anchors.has(link.slice(1)), link)
+  assert.match(served, /content="default-src 'none'; style-src 'sha256-/)
+  assert.doesNotMatch(served, /<script/)
 })
 
 test('every reason that a payment can be held for has its section, and its row among the routes', () => {

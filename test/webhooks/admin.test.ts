@@ -26,7 +26,12 @@ test('the delivery log tells what was sent and what came of it, page by page, an
   const odd = [1n, 2n, 3n].map((wei) => ETHER / 10_000n + wei)
   for (const wei of odd) await world.pay(6, wei)
   await world.rest()
-  const worker = startWebhooks({ pool: world.pool, allowPrivate: true, log: silentLog })
+  const worker = startWebhooks({
+    pool: world.pool,
+    allowPrivate: true,
+    publicUrl: 'https://nodes.example',
+    log: silentLog,
+  })
   const delivered = async () =>
     (await desk.get('webhooks/deliveries?state=delivered&type=payment.held')).json.deliveries
   await until('all three are delivered', async () => (await delivered()).length === 3)

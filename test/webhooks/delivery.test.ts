@@ -38,7 +38,13 @@ after(async () => {
 
 async function deliver(secrets: readonly string[] = [SECRET], timeoutMs = 15_000): Promise<Webhooks> {
   await addEndpoint(world.pool, { url: receiver.url, secrets }, 'test')
-  const worker = startWebhooks({ pool: world.pool, allowPrivate: true, log: silentLog, timeoutMs })
+  const worker = startWebhooks({
+    pool: world.pool,
+    allowPrivate: true,
+    publicUrl: 'https://nodes.example',
+    log: silentLog,
+    timeoutMs,
+  })
   running.push(worker)
   return worker
 }

@@ -25,7 +25,9 @@ after(async () => {
 /** Starts an instance with these endpoints in its settings. @returns those that the start reports as named in vain. */
 async function start(...urls: string[]): Promise<string[]> {
   const ignored = await adoptEndpoints(desk.world.pool, { urls, secrets: [SECRET] })
-  running.push(startWebhooks({ pool: desk.world.pool, allowPrivate: true, log: silentLog }))
+  running.push(
+    startWebhooks({ pool: desk.world.pool, allowPrivate: true, publicUrl: 'https://nodes.example', log: silentLog }),
+  )
   return ignored
 }
 const told = async () =>
@@ -59,7 +61,7 @@ test('an instance that may not send to an endpoint uses up none of its attempts:
   const others = running.splice(0)
   await Promise.all(others.map((worker) => worker.stop()))
   const before = one.received.length
-  const strict = startWebhooks({ pool, allowPrivate: false, log: silentLog })
+  const strict = startWebhooks({ pool, allowPrivate: false, publicUrl: 'https://nodes.example', log: silentLog })
   running.push(strict)
   await held()
   await until('it says why', async () => /not sent/.test((await listEndpoints(pool))[0]?.lastError ?? ''))

@@ -16,7 +16,12 @@ const BASIC = 10n ** 16n
 test('an event that a kill -9 cut short is delivered after the next start, with the same id', async () => {
   const receiver = await startReceiver()
   const dataDir = temporaryDirectory()
-  const env = { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const env = {
+    WEBHOOK_URL: receiver.url,
+    WEBHOOK_SECRET: SECRET,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    PUBLIC_URL: 'http://nodes.example',
+  }
   const service = await startService(dataDir, env)
   // It takes the event and never answers: the service dies in the middle of the delivery.
   receiver.answer = () => {}

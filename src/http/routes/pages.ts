@@ -29,9 +29,12 @@ const PUBLIC_PAGES = [
 ]
 /** In no frame: what is pressed here moves money. */
 const CONSOLE_PAGES = ['/console', '/console/*']
-/** The page that owners keep. What it may do is written in it. */
+/** The page that owners keep. */
 const KEPT = 'withdraw.html'
-const KEPT_POLICY = /content-security-policy" content="([^"]+)"/
+/** The runbook that alerts link to. */
+const RUNBOOK = 'runbook.html'
+/** What a page of one file may do is written in it. */
+const OWN_POLICY = /content-security-policy" content="([^"]+)"/
 /** Says to Safe what the pages are, whose own page reads it. Served where a frame is allowed. */
 const MANIFEST = 'manifest.json'
 /** The buy button, which pages of any origin load as a module. */
@@ -87,8 +90,13 @@ function keptRoute(html: string, { factoryAddress, chainId }: HttpSettings): Rou
   const filled = html
     .replace('name="contract" content=""', `name="contract" content="${factoryAddress ?? ''}"`)
     .replace('name="chain" content=""', `name="chain" content="${chainId}"`)
-  const policy = `${KEPT_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
-  return pageRoute(`/${KEPT}`, policy, () => filled)
+  return oneFileRoute(KEPT, filled)
+}
+
+/** A page that loads nothing, in no frame. */
+function oneFileRoute(name: string, html: string): Route {
+  const policy = `${OWN_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
+  return pageRoute(`/${name}`, policy, () => html)
 }
 
 const appManifestRoute = (settings: HttpSettings): Route =>
@@ -112,7 +120,8 @@ export function pages({ deps }: Tools): Route[] {
     const bytes = readFileSync(join(BUILT, name))
     return new Asset(() => bytes)
   }
-  const built = files.length > 0 ? readFileSync(join(BUILT, INDEX), 'utf8') : NOT_BUILT
+  const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
+  const built = files.length > 0 ? textOf(INDEX) : NOT_BUILT
   const page = (path: string, policy: string) =>
     pageRoute(path, policy, (params) => withHead(built, deps.settings, path, params))
   const framed = pagePolicy(publicRpcUrl, frameAncestors)
@@ -121,9 +130,10 @@ export function pages({ deps }: Tools): Route[] {
     ...PUBLIC_PAGES.map((path) => page(path, framed)),
     ...CONSOLE_PAGES.map((path) => page(path, pagePolicy(publicRpcUrl))),
     appManifestRoute(deps.settings),
-    ...(files.includes(KEPT) ? [keptRoute(readFileSync(join(BUILT, KEPT), 'utf8'), deps.settings)] : []),
+    ...(files.includes(KEPT) ? [keptRoute(textOf(KEPT), deps.settings)] : []),
+    ...(files.includes(RUNBOOK) ? [oneFileRoute(RUNBOOK, textOf(RUNBOOK))] : []),
     ...files
-      .filter((name) => name !== INDEX && name !== KEPT && (name !== MANIFEST || frameAncestors.length > 0))
+      .filter((name) => ![INDEX, KEPT, RUNBOOK].includes(name) && (name !== MANIFEST || frameAncestors.length > 0))
       .map((name) =>
         assetRoute({
           path: `/${name.replaceAll('\\', '/')}`,
