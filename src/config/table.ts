@@ -5,6 +5,7 @@
 import { KEY_GROUPS } from './keys/table.ts'
 import type { SettingGroup } from './setting.ts'
 import { SITE_GROUP } from './site/table.ts'
+import { TELEMETRY_GROUP } from './telemetry/table.ts'
 
 export const SETTING_GROUPS = [
   {
@@ -353,4 +354,5 @@ export const SETTING_GROUPS = [
       },
     ],
   },
+  TELEMETRY_GROUP,
 ] as const satisfies readonly SettingGroup[]
