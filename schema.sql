@@ -254,6 +254,17 @@ BEGIN
   INSERT INTO webhook_deliveries (seq, endpoint) SELECT written, endpoint FROM webhook_endpoints WHERE active;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM webhook_emit(CASE WHEN NEW.action = 'wrongAdminKeys' THEN 'keys.wrong' ELSE 'keys.changed' END,
+    concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
+      'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_payment()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -364,6 +375,25 @@ BEGIN
   WHERE b.wallet = removed.wallet;
   RETURN NULL;
 END $function$;
+
+CREATE TABLE admin_keys (
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  label text NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  made_by text NOT NULL,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  scopes text[] NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT admin_keys_check CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+  CONSTRAINT admin_keys_digest_check CHECK ((length(digest) = 32)),
+  CONSTRAINT admin_keys_digest_key UNIQUE (digest),
+  CONSTRAINT admin_keys_label_check CHECK ((label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'::text)),
+  CONSTRAINT admin_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT admin_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'decide'::text, 'prices'::text, 'terms'::text, 'operate'::text])))
+);
 
 CREATE TABLE allowed_wallets (
   added_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -1150,6 +1180,7 @@ CREATE TABLE zero_transfers (
 );
 
 CREATE TRIGGER webhook_act AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['halted'::text, 'resumed'::text, 'haltWithdrawn'::text, 'paused'::text, 'unpaused'::text, 'released'::text, 'dismissed'::text, 'dustDismissed'::text, 'refunding'::text, 'refunded'::text, 'refundPrepared'::text, 'refundCancelled'::text, 'attributed'::text, 'termsEntered'::text, 'termsTakenBack'::text, 'tierCreated'::text, 'tierChanged'::text, 'walletChanged'::text, 'walletTakenBack'::text, 'walletClosed'::text, 'signerDown'::text, 'signerRestored'::text, 'foreignTransaction'::text, 'restored'::text]))) EXECUTE FUNCTION webhook_act();
+CREATE TRIGGER webhook_key AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['wrongAdminKeys'::text, 'keyMade'::text, 'keyRevoked'::text, 'keysRevoked'::text]))) EXECUTE FUNCTION webhook_key();
 CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['mintedThoughRefunding'::text, 'mintedThoughRefunded'::text, 'refundTooEarly'::text, 'refundOfMinted'::text, 'refundOfOrphaned'::text, 'refundGone'::text]))) EXECUTE FUNCTION webhook_refund_alarm();
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
 CREATE TRIGGER junk_forgotten AFTER DELETE ON public.cursors FOR EACH ROW WHEN ((old.name = 'follow'::text)) EXECUTE FUNCTION junk_taken_back();

@@ -2,6 +2,7 @@
 import type { Command } from './command.ts'
 import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
+import { KEYS } from './commands/keys.ts'
 import { LOOK } from './commands/look.ts'
 import { OWNER } from './commands/owner.ts'
 import { PAYMENTS } from './commands/payments.ts'
@@ -21,5 +22,6 @@ export const COMMANDS: readonly Command[] = [
   ...OWNER,
   ...BOOKS,
   ...WEBHOOKS,
+  ...KEYS,
   ...TOOLS,
 ]

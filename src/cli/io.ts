@@ -4,6 +4,6 @@ import type { Readable, Writable } from 'node:stream'
 export interface Io {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: Readable & { isTTY?: boolean }
-  readonly stdout: Writable
+  readonly stdout: Writable & { isTTY?: boolean }
   readonly stderr: Writable
 }

@@ -8,6 +8,7 @@ import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 /** The error of the command line, and with it the exit code, for each reason of a refusal. */
 const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownError>> = {
   invalid: UsageError,
+  forbidden: RefusedError,
   notFound: RefusedError,
   conflict: RefusedError,
   notYet: UnavailableError,

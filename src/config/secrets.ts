@@ -1,5 +1,6 @@
 // The rules for secrets: length, strength, the keys of several operators, and what production refuses. It must never repeat a secret, nor
 // use a generated one in production.
+import { OUR_NAMES } from '../domain/keys/admin-key.ts'
 import type { SecretSetting } from './names.ts'
 import type { AdminKey, GeneratedSecrets, SecretsConfig } from './shape.ts'
 import type { Source } from './source.ts'
@@ -16,8 +17,6 @@ const KEY_CHARS_MIN = { production: 16, otherwise: 8 }
 const ADMIN_KEYS_MAX = 50
 /** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
-/** The service's own name in the ledger: an operator of that name would be taken for it, and their decisions would not be kept. */
-const OUR_NAMES = ['pass', 'start', 'seed', 'rebuild', 'refundCheck']
 const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
 
 export function readSecrets(source: Source, generated: GeneratedSecrets | undefined): SecretsConfig {

@@ -5,7 +5,6 @@
 import { KEY_GROUPS } from './keys/table.ts'
 import type { SettingGroup } from './setting.ts'
 import { SITE_GROUP } from './site/table.ts'
-import { TELEMETRY_GROUP } from './telemetry/table.ts'
 
 export const SETTING_GROUPS = [
   {
@@ -298,8 +297,8 @@ export const SETTING_GROUPS = [
         name: 'ADMIN_KEY',
         kind: 'key',
         secret: true,
-        otherwise: 'generated; in production none, and `/api/admin` is not there',
-        text: 'Opens `/api/admin`. Several as `label:key`, separated by commas (in a file also by lines); the label stands in the audit log. 32 random characters at least; in development 8 will do.',
+        otherwise: 'generated; in production none',
+        text: 'Opens all of `/api/admin`, beside the keys of the ledger (`node-ledger keys create`), also while the database is away; without any key `/api/admin` is not there. Several as `label:key`, separated by commas (in a file also by lines); the label stands in the audit log. 32 random characters at least; in development 8 will do.',
       },
       {
         name: 'CRON_KEY',
@@ -338,13 +337,13 @@ export const SETTING_GROUPS = [
         kind: 'url',
         secret: true,
         example: 'https://hooks.example.org/node-ledger',
-        text: 'Where events are sent to (`payment.held`, `round.credited` and others; docs/WEBHOOKS.md), or for mail `smtps://user:password@host?from=…&to=…`; several URLs, separated by commas.',
+        text: 'Where events are sent to (`payment.held`, `round.credited` and others; docs/WEBHOOKS.md); several URLs, separated by commas.',
       },
       {
         name: 'WEBHOOK_SECRET',
         kind: 'key',
         secret: true,
-        text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with a `WEBHOOK_URL` that is neither a chat’s own nor mail.',
+        text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with `WEBHOOK_URL`.',
       },
       {
         name: 'WEBHOOK_ALLOW_PRIVATE',
@@ -354,5 +353,4 @@ export const SETTING_GROUPS = [
       },
     ],
   },
-  TELEMETRY_GROUP,
 ] as const satisfies readonly SettingGroup[]

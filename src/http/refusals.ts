@@ -47,8 +47,9 @@ const REFUSALS = {
   nonceLapsed: [401, 'The nonce was used already or has lapsed: ask for a new one.'],
   signatureRefused: [401, 'The signature does not belong to that address and message.'],
   wrongKey: [401, 'Unauthorized.'],
-  // 403
+  // 403: of the public routes only sync (specification, section 7); the operator's say what a key lacks.
   notYours: [403, 'The chain names another wallet as the owner of that node.'],
+  forbidden: [403, OWN_WORDS],
   // 404
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],

@@ -2,6 +2,7 @@
 // rules in one order for all, so that no handler can forget one.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'
 import type { Address } from '../domain/units.ts'
 import type { JsonObject } from './edge/body.ts'
 import type { Client } from './edge/client-address.ts'
@@ -30,13 +31,18 @@ export interface Route {
   cors: boolean
   /** Refuses while the endpoint is not configured; asked before everything else. */
   configured?: () => Refusal | null
-  /** Refuses a caller without the right key; asked before method, existence and input. */
-  authorize?: (call: Call) => Refusal | null
+  /**
+   * Refuses a caller without the right key; asked before method, existence and input. `isLimited` tells whether the caller has sent too many
+   * wrong ones: then a key that was never right is not looked for.
+   */
+  authorize?: (call: Call, isLimited: () => boolean) => Refusal | null | Promise<Refusal | null>
+  /** The scope that a key must have, by method. Null: any key. Only for routes under /api/admin. */
+  scopes?: Readonly<Partial<Record<'GET' | 'POST', Scope>>> | null
   /**
    * Limits wrong keys in this header per minute and caller, over all routes that have this field; more are refused with 429. The right
-   * key is never refused.
+   * key is never refused. `tell` is called for each wrong one.
    */
-  wrongKeys?: { header: string; perMinute: number }
+  wrongKeys?: { header: string; perMinute: number; tell?: () => void }
   /** The name that its requests are counted under; by default the path. */
   countedAs?: string
   /** The same for requests without the right key, so that they make few series. */
@@ -62,6 +68,8 @@ export interface Call {
   wallet: Address
   /** The caller as the limits count them, where the route has a limit. */
   client: Client
+  /** Who holds the key that opened a route under /api/admin; null elsewhere. */
+  holder: KeyHolder | null
   raw: IncomingMessage
   requestId: string
 }

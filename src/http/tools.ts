@@ -6,6 +6,8 @@ import type { HttpDeps } from './deps.ts'
 import { type ConnectionLimits, connectionLimits } from './edge/connections.ts'
 import { type CachedResponse, cachedResponseOf, createMemo } from './edge/memo.ts'
 import { streamLimits, Watches } from './events/watches.ts'
+import { LedgerKeys } from './routes/admin/ledger-keys.ts'
+import { wrongKeyTeller } from './routes/admin/wrong-keys.ts'
 import { originCheck } from './session/origin.ts'
 import { Sessions } from './session/session.ts'
 
@@ -17,6 +19,10 @@ export interface Tools {
   /** The way to the primary, for what writes or must not lag. */
   queryPrimary: DatabaseRead
   snapshot: ContractSnapshot
+  /** Admin keys in the ledger. */
+  ledgerKeys: LedgerKeys
+  /** Called at each wrong admin key. */
+  tellWrongKey: () => void
   /** Limits of connections, by the open files of this process where none are given. */
   connectionLimits: ConnectionLimits
   /** The event streams. */
@@ -54,6 +60,8 @@ export function buildTools(deps: HttpDeps): Tools {
     deps,
     queryPrimary,
     queryReplica: deps.readSql === deps.sql ? queryPrimary : replicaRead(deps.readSql, queryPrimary, deps),
+    ledgerKeys: new LedgerKeys(queryPrimary, deps),
+    tellWrongKey: wrongKeyTeller(deps),
     sessions: new Sessions(deps.settings, deps.clock),
     connectionLimits: limits,
     watches: watchesOf(deps, limits.total),

@@ -21,6 +21,8 @@ export interface Meters {
   dropped(why: 'idle' | 'refused' | 'flooding' | 'stalled'): void
   /** The event streams that are open now. */
   streams(open: number): void
+  /** A request under /api/admin with a key that is not right. */
+  wrongAdminKey(): void
   /** A call to a provider, or a batch of them. */
   rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
   pass(seen: { pass: string; outcome: PassResult; seconds: number }): void
@@ -117,7 +119,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
       reads[result]++
     },
     dropped: (why) => dropped.inc({ why }),
-    streams: streamsGauge(registers),
+    ...edgeMeters(registers),
     rpc({ host, method, outcome, seconds }) {
       rpc.observe({ provider: host, method, outcome }, seconds)
       if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })
@@ -159,9 +161,14 @@ function startAtZero(
   for (const why of ['idle', 'refused', 'flooding', 'stalled']) dropped.inc({ why }, 0)
 }
 
-function streamsGauge(registers: Registry[]): (open: number) => void {
+function edgeMeters(registers: Registry[]): Pick<Meters, 'streams' | 'wrongAdminKey'> {
   const gauge = new Gauge({ name: 'node_ledger_http_event_streams', help: 'Event streams that are open.', registers })
-  return (open) => gauge.set(open)
+  const wrongKeys = new Counter({
+    name: 'node_ledger_admin_keys_wrong_total',
+    help: 'Requests under /api/admin with a key that is not right.',
+    registers,
+  })
+  return { streams: (open) => gauge.set(open), wrongAdminKey: () => wrongKeys.inc() }
 }
 
 /** Counts a pass, with its outcome. */

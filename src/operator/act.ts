@@ -4,6 +4,7 @@
 // with `recordAct`: no act without its row in the audit log. Each names the parts that it uses; none of them can send.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
+import type { KeyHolder } from '../domain/keys/admin-key.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type {
@@ -45,6 +46,8 @@ export interface Actor {
   name: string
   /** The request it came with, for finding it in the log; null on the command line. */
   requestId: string | null
+  /** Their key, where it is one of the ledger's; left out for keys of ADMIN_KEY and the command line, which may do everything. */
+  held?: KeyHolder
 }
 
 /** Plain JSON values by name, as they came. */
@@ -53,8 +56,9 @@ export type Fields = Readonly<Record<string, unknown>>
 /**
  * The reason that an act was refused. `invalid`: the input is wrong. `notFound`: there is no such thing. `conflict`: its state is not
  * the one that the act needs. `notYet`: the same may be asked again shortly. `unavailable`: chain or settings do not allow it now.
+ * `forbidden`: their key may not do that.
  */
-export type RefusedBecause = 'invalid' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
+export type RefusedBecause = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
 /** An act or a reading refused, as a value. A class, so that no result can be taken for one. */
 export class OperatorRefusal {

@@ -15,6 +15,7 @@ const COPIED = {
   contract_wallet_modes: 'from_block, mode, entered_at, entered_by',
   allowed_wallets: 'address, label, reason, added_by, added_at',
   proven_wallets: 'address, deployed, proven_at',
+  admin_keys: 'id, label, digest, scopes, made_by, made_at, expires_at, used_at, revoked_at, revoked_by',
   price_history: 'hour, usd, quoted_at',
 } as const
 const WALLETS =
@@ -37,8 +38,8 @@ const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 const SWITCHES = ['paused']
 
 /**
- * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, the prices and the
- * pause from the other ledger. Does nothing twice.
+ * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, admin keys, the prices and
+ * the pause from the other ledger. Does nothing twice.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
@@ -48,10 +49,13 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM senders`
     await sql`DELETE FROM contract_wallet_modes`
     await sql`DELETE FROM allowed_wallets`
+    await sql`DELETE FROM admin_keys`
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // Of each tier one version is live: the old one must not be in the way of the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, table, columns)
+    // The next key gets the next number.
+    await sql`SELECT setval(pg_get_serial_sequence('admin_keys', 'id'), max(id)) FROM admin_keys HAVING max(id) > 0`
     await sql`UPDATE residue_traces SET kept = false WHERE kept`
     await sql`
       INSERT INTO residue_traces (ref, tries, kept)

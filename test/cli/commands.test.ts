@@ -1,17 +1,16 @@
 // Every command, on a real ledger: the examples of the documentation as they stand there, and with database or chain down.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { addressOfKey } from '../../src/chain/read/wallets.ts'
-import { decryptKeystore } from '../../src/chain/send/keystore.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { hash } from '../../src/domain/units.ts'
+import { createKey } from '../../src/operator/keys/admin-keys.ts'
 import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
@@ -87,7 +86,7 @@ async function tryWords(argv: readonly string[], example: string, running: Promi
 const expectedCode = (example: string) => (/resume --halt|transactions free/.test(example) ? 1 : 0)
 
 const changes = ({ options = {}, name }: Command) =>
-  'yes' in options || /^(senders (deny|allow)|webhooks remove|keys new|rebuild)$/.test(name)
+  'yes' in options || /^(senders (deny|allow)|webhooks remove|keys (new|create)|rebuild)$/.test(name)
 
 /** The words of an example, what is in <brackets> filled in from the world, quotes taken away. */
 async function filledIn(command: Command, example: string): Promise<string[]> {
@@ -120,6 +119,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     },
     url: () => empty.url,
     'kms-key': () => AWS_KEY,
+    key: () => anAdminKey(),
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
     delivery: async () => String((await aDelivery()).id),
@@ -141,6 +141,15 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     if (word === '--out' || word === '--safe-file') words[index + 1] = join(directory, `${index}-${words[index + 1]}`)
   }
   return words
+}
+
+/** The number of an admin key. */
+async function anAdminKey(): Promise<string> {
+  const environmentLabels: string[] = []
+  const given = { label: 'x', scopes: 'read' }
+  const actor = { name: 'cli:test', requestId: null }
+  const made = await createKey({ pool: world.pool, environmentLabels }, actor, given)
+  return String((made as { id: number }).id)
 }
 
 /** A payment by an inner call, as a Safe makes it, found by the audit. */
@@ -409,41 +418,6 @@ test('statement ends with 3 where the provider lacks old states, and says whose 
   } finally {
     await proxy.close()
   }
-})
-
-describe('keys new', () => {
-  test('writes a key that only its owner may read and only the password opens, and prints the address alone', async () => {
-    const [path, passwordFile] = [join(directory, 'minter.json'), join(directory, 'pw')]
-    writeFileSync(passwordFile, 'correct horse battery\n')
-    const { code, out, err } = await runProcess(['keys', 'new', '--out', path, '--password-file', passwordFile], env)
-    assert.equal(code, 0, err)
-    assert.equal(statSync(path).mode & 0o777, 0o600)
-    const key = await decryptKeystore(readFileSync(path, 'utf8'), 'correct horse battery')
-    assert.equal(addressOfKey(key), out.trim().toLowerCase())
-    assert.ok(!(out + err).includes(key.slice(2)))
-    const before = readFileSync(path, 'utf8')
-    const again = await run('keys', 'new', '--out', path, '--plain')
-    assert.equal(again.code, 1)
-    assert.match(again.err, /exists already/)
-    assert.equal(readFileSync(path, 'utf8'), before)
-  })
-
-  test('asks twice for a password, and refuses a short one', async () => {
-    const path = join(directory, 'asked.json')
-    const asked = await runHere(['keys', 'new', '--out', path], {}, 'correct horse battery\ncorrect horse battery')
-    assert.equal(asked.code, 0, asked.err)
-    assert.ok(!asked.err.includes('horse'))
-    for (const [typed, words] of [
-      ['short\nshort', /12 are the least/],
-      ['correct horse battery\nanother horse battery', /not the same/],
-    ] as const) {
-      const refused = await runHere(['keys', 'new', '--out', `${path}.2`], {}, typed)
-      assert.equal(refused.code, 1)
-      assert.match(refused.err, words)
-    }
-    assert.equal((await runHere(['keys', 'new', '--out', `${path}.2`], {})).code, 2)
-    assert.ok(!existsSync(`${path}.2`))
-  })
 })
 
 test('an export is whole or not there, and says as JSON what it says as CSV', async () => {

@@ -38,6 +38,12 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
   test('from a dump: what was minted since is learned from the chain, what was not is held for the operator', async () => {
     service = await start(ledger('ledger'))
     await service.buy(5)
+    const key = join(temporaryDirectory(), 'clerk.key')
+    const created = await command(
+      ['keys', 'create', '--label', 'clerk', '--scopes', 'read', '--out', key],
+      ledger('ledger'),
+    )
+    assert.equal(created.code, 0, created.err)
     const folder = join(temporaryDirectory(), 'backup')
     const made = await command(['backup', '--out', folder], ledger('ledger'))
     assert.equal(made.code, 0, made.err)
@@ -55,6 +61,9 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
     const restored = await command(['restore', folder, '--into', ledger('restored')], '')
     assert.equal(restored.code, 0, restored.err)
     assert.match(restored.err, /recheck --up-to head/)
+    assert.match(restored.err, /none of the ledger's 1\./)
+    const keys = await admin(ledger('restored'), (sql) => sql`SELECT FROM admin_keys WHERE revoked_at IS NULL`)
+    assert.equal(keys.count, 0, 'one that was revoked since must not open again')
     appendFileSync(join(folder, 'ledger.dump'), 'x')
     assert.match((await command(['restore', folder, '--into', ledger('restored')], '')).err, /digest differs/)
     service = await start(ledger('restored'))

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { findLiveKey } from '../../src/db/operator/admin-keys.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'
+import { digestOfKey } from '../../src/operator/keys/secret.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -49,6 +51,9 @@ onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk,
   assert.equal((await desk.post(`payments/${refunded}/refund`, { refundTxHash })).status, 200)
   await desk.post('senders', { address: world.at(11), label: 'Exchange', reason: 'many people' })
   await desk.post('pause', { reason: 'moving' })
+  const keys = []
+  for (const label of ['clerk', 'leaver']) keys.push((await desk.post('keys', { label, scopes: ['read'] })).json)
+  await desk.post(`keys/${keys[1].id}/revoke`)
   await world.settle()
 
   const { comparison } = await rebuild(again.ctx, world.pool, () => {})
@@ -64,9 +69,15 @@ onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk,
   assert.deepEqual(await stateIn(waiting), ['held', 'wrongAmount', null])
   const acts = (sql: typeof pool) =>
     sql`SELECT at, actor, action, subject, detail, request_id FROM audit WHERE actor = 'ada' ORDER BY at, id`
-  assert.equal((await acts(pool)).length, 7)
+  assert.equal((await acts(pool)).length, 10)
   assert.deepEqual([...(await acts(pool))], [...(await acts(world.pool))])
   assert.equal((await pool`SELECT FROM senders`).count, 1)
+  // Their keys open there as before, and what was revoked stays so.
+  const live = await Promise.all(keys.map(({ key }) => findLiveKey(pool, digestOfKey(key))))
+  assert.deepEqual(
+    live.map((key) => key?.label ?? null),
+    ['clerk', null],
+  )
   assert.equal((await pool`SELECT FROM settings WHERE name = 'paused' AND value = 'true'`).count, 1)
 
   await world.chain.mine()

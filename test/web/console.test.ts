@@ -9,6 +9,7 @@ import { type Service, type WellKnown, wallet } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from '../webhooks/receiver.ts'
 import { openConsole } from './console.ts'
+import { testKeys } from './console-keys.ts'
 import { testRefundMany } from './refund-many.ts'
 
 const BASIC_WEI = 10n ** 16n
@@ -324,6 +325,8 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('given up').waitFor({ state: 'detached' })
     await page.getByText('None in this state.').waitFor()
   })
+
+  testKeys(opened)
 
   test('every section fits a phone, in the dark theme too, whatever was entered', async () => {
     const long = { address: wallet(9, wellKnown).address, label: 'W'.repeat(64), reason: 'w'.repeat(400) }

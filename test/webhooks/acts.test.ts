@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { writeAudit } from '../../src/db/core/state.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
-import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { bodyFor } from '../../src/webhooks/chat.ts'
+import { KINDS } from '../../src/webhooks/told.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER } from '../support/world.ts'
 import { SECRET } from './receiver.ts'
@@ -52,12 +52,23 @@ test('what the passes wrote down for a person is, and what they wrote for the re
     'signerRestored',
     'foreignTransaction',
     'restored',
+    'wrongAdminKeys',
+    'keyRevoked',
     'reconciled',
   ])
     await writeAudit(pool, { actor: 'pass', action, detail: {} })
   assert.deepEqual(
     (await told()).map(({ type }) => type),
-    ['passes.halted', 'passes.resumed', 'signer.down', 'signer.restored', 'key.used', 'ledger.restored'],
+    [
+      'passes.halted',
+      'passes.resumed',
+      'signer.down',
+      'signer.restored',
+      'key.used',
+      'ledger.restored',
+      'keys.wrong',
+      'keys.changed',
+    ],
   )
 })
 

@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { connect } from '../../db/core/sql.ts'
+import { connect, type Pool } from '../../db/core/sql.ts'
+import { revokeAllKeys } from '../../operator/keys/admin-keys.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { emptyDatabaseUrl } from '../database.ts'
+import { actorHere, emptyDatabaseUrl } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from './tools.ts'
 
 /** Runs the command. */
 export async function restore(call: Call): Promise<ExitCode> {
-  const { out, args, signal } = call
+  const { out, args, flags, signal } = call
   const url = emptyDatabaseUrl(call, 'RESTORE_DATABASE_URL')
   const folder = args.folder ?? ''
   const file = join(folder, DUMP)
@@ -28,17 +29,30 @@ export async function restore(call: Call): Promise<ExitCode> {
     const contents = await readContents(pool)
     if (!isDeepStrictEqual(JSON.parse(JSON.stringify(contents)), expected))
       throw new RefusedError('What was restored differs from the manifest: do not use it. Take another backup.')
+    const keysRevoked = flags.has('keep-keys') ? 0 : await revokeRestoredKeys(pool)
     await out.result(
-      { restored: true, ...contents },
+      { restored: true, ...contents, keysRevoked },
       `Restored, and as the manifest has it: up to block ${contents.block?.number ?? '-'}.`,
     )
     out.say(`Stop every instance, point DATABASE_URL at it, and start. What happened on chain since then is followed again.
 Did you refund anything since ${createdAt}? The ledger does not know: before the start run "node-ledger recheck --up-to head",
 which holds each payment without a node for you to look at. When in doubt, run it.`)
+    if (keysRevoked > 0)
+      out.say(`Admin keys that open: none of the ledger's ${keysRevoked}. Some may have been revoked since, so all were; those of ADMIN_KEY
+stay. Make new ones with "node-ledger keys create".`)
     return EXIT.done
   } finally {
     await pool.end({ timeout: 5 })
   }
+}
+
+/** A key that was revoked since the backup would open again. @returns how many opened. */
+async function revokeRestoredKeys(pool: Pool): Promise<number> {
+  // A backup of an earlier version has none.
+  const [table] = await pool<{ isThere: boolean }[]>`SELECT to_regclass('admin_keys') IS NOT NULL AS "isThere"`
+  if (!table?.isThere) return 0
+  const done = await revokeAllKeys({ pool }, actorHere(), { reason: 'restored from a backup' })
+  return (done as { revoked: number }).revoked
 }
 
 function readManifest(folder: string): Manifest {

@@ -46,9 +46,12 @@ by table, schema and the dump's digest, read at the very moment of the dump. Key
     group: 'run',
     summary: 'restore a backup into an empty database, and hold it against its manifest',
     details: `Says what is to be done before the start: what was refunded since the backup the ledger no longer knows. The database may also be named by
-RESTORE_DATABASE_URL, which other users of the machine cannot see.`,
+RESTORE_DATABASE_URL, which other users of the machine cannot see. Admin keys of the ledger are revoked, since some may have been since the backup.`,
     args: [{ name: 'folder', help: 'of the backup' }],
-    options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
+    options: {
+      into: { value: 'url', help: 'an empty PostgreSQL database' },
+      'keep-keys': { help: 'have admin keys open that opened at the time of the backup', isOurs: true },
+    },
     examples: ['node-ledger restore <folder> --into <url>'],
     load: async () => (await import('../backup/restore.ts')).restore,
   },

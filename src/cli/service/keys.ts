@@ -2,7 +2,7 @@
 // which asks a key management service for the account of a key. A key is never printed, and an existing file never overwritten.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { addressOfKey, checksum } from '../../chain/read/wallets.ts'
@@ -26,7 +26,7 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   const password = plain ? null : await readPassword(io, values['password-file'], signal)
   const key = randomKey()
   const address = checksum(addressOfKey(key))
-  await writeNew(path, password === null ? `${key}\n` : `${JSON.stringify(await encryptKeystore(key, password))}\n`)
+  await writeNew(path, async () => (password === null ? key : JSON.stringify(await encryptKeystore(key, password))))
   await out.result({ address, file: path, encrypted: !plain }, address)
   out.say(`Written to ${path}${plain ? ', unencrypted' : ''}. It cannot be made again: keep a copy in a safe place.`)
   return EXIT.done
@@ -54,21 +54,24 @@ export function randomKey(): `0x${string}` {
   }
 }
 
-/** Makes the file, readable by its owner alone. */
-async function writeNew(path: string, text: string): Promise<void> {
+/** Makes a file of one line, readable by its owner alone. What is to be in it is made once the file is there; without it the file goes again. */
+export async function writeNew(path: string, make: () => Promise<string>): Promise<void> {
+  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
   try {
-    const file = await open(path, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    const line = await make()
+    await file.writeFile(`${line}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
+    await file.sync()
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
-    throw new RefusedError(`${path} cannot be written (${code}).`)
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
   }
+}
+
+function refuseFile(path: string, { code }: NodeJS.ErrnoException): never {
+  if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
+  throw new RefusedError(`${path} cannot be written (${code}).`)
 }
 
 async function readPassword(io: Io, path: string | undefined, signal: AbortSignal): Promise<string> {

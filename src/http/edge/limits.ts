@@ -43,7 +43,7 @@ export class Limits {
     const window = Math.floor(seconds / WINDOW_SEC)
     if (window !== this.#window) this.#begin(window)
     const reset = (this.#window + 1) * WINDOW_SEC
-    const count = this.#count((bucket << 1) | (client.family === 6 ? 1 : 0), client, limit)
+    const count = this.#count(tagOf(bucket, client), client, limit)
     return {
       limit,
       remaining: Math.max(0, limit - count),
@@ -51,6 +51,16 @@ export class Limits {
       retryAfter: Math.max(1, reset - seconds),
       exceeded: count > limit,
     }
+  }
+
+  /** True if a further request would be refused; counts nothing. */
+  isSpent(bucket: number, limit: number, client: Client): boolean {
+    const seconds = Math.floor(this.#clock() / 1000)
+    if (Math.floor(seconds / WINDOW_SEC) !== this.#window) return false
+    const tag = tagOf(bucket, client)
+    const where = mix(this.#seed, tag, client.high, client.low)
+    const slot = this.#table.find(where, tag, client.high, client.low)
+    return (slot < 0 ? (this.#shared?.[where % SHARED] ?? 0) : this.#table.count(slot)) >= limit
   }
 
   /** Bytes the counters hold at present. */
@@ -133,6 +143,10 @@ class Table {
     return count
   }
 
+  count(slot: number): number {
+    return (this.#words[slot * 3] ?? 0) & 0xffff
+  }
+
   doubled(seed: number): Table {
     const larger = new Table(this.slots * 2)
     for (let i = 0; i < this.#words.length; i += 3) {
@@ -147,6 +161,8 @@ class Table {
     return larger
   }
 }
+
+const tagOf = (bucket: number, { family }: Client) => (bucket << 1) | (family === 6 ? 1 : 0)
 
 /** Spreads keys over the table. Seeded, so that an attacker cannot choose addresses that all land on one slot. */
 function mix(seed: number, tag: number, high: number, low: number): number {

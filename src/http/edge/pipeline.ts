@@ -10,6 +10,7 @@ import type { Tools } from '../tools.ts'
 import { passesBy, readJsonBody, skipBody } from './body.ts'
 import { type Client, clientFinder } from './client-address.ts'
 import type { Query } from './guards.ts'
+import { keyCheck, next, refuseUnscoped } from './key-check.ts'
 import { Limits } from './limits.ts'
 import {
   allowed,
@@ -23,8 +24,6 @@ import {
 
 /** More headers than any client sends; each costs time to look at. */
 const HEADERS_MAX = 100
-/** Numbers the wrong keys for the limits: above all routes. */
-const WRONG_KEYS_BUCKET = 32_767
 const NO_WALLET = '' as Address
 const NO_CLIENT: Client = { family: 4, high: 0, low: 0 }
 
@@ -34,6 +33,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   const findClient = clientFinder(deps.settings.trustedProxies)
 
   const clientOf = ({ raw }: Call) => findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))
+  const refuseUnkeyed = keyCheck(limits, clientOf)
 
   function overLimit(route: Route, bucket: number, call: Call, reply: Reply): boolean {
     if (route.limitPerMinute === null) return false
@@ -43,32 +43,23 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return state.exceeded
   }
 
-  /** Compares the key before the counters: the right one is never refused. */
-  function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null {
-    const refused = route.authorize?.(call) ?? null
-    if (refused === null) return null
-    if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
-    if (!route.wrongKeys || call.raw.headers[route.wrongKeys.header] === undefined) return refused
-    const state = limits.take(WRONG_KEYS_BUCKET, route.wrongKeys.perMinute, clientOf(call))
-    if (!state.exceeded) return refused
-    setRateHeaders(reply, state)
-    return refuse('rateLimited')
-  }
-
   function sessionOf(call: Call): Address | Refusal {
     // A page of another origin must not act for the user who is signed in here.
     const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
     return (foreign ? null : sessions.read(call.cookies)) ?? refuse('notSignedIn')
   }
 
-  function admit(route: Route, bucket: number, call: Call, reply: Reply): Refusal | null {
+  function admit(route: Route, bucket: number, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
     const unready = route.configured?.()
     if (unready) return unready
     if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
-    const unauthorized = refuseUnkeyed(route, call, reply)
-    if (unauthorized) return unauthorized
+    return next(refuseUnkeyed(route, call, reply), (unauthorized) => unauthorized ?? admitKeyed(route, call, reply))
+  }
+
+  function admitKeyed(route: Route, call: Call, reply: Reply): Refusal | null {
     if (!isAllowed(route, call.method)) return refuseMethod(route, reply)
-    if (!route.session) return null
+    const unscoped = refuseUnscoped(route, call)
+    if (unscoped || !route.session) return unscoped
     const wallet = sessionOf(call)
     if (typeof wallet !== 'string') return wallet
     call.wallet = wallet
@@ -89,23 +80,30 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   /** The outcome of a request: at once where it is in memory, else a promise. */
   function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
     try {
-      const refused = refuseMessage(call) ?? admit(route, bucket, call, reply)
-      if (refused) return refused
-      const outcome = route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call)
+      const outcome = next<Refusal | null, Outcome>(
+        refuseMessage(call) ?? admit(route, bucket, call, reply),
+        (refused) =>
+          refused ?? (route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call)),
+      )
       return outcome instanceof Promise ? outcome.catch((fault) => failed(route, call, fault)) : outcome
     } catch (fault) {
       return failed(route, call, fault)
     }
   }
 
+  /** What a keyed route allows is told under its key alone. */
+  function answerOptions(route: Route, call: Call, reply: Reply, asked: ConditionalRequest): void | Promise<void> {
+    const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
+    const answer = (refusal: Refusal | null) =>
+      refusal ? sendOutcome(reply, route, asked, refusal) : sendOptions(reply.countAs(null), route, asked)
+    if (!(refused instanceof Promise)) return answer(refused)
+    return refused.catch((fault) => failed(route, call, fault)).then(answer)
+  }
+
   return function run(route: Route, bucket: number, call: Call, reply: Reply): void | Promise<void> {
     const asked = conditionsOf(call, sessions.sessionCookie)
     if (route.cors) setCorsHeaders(reply)
-    if (call.method === 'OPTIONS' && route.methods !== 'any') {
-      const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
-      if (refused) return sendOutcome(reply, route, asked, refused)
-      return sendOptions(reply.countAs(null), route, asked)
-    }
+    if (call.method === 'OPTIONS' && route.methods !== 'any') return answerOptions(route, call, reply, asked)
     const outcome = outcomeOf(route, bucket, call, reply)
     if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))
     return sendOutcome(reply, route, asked, outcome)
@@ -142,6 +140,7 @@ export function callOf(raw: IncomingMessage, params: Call['params'], query: Quer
     cookies: readCookies(raw.headers.cookie),
     body: {},
     wallet: NO_WALLET,
+    holder: null,
     client: NO_CLIENT,
     raw,
     requestId,

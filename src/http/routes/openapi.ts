@@ -20,7 +20,7 @@ export const openapi = ({ sessions }: Tools): Route => ({
 })
 
 export const adminOpenapi = (tools: Tools): Route => ({
-  ...adminGuard(tools),
+  ...adminGuard(tools, { GET: 'read' }),
   path: '/api/admin/openapi.json',
   methods: ['GET'],
   deadlineMs: null,

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
 import { FormFields } from './act-fields.tsx'
 import { type ActField, type Filled, problemsOf, readForm, withReason } from './act-form.ts'
-import { type ActRoute, type BodyOf, type Did, type ParamOf, placeOf, useAct } from './admin.ts'
+import { type ActRoute, type BodyOf, type Did, lacking, type ParamOf, placeOf, useAct } from './admin.ts'
 
 /** A field of that act's body. */
 export type FieldOf<Route extends ActRoute> = ActField<keyof BodyOf<Route> & string>
@@ -58,15 +58,23 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
   const { label, says, danger = false, main = false, act, params = {}, fields = [], body = {}, did, warns } = props
   const ask = useContext(Ask)
   const asked = { label, says, danger, path: placeOf(act, params), fields, body, warns }
+  const lacks = lacking(act)
   return (
     <button
       type="button"
+      disabled={lacks !== null}
       className={`button${danger ? ' danger' : ''}${main ? ' main' : ''}`}
       onClick={() => ask({ ...asked, did: (answer) => did(answer as Did<Route>) })}
     >
-      {label}…
+      {label}
+      <Beyond lacks={lacks} />
     </button>
   )
+}
+
+/** The end of a button's text: that it opens a dialog, or that the key lacks a right. */
+export function Beyond({ lacks }: { lacks: string | null }) {
+  return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
 }
 
 function ActForm({ label, says, path, fields, body, did, danger, warns, close }: Asked & { close: () => void }) {

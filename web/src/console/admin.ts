@@ -2,12 +2,22 @@
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
+import { ACT_SCOPES } from '../../../api/admin-scopes.ts'
 import { revive } from '../../../client/src/revive.ts'
 import { queries, type Reading } from '../ledger.ts'
 import { saveBlob } from '../ui/save.ts'
 
 const EVERY_MS = 10_000
 let key: string | null = null
+
+/** The key that was entered: whose it is, and what it may do. */
+export type OwnKey = Read<'keys/self'>
+let own: OwnKey | null = null
+/** The key that was entered; null before. */
+export const ownKey = (): OwnKey | null => own
+/** The scope of an act that the key lacks; null where it may do it. */
+export const lacking = (act: ActRoute): string | null =>
+  own?.scopes.includes(ACT_SCOPES[act]) ? null : ACT_SCOPES[act]
 
 /** Where the operator chose to keep the key for the tab. */
 const KEPT = 'node-ledger-admin-key'
@@ -22,7 +32,7 @@ export const keptKey = (): string | null => sessionStorage.getItem(KEPT)
 export async function enter(given: string, keep: boolean): Promise<void> {
   key = given
   try {
-    await ask('GET', 'senders')
+    own = await ask<OwnKey>('GET', 'keys/self')
     if (keep) sessionStorage.setItem(KEPT, given)
   } catch (error) {
     key = null
@@ -34,6 +44,7 @@ export async function enter(given: string, keep: boolean): Promise<void> {
 /** Forgets the key and everything that was read with it. */
 export function leave(): void {
   key = null
+  own = null
   sessionStorage.removeItem(KEPT)
   queries.removeQueries({ queryKey: ['admin'] })
 }
@@ -158,6 +169,7 @@ export interface Trends extends Shape<'Trends'> {}
 export type TrendBin = Trends['bins'][number]
 export interface Preview extends Shape<'Preview'> {}
 export interface Reconciliation extends Shape<'Reconciliation'> {}
+export interface AdminKey extends Shape<'AdminKey'> {}
 export interface Endpoint extends Shape<'Endpoint'> {}
 export interface Delivery extends Shape<'Delivery'> {}
 export interface AuditEntry extends Shape<'AuditEntry'> {}

@@ -5,11 +5,12 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { useSite } from '../site.ts'
 import { Page, Section as Part } from '../ui/page.tsx'
-import { Failed } from '../ui/states.tsx'
+import { Empty, Failed } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
-import { enter, keptKey, leave } from './admin.ts'
+import { enter, keptKey, leave, ownKey } from './admin.ts'
 import { Audit } from './ledger/audit.tsx'
 import { Books } from './ledger/books.tsx'
+import { Keys } from './ledger/keys.tsx'
 import { Nodes } from './ledger/nodes.tsx'
 import { RoundsConsole } from './ledger/rounds.tsx'
 import { State } from './ledger/state.tsx'
@@ -36,6 +37,7 @@ const SECTIONS = {
   'contract-wallets': ['Contract wallets', ContractWalletsConsole],
   transactions: ['Transactions', Transactions],
   webhooks: ['Webhooks', Webhooks],
+  keys: ['Keys', Keys],
   books: ['Books', Books],
   audit: ['Audit log', Audit],
 } as const
@@ -57,6 +59,7 @@ export function Console() {
 function Inside({ section, left }: { section: Section; left: () => void }) {
   const [name, Shown] = SECTIONS[section]
   const { name: site } = useSite()
+  const needs = section === 'keys' ? 'operate' : 'read'
   // After the page's own effect, which sets it to what the console is called as a whole.
   useEffect(() => {
     document.title = `${name} · Operator console · ${site}`
@@ -76,22 +79,38 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
             </Link>
           ))}
         </nav>
-        <button
-          type="button"
-          className="button quiet"
-          onClick={() => {
-            leave()
-            left()
-          }}
-        >
-          Leave
-        </button>
+        <div className="buttons">
+          <WhoseKey />
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => {
+              leave()
+              left()
+            }}
+          >
+            Leave
+          </button>
+        </div>
       </div>
-      <Acts>
-        <Shown />
-      </Acts>
+      {ownKey()?.scopes.includes(needs) ? (
+        <Acts>
+          <Shown />
+        </Acts>
+      ) : (
+        <Empty title={`Your key lacks “${needs}”.`}>
+          <p>Another operator can give you a key that has it.</p>
+        </Empty>
+      )}
     </Page>
   )
+}
+
+/** Who acts here: the label in the audit log, and what the key may do where that is not everything. */
+function WhoseKey() {
+  const own = ownKey()
+  if (own === null) return null
+  return <span className="note">{own.id === null ? own.label : `${own.label}: ${own.scopes.join(', ')}`}</span>
 }
 
 function Door({ opened }: { opened: () => void }) {
@@ -125,9 +144,10 @@ function Door({ opened }: { opened: () => void }) {
           {knock.isPending ? 'Trying…' : 'Enter'}
         </button>
         <p className="note">
-          One of the keys of <code>ADMIN_KEY</code>; on an embedded ledger it is in <code>secrets.json</code> of the
-          data directory. It is kept in this page’s memory alone, and gone when you leave or reload, unless you have it
-          kept for this tab: then a script that got into this page could read it.
+          A key of the ledger, which another operator or <code>node-ledger keys create</code> makes, or one of{' '}
+          <code>ADMIN_KEY</code>; on an embedded ledger that is in <code>secrets.json</code> of the data directory. It
+          is kept in this page’s memory alone, and gone when you leave or reload, unless you have it kept for this tab:
+          then a script that got into this page could read it.
         </p>
       </form>
     </Part>
@@ -137,6 +157,6 @@ function Door({ opened }: { opened: () => void }) {
 function inWords(error: Error): Error {
   if (!(error instanceof LedgerError)) return error
   if (error.status === 401) return new Error('The service does not know this key.')
-  if (error.status === 404) return new Error('This service has no operator key configured: set ADMIN_KEY.')
+  if (error.status === 404) return new Error('This service has no admin key: make one with "node-ledger keys create".')
   return error
 }

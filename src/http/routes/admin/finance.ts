@@ -23,7 +23,7 @@ const fileRoute =
 
 /** Answered without a chain: it is looked at when something does not work. */
 const config: Build = (tools) => ({
-  ...adminGuard(tools),
+  ...adminGuard(tools, { GET: 'read' }),
   path: '/api/admin/config',
   methods: ['GET'],
   deadlineMs: null,
@@ -48,11 +48,11 @@ export const financeRoutes: readonly Build[] = [
   }),
   readingRoute('transactions', listTransactions),
   readingRoute('transactions/stuck', listStuck),
-  actRoute('transactions/free', takeOverNonce),
+  actRoute('transactions/free', 'operate', takeOverNonce),
   readingRoute('rounds', listRounds),
   readingRoute('trends', showTrends),
   readingRoute('credit/preview', previewRound),
   readingRoute('reconciliation', showReconciliation),
-  actRoute('reconciliation/run', runReconciliation),
+  actRoute('reconciliation/run', 'operate', runReconciliation),
   config,
 ]

@@ -1,5 +1,7 @@
-// The door of /api/admin: 404 for everything beneath it while no key is configured, 401 without the right one. The label of the
-// key that opens it (setting ADMIN_KEY, header x-admin-key) is the actor in the audit log. What is not routed elsewhere ends here.
+// The door of /api/admin: 404 for everything beneath it while neither ADMIN_KEY nor the ledger has a key, 401 without the right one
+// (header x-admin-key), 403 where it lacks the scope. The label of the key is the actor in the audit log. Keys of ADMIN_KEY have every scope,
+// and open while the database is away. What is not routed elsewhere ends here.
+import { type KeyHolder, SCOPES } from '../../../domain/keys/admin-key.ts'
 import { type Refusal, refuse } from '../../refusals.ts'
 import type { Call, Route } from '../../route.ts'
 import { headerOnce, sameSecret } from '../../secrets.ts'
@@ -9,41 +11,57 @@ const KEY_HEADER = 'x-admin-key'
 /** A hand that mistypes, and a script whose key has been changed, stay below. */
 const WRONG_KEYS_PER_MINUTE = 20
 
-/** The rules shared by every route under /api/admin. */
-export function adminGuard({ deps, isOwnOrigin }: Tools) {
-  // Read at each call: they may change while the service runs.
-  const keys = () => deps.settings.adminKeys
+/** The rules shared by every route under /api/admin; `scopes` is what the key must have. */
+export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | null) {
   return {
+    scopes,
     // An operator is not limited. Wrong keys are: a random key cannot be guessed, but trying must not be free.
     limitPerMinute: null,
-    wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE },
+    wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE, tell: tools.tellWrongKey },
     countedUnkeyedAs: '/api/admin',
     cache: 'private, no-store',
     cors: false,
-    configured: () => (keys().length === 0 ? refuse('unknownRoute') : null),
-    authorize: (call: Call) => {
+    authorize: (call, isLimited) => {
       // A page of another origin must not act with a key that a browser was made to send.
-      const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
-      return foreign || labelOf(call, keys()) === null ? refuse('wrongKey') : null
+      const foreign = call.method === 'POST' && !tools.isOwnOrigin(call.raw.headers.origin)
+      const given = foreign ? '' : (headerOnce(call.raw, KEY_HEADER) ?? '')
+      // Read at each call: they may change while the service runs.
+      call.holder = inEnvironment(given, tools.deps.settings.adminKeys)
+      return call.holder ? null : askLedger(tools, call, given, isLimited)
     },
   } satisfies Partial<Route>
 }
 
-/** The label of the key that the call carries; null: no match. Compares with every key, so that the time does not reveal which one matched. */
-export function labelOf({ raw }: Call, keys: Tools['deps']['settings']['adminKeys']): string | null {
-  const given = headerOnce(raw, KEY_HEADER) ?? ''
+/** Compares with every key, so that the time does not reveal which one matched. */
+function inEnvironment(given: string, keys: Tools['deps']['settings']['adminKeys']): KeyHolder | null {
   let label: string | null = null
   for (const key of keys) {
     if (sameSecret(given, key.key)) label = key.label
   }
-  return label
+  return label === null ? null : { label, scopes: SCOPES, keyId: null, expiresAt: null }
+}
+
+async function askLedger(
+  { deps, ledgerKeys }: Tools,
+  call: Call,
+  given: string,
+  isLimited: () => boolean,
+): Promise<Refusal | null> {
+  const found = await ledgerKeys.find(given, isLimited)
+  if (found) {
+    const { id: keyId, label, scopes, expiresAt } = found
+    call.holder = { keyId, label, scopes, expiresAt }
+    return null
+  }
+  const hasKeys = deps.settings.adminKeys.length > 0 || (await ledgerKeys.hasAny())
+  return refuse(hasKeys ? 'wrongKey' : 'unknownRoute')
 }
 
 /** Answers paths under /api/admin that have no route. */
 const nowhere =
   (path: string) =>
   (tools: Tools): Route => ({
-    ...adminGuard(tools),
+    ...adminGuard(tools, null),
     path,
     methods: 'any',
     deadlineMs: null,

@@ -2,9 +2,11 @@
 // back as JSON, a refusal with its status and its own words. An act is done once for one `Idempotency-Key`.
 import { createHash } from 'node:crypto'
 import { finishKey, freeKey, takeKey } from '../../../db/core/idempotency.ts'
+import type { KeyHolder, Scope } from '../../../domain/keys/admin-key.ts'
 import { toJson } from '../../../lib/json.ts'
 import {
   type Act,
+  type Actor,
   type Fields,
   isOperatorRefusal,
   type OperatorDeps,
@@ -13,7 +15,7 @@ import {
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
-import { adminGuard, labelOf } from './guard.ts'
+import { adminGuard } from './guard.ts'
 
 /** A reading may look at much, an act asks the chain a few things. */
 const DEADLINE_MS = 30_000
@@ -21,12 +23,13 @@ const KEY_FORM = /^[\x21-\x7e]{1,128}$/
 
 /** The answer of a route: an object that becomes JSON, a file, or a refusal. */
 type Answer = object | Download | OperatorRefusal
+type Reader = Parameters<typeof readingRoute>[1]
 
-/** GET of a reading. Fields are the path's parameters and the query's, the former first. */
+/** GET of a reading, for keys that may read unless it says otherwise. Fields are the path's parameters and the query's, the former first. */
 export const readingRoute =
-  (path: string, read: (deps: OperatorDeps, input: Fields) => Promise<Answer>) =>
+  (path: string, read: (deps: OperatorDeps, input: Fields) => Promise<Answer>, scope: Scope = 'read') =>
   (tools: Tools): Route => ({
-    ...adminGuard(tools),
+    ...adminGuard(tools, { GET: scope }),
     path: `/api/admin/${path}`,
     methods: ['GET'],
     deadlineMs: DEADLINE_MS,
@@ -39,21 +42,32 @@ export const readingRoute =
 
 /** POST of an act. Fields are the path's parameters and those of the JSON body, which may be left out where none is needed. */
 export const actRoute =
-  (path: string, act: Act) =>
+  (path: string, scope: Scope, act: Act, { kept }: ActOptions = {}) =>
   (tools: Tools): Route => ({
-    ...adminGuard(tools),
+    ...adminGuard(tools, { POST: scope }),
     path: `/api/admin/${path}`,
     methods: ['POST'],
     takesJson: 'orNothing',
     deadlineMs: DEADLINE_MS,
-    handle: (call) => once(tools, call, act),
+    handle: (call) => once(tools, call, act, kept),
   })
 
+interface ActOptions {
+  /** The answer as it is kept for its Idempotency-Key, where that is less than what is answered. */
+  kept?: (answer: object) => object
+}
+
 /** GET and POST of one path. */
-export const bothRoute = (path: string, read: Parameters<typeof readingRoute>[1], act: Act) => (tools: Tools) => {
-  const [reading, acting] = [readingRoute(path, read)(tools), actRoute(path, act)(tools)]
+export const bothRoute = (path: string, read: Reader, scope: Scope, act: Act) => (tools: Tools) => {
+  const [reading, acting] = [readingRoute(path, read)(tools), actRoute(path, scope, act)(tools)]
+  return bothOf(reading, acting)
+}
+
+/** One route of a reading and an act at the same path. */
+export function bothOf(reading: Route, acting: Route): Route {
   return {
     ...acting,
+    scopes: { ...reading.scopes, ...acting.scopes },
     methods: ['GET', 'POST'],
     handle: (call) => (call.method === 'POST' ? acting.handle(call) : reading.handle(call)),
   } satisfies Route
@@ -65,21 +79,15 @@ function outcomeOf(answer: Answer): Outcome {
 }
 
 /** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
-async function once({ deps }: Tools, call: Call, act: Act): Promise<Outcome> {
+async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: object) => answer): Promise<Outcome> {
   const { operator } = deps
-  const name = labelOf(call, deps.settings.adminKeys)
+  const { holder } = call
   if (operator === null) return refuse('noChain')
-  if (name === null) return refuse('wrongKey')
-  const run = async () =>
-    outcomeOf(
-      await act(
-        operator,
-        { name, requestId: call.requestId },
-        { ...(call.body as Fields), ...(call.params as Fields) },
-      ),
-    )
+  if (holder === null) return refuse('wrongKey')
+  const name = holder.label
+  const run = () => act(operator, actorOf(call, holder), { ...(call.body as Fields), ...(call.params as Fields) })
   const given = call.raw.headersDistinct['idempotency-key']
-  if (given === undefined) return run()
+  if (given === undefined) return outcomeOf(await run())
   const [key = ''] = given
   if (given.length !== 1 || !KEY_FORM.test(key)) return refuse('badIdempotencyKey')
   const state = await takeKey(operator.pool, name, key, digestOf(call))
@@ -91,24 +99,33 @@ async function once({ deps }: Tools, call: Call, act: Act): Promise<Outcome> {
     case 'otherRequest':
       return refuse('otherAct')
     case 'ours':
-      return keep(operator, name, key, run)
+      return keep({ pool: operator.pool, name, key }, run, kept)
   }
 }
 
 /** Keeps the answer of an act that was done. A refused or failed one may be sent again under the same key, and runs again. */
-async function keep(operator: OperatorDeps, name: string, key: string, run: () => Promise<Outcome>): Promise<Outcome> {
+async function keep(
+  { pool, name, key }: { pool: OperatorDeps['pool']; name: string; key: string },
+  run: () => Promise<Answer>,
+  kept: (answer: object) => object,
+): Promise<Outcome> {
   let done = false
   try {
-    const outcome = await run()
+    const answer = await run()
+    const outcome = outcomeOf(answer)
     if ('json' in outcome) {
       done = true
-      await finishKey(operator.pool, name, key, outcome.json)
+      await finishKey(pool, name, key, toJson(kept(answer)))
     }
     return outcome
   } finally {
     // If even this fails, the key can be taken over after a minute.
-    if (!done) await freeKey(operator.pool, name, key).catch(() => {})
+    if (!done) await freeKey(pool, name, key).catch(() => {})
   }
+}
+
+function actorOf({ requestId }: Call, holder: KeyHolder): Actor {
+  return { name: holder.label, requestId, ...(holder.keyId !== null && { held: holder }) }
 }
 
 function digestOf({ method, raw, body }: Call): string {

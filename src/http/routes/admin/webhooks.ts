@@ -10,9 +10,9 @@ import {
 import { actRoute, bothRoute, readingRoute } from './route.ts'
 
 export const webhookRoutes = [
-  bothRoute('webhooks', listWebhooks, addWebhook),
-  actRoute('webhooks/remove', removeWebhook),
+  bothRoute('webhooks', listWebhooks, 'operate', addWebhook),
+  actRoute('webhooks/remove', 'operate', removeWebhook),
   readingRoute('webhooks/deliveries', listDeliveries),
-  actRoute('webhooks/deliveries/:id/redeliver', redeliver),
-  actRoute('webhooks/enable', enableWebhook),
+  actRoute('webhooks/deliveries/:id/redeliver', 'operate', redeliver),
+  actRoute('webhooks/enable', 'operate', enableWebhook),
 ]

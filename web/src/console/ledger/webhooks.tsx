@@ -30,15 +30,11 @@ function Endpoints() {
           act="webhooks"
           says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
           fields={[
-            {
-              name: 'url',
-              label: 'URL',
-              required: true,
-              placeholder: 'https://… or smtps://user:password@host?from=…&to=…',
-            },
+            { name: 'url', label: 'URL', required: true, placeholder: 'https://…' },
             {
               name: 'secret',
-              label: 'Signing secret (two with a comma while it is rotated; none for a chat or mail)',
+              label: 'Signing secret (two with a comma while it is rotated)',
+              required: true,
               placeholder: 'whsec_…',
             },
           ]}

@@ -6,7 +6,8 @@ import { nearestTier } from '../../nearest.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Mark } from '../../ui/facts.tsx'
 import { Failed } from '../../ui/states.tsx'
-import { type Did, type Payment, useAct } from '../admin.ts'
+import { Beyond } from '../act.tsx'
+import { type Did, lacking, type Payment, useAct } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { RefundMany } from './refund-many.tsx'
 import type { Tiers } from './sentences.ts'
@@ -24,6 +25,7 @@ type Decision = 'release' | 'dismiss'
 /** The bar above the list, and the dialog that it opens. */
 export function DecideMany({ payments, open, choose }: DecideManyProps) {
   const [asked, setAsked] = useState<{ decision: Decision | 'refund'; payments: readonly Payment[] } | null>(null)
+  const lacks = lacking('payments/decide')
   const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
   const close = () => {
     setAsked(null)
@@ -48,15 +50,18 @@ export function DecideMany({ payments, open, choose }: DecideManyProps) {
           <span role="status">
             {count(payments.length, 'payment')} chosen, {ether(sumWei)} ETH
           </span>
-          <button type="button" className="button" onClick={() => setAsked({ decision: 'release', payments })}>
-            Release chosen…
-          </button>
-          <button type="button" className="button" onClick={() => setAsked({ decision: 'refund', payments })}>
-            Refund chosen…
-          </button>
-          <button type="button" className="button danger" onClick={() => setAsked({ decision: 'dismiss', payments })}>
-            Dismiss chosen…
-          </button>
+          {DECISIONS.map((decision) => (
+            <button
+              key={decision}
+              type="button"
+              className={decision === 'dismiss' ? 'button danger' : 'button'}
+              disabled={lacks !== null}
+              onClick={() => setAsked({ decision, payments })}
+            >
+              {LABELS[decision]} chosen
+              <Beyond lacks={lacks} />
+            </button>
+          ))}
         </div>
       )}
       <Dialog open={asked !== null} onClose={() => setAsked(null)} title={TITLES[asked?.decision ?? 'release']}>
@@ -69,6 +74,8 @@ export function DecideMany({ payments, open, choose }: DecideManyProps) {
   )
 }
 
+const DECISIONS = ['release', 'refund', 'dismiss'] as const
+const LABELS = { release: 'Release', dismiss: 'Dismiss', refund: 'Refund' } as const
 const TITLES = { release: 'Release payments', dismiss: 'Dismiss payments', refund: 'Refund payments' } as const
 
 const EFFECT: Record<Decision, string> = {

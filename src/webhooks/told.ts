@@ -1,7 +1,7 @@
 // What each kind of event says to a person: its words, the place in the console where it is seen to, and whether somebody has to act. What has to be
 // done stands in docs/RUNBOOK.md under the kind's own name, which the service serves as /runbook.html.
 
-export interface Kind {
+interface Kind {
   words: string
   /** True where somebody has to look: it has its section in the runbook. */
   asks?: true
@@ -43,6 +43,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions' },
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions' },
   'key.used': { words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
+  'keys.wrong': { words: 'Wrong admin keys are being tried', asks: true, place: AUDIT },
+  'keys.changed': { words: 'An admin key was made or revoked', place: '/console/keys' },
   'ledger.restored': {
     words: 'The ledger was restored from a backup: payments are held to be looked at',
     asks: true,

@@ -1,0 +1,47 @@
+// The commands about admin keys of the ledger.
+import type { Command } from '../command.ts'
+import { REASON, YES } from './options.ts'
+
+export const KEYS: readonly Command[] = [
+  {
+    name: 'keys create',
+    group: 'decide',
+    summary: 'make an admin key for a person or a machine, with the rights you name',
+    details: `The ledger keeps a digest of the key: it is shown this once, on a terminal, or written to a file that only you may read. It opens
+at once, on every instance. The label is the actor in the audit log, so give each person and each machine one of their own. Scopes: read;
+decide (payments, nodes, deny list); prices (tiers); terms (credit terms, payments wallets, contract wallets); operate (pause, halts, webhooks,
+keys).`,
+    options: {
+      label: { value: 'name', help: 'who acts by it', required: true },
+      scopes: { value: 'list', help: 'some of read,decide,prices,terms,operate', required: true },
+      expires: { value: 'time', help: 'how long it opens, as 90d or 8h; 90d where it is left out, at most 366d' },
+      out: { value: 'file', help: 'where to write it; must not exist' },
+      ...REASON,
+    },
+    examples: [
+      'node-ledger keys create --label grace --scopes read,decide --out grace.key',
+      'node-ledger keys create --label shop-bot --scopes read --expires 30d --out bot.key',
+    ],
+    load: async () => (await import('../desk/keys.ts')).create,
+  },
+  {
+    name: 'keys list',
+    group: 'decide',
+    summary: 'list the admin keys: their rights, who made them, their last use and their end',
+    examples: ['node-ledger keys list'],
+    load: async () => (await import('../desk/keys.ts')).list,
+  },
+  {
+    name: 'keys revoke',
+    group: 'decide',
+    summary: 'have an admin key open no more; every instance knows within three seconds',
+    details: 'Keys of ADMIN_KEY are not in the ledger: take their line out, and "node-ledger reload".',
+    args: [{ name: 'id', help: 'its number in the list', optional: true }],
+    options: { all: { help: 'every key of the ledger, as after a theft', isOurs: true }, ...REASON, ...YES },
+    examples: [
+      'node-ledger keys revoke <key> --reason "left the team" --yes',
+      'node-ledger keys revoke --all --reason "stolen" --yes',
+    ],
+    load: async () => (await import('../desk/keys.ts')).revoke,
+  },
+]

@@ -1,0 +1,71 @@
+// The commands `node-ledger keys create`, `list` and `revoke`: the admin keys of the ledger. They need no chain.
+import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/keys/admin-keys.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withDatabase } from '../database.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { accepted, fieldsOf } from '../operator.ts'
+import { agrees, tableOf } from '../output.ts'
+import { writeNew } from '../service/keys.ts'
+
+const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
+
+/** What `createKey` answers. */
+interface Made {
+  id: number
+  label: string
+  expiresAt: Date
+  key: string
+}
+
+/** `keys create`. */
+export async function create(call: Call): Promise<ExitCode> {
+  const { io, out, values } = call
+  const { out: path, ...given } = fieldsOf(call)
+  if (path === undefined && !io.stdout.isTTY)
+    throw new UsageError('There is no terminal to show the key on: add --out <file>.')
+  return await withDatabase(io, async ({ pool, config }) => {
+    const environmentLabels = config.secrets.adminKeys.map(({ label }) => label)
+    const make = async () => accepted((await createKey({ pool, environmentLabels }, actorHere(), given)) as Made, call)
+    if (values.out === undefined) {
+      const made = await make()
+      await out.result(made, made.key)
+      out.say(`Key ${made.id} of ${made.label}, until ${made.expiresAt.toISOString()}. It is not shown again.`)
+      return EXIT.done
+    }
+    let made: Made | undefined
+    await writeNew(values.out, async () => {
+      made = await make()
+      return made.key
+    })
+    const { key: _secret, ...shown } = made as unknown as Made
+    await out.result({ ...shown, file: values.out }, `Key ${shown.id} of ${shown.label} is in ${values.out}.`)
+    return EXIT.done
+  })
+}
+
+/** `keys list`. */
+export async function list(call: Call): Promise<ExitCode> {
+  return await withDatabase(call.io, async ({ pool, config }) => {
+    const environmentLabels = config.secrets.adminKeys.map(({ label }) => label)
+    const found = (await listKeys({ pool, environmentLabels })) as { keys: { scopes: string[] }[] }
+    const rows = found.keys.map((row) => ({ ...row, scopes: row.scopes.join(',') }))
+    const inSettings =
+      environmentLabels.length > 0 ? `\nIn ADMIN_KEY, with every scope: ${environmentLabels.join(', ')}.` : ''
+    await call.out.result(found, () => (rows.length === 0 ? 'None.' : tableOf(rows, COLUMNS)) + inSettings)
+    return EXIT.done
+  })
+}
+
+/** `keys revoke`. */
+export async function revoke(call: Call): Promise<ExitCode> {
+  const { io, out, args, flags, signal } = call
+  const all = flags.has('all')
+  if (all === (args.id !== undefined)) throw new UsageError('Name a key by its number, or add --all.')
+  return await withDatabase(io, async ({ pool }) => {
+    const question = all ? 'Have no key of the ledger open any more?' : `Have key ${args.id} open no more?`
+    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('The keys stay as they were.')
+    const done = accepted(await (all ? revokeAllKeys : revokeKey)({ pool }, actorHere(), fieldsOf(call)), call)
+    await out.result(done, 'Revoked: within three seconds no instance opens to it.')
+    return EXIT.done
+  })
+}

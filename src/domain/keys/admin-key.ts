@@ -1,0 +1,24 @@
+// Admin keys that the ledger holds: their scopes, their labels, and who holds one.
+
+/** What a key may do: read; decide about payments, nodes and senders; prices; terms and payments wallets; the service itself. */
+export const SCOPES = ['read', 'decide', 'prices', 'terms', 'operate'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** Labels of keys, in the ledger and in ADMIN_KEY. */
+export const LABEL_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/
+/** The service's own names in the ledger: an operator of that name would be taken for it, and their decisions would not be kept. */
+export const OUR_NAMES: readonly string[] = ['pass', 'start', 'seed', 'rebuild', 'refundCheck']
+
+/** The holder of a key, as the guard knows them once the key has opened. */
+export interface KeyHolder {
+  /** The actor in the audit log. */
+  readonly label: string
+  readonly scopes: readonly Scope[]
+  /** Null for a key of ADMIN_KEY, which the ledger does not hold. */
+  readonly keyId: number | null
+  readonly expiresAt: Date | null
+}
+
+/** The scopes of `wanted` that `held` lacks. */
+export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
+  wanted.filter((scope) => !held.includes(scope))

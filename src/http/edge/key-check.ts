@@ -1,0 +1,48 @@
+// Asks a route for its key before anything else is told of it, counts wrong keys, and holds the key's scope against the route's.
+import { refuseAct } from '../../operator/act.ts'
+import { type Refusal, refuse, refuseAs } from '../refusals.ts'
+import type { Call, Route } from '../route.ts'
+import type { Client } from './client-address.ts'
+import type { Limits } from './limits.ts'
+import { type Reply, setRateHeaders } from './reply.ts'
+
+/** Numbers the wrong keys for the limits: above all routes. */
+const WRONG_KEYS_BUCKET = 32_767
+
+/** Builds the check of a route's key. */
+export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
+  /** Compares the key before the counters: the right one is never refused. */
+  function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
+    if (!route.authorize) return null
+    const perMinute = route.wrongKeys?.perMinute ?? 0
+    const isLimited = () => limits.isSpent(WRONG_KEYS_BUCKET, perMinute, clientOf(call))
+    return next(route.authorize(call, isLimited), (refused) => countUnkeyed(route, call, reply, refused))
+  }
+
+  function countUnkeyed(route: Route, call: Call, reply: Reply, refused: Refusal | null): Refusal | null {
+    if (refused === null) return null
+    if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
+    // Where there is no key at all, none is wrong.
+    if (!route.wrongKeys || refused.refused !== 'wrongKey') return refused
+    if (call.raw.headers[route.wrongKeys.header] === undefined) return refused
+    route.wrongKeys.tell?.()
+    const state = limits.take(WRONG_KEYS_BUCKET, route.wrongKeys.perMinute, clientOf(call))
+    if (!state.exceeded) return refused
+    setRateHeaders(reply, state)
+    return refuse('rateLimited')
+  }
+
+  return refuseUnkeyed
+}
+
+/** Goes on with a value at once where it is there, else once it is. */
+export function next<T, U>(value: T | Promise<T>, then: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(then) : then(value)
+}
+
+/** A key without the scope of what was asked for. OPTIONS and unknown paths ask for none. */
+export function refuseUnscoped({ scopes }: Route, { method, holder }: Call): Refusal | null {
+  const scope = scopes?.[method === 'POST' ? 'POST' : 'GET']
+  if (scope === undefined || holder?.scopes.includes(scope)) return null
+  return refuseAs(refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`))
+}

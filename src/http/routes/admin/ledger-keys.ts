@@ -1,0 +1,60 @@
+// Looks admin keys up in the ledger. What was found holds for a few seconds, on each instance: that is how long a revoked key still opens. A
+// text that cannot be a key is not looked for, nor what was never right of a caller who has sent too many wrong ones. A key's last use goes
+// on record beside the request.
+import { findLiveKey, hasLiveKeys, type LiveKey, noteKeyUsed } from '../../../db/operator/admin-keys.ts'
+import { Cache, shared } from '../../../lib/cache.ts'
+import type { Log } from '../../../lib/log.ts'
+import { digestOfKey, isKeyForm } from '../../../operator/keys/secret.ts'
+import type { DatabaseRead } from '../../database-read.ts'
+
+/** A revoked key opens no longer than this. */
+const HOLDS_MS = 3_000
+/** Digests that are kept at a time: more than there are keys, so that wrong ones cannot displace them all at once. */
+const KEPT_MAX = 2_000
+const NOTE_EVERY_MS = 60_000
+
+export class LedgerKeys {
+  readonly #query: DatabaseRead
+  readonly #clock: () => number
+  readonly #log: Log
+  readonly #found: Cache<LiveKey | null>
+  readonly #hasAny: () => Promise<boolean>
+  /** Digests of keys that were right once: they are always looked for. */
+  readonly #right = new Set<string>()
+  /** When the use of a key was last put on record, by its id. */
+  readonly #noted = new Map<number, number>()
+
+  constructor(query: DatabaseRead, { monotonicClock: clock, log }: { monotonicClock: () => number; log: Log }) {
+    this.#query = query
+    this.#clock = clock
+    this.#log = log
+    this.#found = new Cache({ clock, weightMax: KEPT_MAX })
+    this.#hasAny = shared(() => query(hasLiveKeys), { ageMaxMs: HOLDS_MS, clock })
+  }
+
+  /** True if any key of the ledger opens. */
+  hasAny(): Promise<boolean> {
+    return this.#hasAny()
+  }
+
+  /** The key with this text; null where none opens by it. Throws while the database does not answer. */
+  async find(text: string, isLimited: () => boolean): Promise<LiveKey | null> {
+    if (!isKeyForm(text)) return null
+    const digest = digestOfKey(text)
+    if (!this.#right.has(digest) && isLimited()) return null
+    const key = await this.#found.get(digest, HOLDS_MS, () => this.#query((sql) => findLiveKey(sql, digest)))
+    if (key === null) this.#right.delete(digest)
+    else if (this.#right.size < KEPT_MAX) this.#right.add(digest)
+    if (key !== null) this.#note(key)
+    return key
+  }
+
+  #note({ id, isNoted }: LiveKey): void {
+    const now = this.#clock()
+    if (isNoted || now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return
+    this.#noted.set(id, now)
+    this.#query((sql) => noteKeyUsed(sql, id)).catch((err) =>
+      this.#log.warn({ err, key: id }, 'the use of an admin key was not put on record'),
+    )
+  }
+}

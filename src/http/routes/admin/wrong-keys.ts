@@ -1,0 +1,38 @@
+// Tells the operator of wrong admin keys: each is counted, and many within ten minutes leave one row in the audit log. Never with the key.
+import type { Pool } from '../../../db/core/sql.ts'
+import { writeAudit } from '../../../db/core/state.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { HttpMeters } from '../../deps.ts'
+
+/** A hand that mistypes stays below, and so does a script whose key was changed and which gives up. */
+const TOLD_FROM = 20
+const WINDOW_MS = 600_000
+
+interface WrongKeysDeps {
+  readonly sql: Pool
+  readonly meters?: HttpMeters
+  readonly monotonicClock: () => number
+  readonly log: Log
+}
+
+/** Builds what is called at each wrong key. */
+export function wrongKeyTeller({ sql, meters, monotonicClock, log }: WrongKeysDeps): () => void {
+  let began = Number.NEGATIVE_INFINITY
+  let count = 0
+  return () => {
+    meters?.wrongAdminKey?.()
+    const now = monotonicClock()
+    if (now - began >= WINDOW_MS) {
+      began = now
+      count = 0
+    }
+    count++
+    // Once a window, on each instance.
+    if (count !== TOLD_FROM) return
+    log.warn({ count }, 'wrong admin keys are being tried')
+    const detail = { count, withinSec: Math.ceil((now - began) / 1000) }
+    writeAudit(sql, { actor: 'pass', action: 'wrongAdminKeys', detail }).catch((err) =>
+      log.warn({ err }, 'wrong admin keys were not put on record'),
+    )
+  }
+}

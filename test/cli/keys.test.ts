@@ -1,0 +1,86 @@
+// Keys made by the command line: where they are written, and what is never shown.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { addressOfKey } from '../../src/chain/read/wallets.ts'
+import { decryptKeystore } from '../../src/chain/send/keystore.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { runHere, runProcess } from '../support/cli.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const directory = temporaryDirectory()
+let database: TestDatabase
+let pool: Pool
+let env: Record<string, string>
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  env = { NODE_ENV: 'test', DATABASE_URL: database.url, DATA_DIR: directory }
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+const run = (...argv: string[]) => runHere(argv, env)
+
+describe('keys new', () => {
+  test('writes a key that only its owner may read and only the password opens, and prints the address alone', async () => {
+    const [path, passwordFile] = [join(directory, 'minter.json'), join(directory, 'pw')]
+    writeFileSync(passwordFile, 'correct horse battery\n')
+    const { code, out, err } = await runProcess(['keys', 'new', '--out', path, '--password-file', passwordFile], env)
+    assert.equal(code, 0, err)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    const key = await decryptKeystore(readFileSync(path, 'utf8'), 'correct horse battery')
+    assert.equal(addressOfKey(key), out.trim().toLowerCase())
+    assert.ok(!(out + err).includes(key.slice(2)))
+    const before = readFileSync(path, 'utf8')
+    const again = await run('keys', 'new', '--out', path, '--plain')
+    assert.equal(again.code, 1)
+    assert.match(again.err, /exists already/)
+    assert.equal(readFileSync(path, 'utf8'), before)
+  })
+
+  test('asks twice for a password, and refuses a short one', async () => {
+    const path = join(directory, 'asked.json')
+    const asked = await runHere(['keys', 'new', '--out', path], {}, 'correct horse battery\ncorrect horse battery')
+    assert.equal(asked.code, 0, asked.err)
+    assert.ok(!asked.err.includes('horse'))
+    for (const [typed, words] of [
+      ['short\nshort', /12 are the least/],
+      ['correct horse battery\nanother horse battery', /not the same/],
+    ] as const) {
+      const refused = await runHere(['keys', 'new', '--out', `${path}.2`], {}, typed)
+      assert.equal(refused.code, 1)
+      assert.match(refused.err, words)
+    }
+    assert.equal((await runHere(['keys', 'new', '--out', `${path}.2`], {})).code, 2)
+    assert.ok(!existsSync(`${path}.2`))
+  })
+})
+
+test('an admin key goes into a file that only its owner may read, once; a taken file makes no key, and no terminal shows it', async () => {
+  const path = join(directory, 'admin.key')
+  const words = ['keys', 'create', '--label', 'clerk', '--scopes', 'read,decide', '--expires', '8h', '--out', path]
+  const { code, out, err } = await runProcess(words, env)
+  assert.equal(code, 0, err)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  const key = readFileSync(path, 'utf8').trim()
+  assert.match(key, /^nlk_/)
+  assert.ok(!(out + err).includes(key))
+  const count = async () => (await pool`SELECT FROM admin_keys WHERE label = 'clerk'`).count
+  assert.equal(await count(), 1)
+  const again = await run(...words)
+  assert.equal(again.code, 1)
+  assert.match(again.err, /exists already/)
+  const shown = await run(...words.slice(0, -2))
+  assert.equal(shown.code, 2)
+  assert.match(shown.err, /no terminal to show the key on/)
+  const wrong = await run('keys', 'create', '--label', 'clerk', '--scopes', 'all', '--out', `${path}.2`)
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /--scopes must be some of read/)
+  assert.ok(!existsSync(`${path}.2`), 'no key, no file')
+  assert.equal(await count(), 1)
+  assert.equal((await run('keys', 'revoke', '--yes')).code, 2)
+})
