@@ -4797,9 +4797,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description https; for mail `smtps://user:password@host?from=…&to=…`. */
                     url: string;
-                    /** @description One or two signing secrets with a comma, the newest first. */
-                    secret: string;
+                    /** @description One or two signing secrets with a comma, the newest first. A chat and a mail need none. */
+                    secret?: string;
                 };
             };
         };

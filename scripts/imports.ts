@@ -99,11 +99,16 @@ const LAYERS: readonly Layer[] = [
     ],
     packages: ['node', '@resvg/resvg-wasm', 'find-my-way', 'yaml'],
   },
-  { of: ['src/webhooks'], may: ['src/db', 'src/lib'], packages: ['node', 'undici', 'viem'] },
+  { of: ['src/webhooks'], may: ['src/domain', 'src/db', 'src/lib'], packages: ['node', 'nodemailer', 'undici', 'viem'] },
   {
     of: ['src/metrics'],
     may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'],
     packages: ['node', 'prom-client'],
+  },
+  {
+    of: ['src/telemetry'],
+    may: ['src/config', 'src/lib', 'src/metrics'],
+    packages: ['@opentelemetry'],
   },
   { of: ['src/rebuild'], may: [...STEP, 'src/follower', 'src/passes/steps'] },
 
@@ -151,6 +156,7 @@ const LAYERS: readonly Layer[] = [
         'src/http',
         'src/metrics',
         'src/webhooks',
+        'src/telemetry',
         'src/boot/live.ts',
         'src/boot/parts.ts',
       ],

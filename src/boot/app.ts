@@ -25,6 +25,7 @@ import { startScheduler } from '../passes/scheduler.ts'
 import { claimer } from '../requests/claim.ts'
 import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
 import { createLive, type Live } from './live.ts'
 import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
@@ -67,20 +68,25 @@ export interface App {
   stop(): Promise<void>
 }
 
+interface Outside {
+  readonly log: Log
+  readonly onProgress: (step: string) => void
+  read(): Config
+  /** Null: nothing is traced. */
+  readonly telemetry: Telemetry | null
+}
+
 /**
  * Starts the service. `read` reads the settings as they are by now. Throws a ConfigError, KnownError or StartError whose message says what to do.
  */
-export async function startApp(
-  config: Config,
-  { log, onProgress, read }: { log: Log; onProgress: (step: string) => void; read: () => Config },
-): Promise<App> {
+export async function startApp(config: Config, { log, onProgress, read, telemetry }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
     const settled = await choosePort(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
     const live = createLive(config, { read, log })
-    const app = await build({ config: settled, log, onProgress, stack, live }, parts)
+    const app = await build({ config: settled, log, onProgress, stack, live, telemetry }, parts)
     return { ...app, reload: live.reload, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -95,17 +101,19 @@ interface Start {
   readonly onProgress: (step: string) => void
   readonly stack: AsyncDisposableStack
   readonly live: Live
+  readonly telemetry: Telemetry | null
 }
 
 async function build(
   start: Start,
   { database, chain }: Parts,
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
-  const { config, log, onProgress, stack, live } = start
+  const { config, log, onProgress, stack, live, telemetry } = start
   const metrics = createMetrics(log)
+  const meters = telemetry?.traced(metrics.meters) ?? metrics.meters
   const tally = createProviderTally()
   const openRpc = (): Rpc => {
-    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: [metrics.meters.rpc, tally.count] })
+    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: [meters.rpc, tally.count] })
     stack.defer(() => rpc.close())
     live.clients.push(rpc)
     return rpc
@@ -140,8 +148,8 @@ async function build(
   const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
   await preflightOrServe(preflight, onProgress)
 
-  const runPayments = metered('payments', metrics.meters, paymentsPass(ctx))
-  const credit = metered('credit', metrics.meters, creditPass(ctx))
+  const runPayments = inTrace(telemetry, metered('payments', meters, paymentsPass(ctx)))
+  const credit = inTrace(telemetry, metered('credit', meters, creditPass(ctx)))
   const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
   changes.onReload(live.reload)
@@ -154,7 +162,7 @@ async function build(
       'WEBHOOK_URL names an endpoint that the ledger does not have, and is ignored: "node-ledger webhooks add"',
     )
   const sending = { allowPrivate: config.webhooks.allowPrivate, publicUrl: config.http.publicUrl }
-  const webhooks = startWebhooks({ pool, ...sending, log, observe: metrics.meters.delivery })
+  const webhooks = startWebhooks({ pool, ...sending, log, observe: meters.delivery })
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 
@@ -169,7 +177,8 @@ async function build(
     readSql: readPool,
     changes,
     readings,
-    meters: metrics.meters,
+    meters,
+    withinTrace: telemetry?.within,
     passes,
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
@@ -202,6 +211,9 @@ async function build(
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
+
+/** Each run of a pass in a span of its own. */
+const inTrace = <T>(telemetry: Telemetry | null, run: () => T) => (telemetry ? () => telemetry.within(run) : run)
 
 /** Starts what is kept by the hour: cover and providers, and the price where there is an upstream. */
 function startHistories({ config: { price }, stack }: Start, parts: Parameters<typeof startHealthHistory>[0]): void {

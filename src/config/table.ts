@@ -5,6 +5,7 @@
 import { KEY_GROUPS } from './keys/table.ts'
 import type { SettingGroup } from './setting.ts'
 import { SITE_GROUP } from './site/table.ts'
+import { TELEMETRY_GROUP } from './telemetry/table.ts'
 
 export const SETTING_GROUPS = [
   {
@@ -337,13 +338,13 @@ export const SETTING_GROUPS = [
         kind: 'url',
         secret: true,
         example: 'https://hooks.example.org/node-ledger',
-        text: 'Where events are sent to (`payment.held`, `round.credited` and others; docs/WEBHOOKS.md); several URLs, separated by commas.',
+        text: 'Where events are sent to (`payment.held`, `round.credited` and others; docs/WEBHOOKS.md), or for mail `smtps://user:password@host?from=…&to=…`; several URLs, separated by commas.',
       },
       {
         name: 'WEBHOOK_SECRET',
         kind: 'key',
         secret: true,
-        text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with `WEBHOOK_URL`.',
+        text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with a `WEBHOOK_URL` that is neither a chat’s own nor mail.',
       },
       {
         name: 'WEBHOOK_ALLOW_PRIVATE',
@@ -353,4 +354,5 @@ export const SETTING_GROUPS = [
       },
     ],
   },
+  TELEMETRY_GROUP,
 ] as const satisfies readonly SettingGroup[]

@@ -145,19 +145,26 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
   return url !== null && schemes.includes(url.protocol) && url.hostname !== '' ? url : null
 }
 
-/** URLs of HTTP services, separated by commas. */
-export function readHttpUrls(source: Source, name: SettingOf<'url'>, countMax: number): string[] {
+const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
+
+/** URLs of HTTP services, separated by commas; or of others that `takes` takes, in its words. */
+export function readHttpUrls(
+  source: Source,
+  name: SettingOf<'url'>,
+  countMax: number,
+  { takes, form } = { takes: isHttp, form: 'http://… or https://…' },
+): string[] {
   const given = source.get(name)
   if (given === null) return []
   const texts = given
     .split(',')
     .map((text) => text.trim())
     .filter((text) => text !== '')
-  const wrong = texts.findIndex((text) => parseUrl(text, ['http:', 'https:']) === null)
+  const wrong = texts.findIndex((text) => !takes(text))
   if (texts.length > countMax) source.refuse(name, `names ${texts.length} URLs, ${countMax} are the most`)
   else if (wrong >= 0 || texts.length === 0) {
     const which = texts.length > 1 ? `holds a text (number ${wrong + 1}) that is no URL` : 'is no URL'
-    source.refuse(name, `${which}: set it to http://… or https://…${countMax > 1 ? ', several with commas' : ''}`)
+    source.refuse(name, `${which}: set it to ${form}${countMax > 1 ? ', several with commas' : ''}`)
   } else return texts
   return []
 }

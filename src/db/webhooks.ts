@@ -1,6 +1,7 @@
 // The webhook deliveries. Triggers write them together with the facts (see the schema). Here they are leased, and their outcome is noted.
 // Waits and leases go by the database's clock.
 import { createHash } from 'node:crypto'
+import { receiverOf } from '../domain/webhooks/receiver.ts'
 import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
 /** The lease of a delivery: longer than an attempt can last. After it, an unsettled delivery is taken again. */
@@ -35,17 +36,19 @@ export interface AttemptResult {
 /** An active endpoint. */
 export interface EndpointTarget {
   url: string
-  /** `whsec_…`, the newest first. */
+  /** `whsec_…`, the newest first; of a mail server its password, of a chat nothing. */
   secrets: readonly string[]
 }
 
 /** An endpoint's name where its URL must not be shown: its host, and enough to tell two on one host apart. */
-export function endpointName(url: string): string {
+export function endpointName(given: string): string {
+  const { url } = receiverOf(given, [])
   return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
 }
 
 /** Adds an endpoint, or activates it again; its secrets are those given from now on. @returns false where it was active already. */
-export async function addEndpoint(sql: Sql, { url, secrets }: EndpointTarget, by: string): Promise<boolean> {
+export async function addEndpoint(sql: Sql, given: EndpointTarget, by: string): Promise<boolean> {
+  const { url, secrets } = receiverOf(given.url, given.secrets)
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
     INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by)
@@ -74,6 +77,13 @@ export async function readTargets(sql: Sql): Promise<Map<string, EndpointTarget>
   const rows = await sql<(EndpointTarget & { endpoint: string })[]>`
     SELECT endpoint, url, to_jsonb(secrets) AS secrets FROM webhook_endpoints WHERE active ORDER BY endpoint`
   return new Map(rows.map(({ endpoint, ...target }) => [endpoint, target]))
+}
+
+/** Forgets what an endpoint has not been told yet and is not to be told: all but these kinds of events. */
+export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly string[]): Promise<void> {
+  await sql`
+    DELETE FROM webhook_deliveries d USING webhook_events e
+    WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND d.attempts = 0 AND e.type <> ALL (${[...kinds]}::text[])`
 }
 
 /** Leases due deliveries, oldest first, so that no other instance takes them meanwhile. */

@@ -1,6 +1,6 @@
 // The one logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout while the service
 // runs, except the banner and the progress lines of the command line.
-import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
 
 export type Log = Logger
 
@@ -18,15 +18,21 @@ const REDACTED = [
   '*.secrets',
 ]
 
-/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. */
-export function createLog(level: string): Log {
-  return pino({
+/**
+ * Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `also` takes the same lines as stdout.
+ */
+export function createLog(level: string, also: { write(line: string): void } | null = null): Log {
+  const options: LoggerOptions = {
     level,
     redact: { paths: REDACTED, censor: '[redacted]' },
     // Readable by people and log stores without a lookup table.
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-  })
+  }
+  if (also === null) return pino(options)
+  // The logger's own level decides for both.
+  const streams = [pino.destination(1), also].map((stream) => ({ stream, level: 'trace' as const }))
+  return pino(options, pino.multistream(streams))
 }
 
 /** A silent logger, for tests and one-shot commands that print for people. */

@@ -3,7 +3,8 @@
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import * as webhooks from '../db/webhooks.ts'
-import { isSigningSecret, SECRETS_MAX } from '../domain/webhook-secret.ts'
+import { isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
+import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
@@ -62,18 +63,15 @@ export const enableWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
 }
 
 /**
- * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks) and `secret`. One that is
- * there gets the secrets that are given: so they are rotated.
+ * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks; smtps or smtp for mail) and
+ * `secret`, which a chat and a mail have none of. One that is there gets the secrets that are given, of a mail its URL's password: so they are rotated.
  */
 export const addWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
   const fields = readFields(input)
   const url = fields.text('url', { max: URL_MAX })
-  const secrets = fields
-    .text('secret', SECRET_FORM)
-    .split(/[\s,]+/)
-    .filter((text) => text !== '')
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) fields.complain('url must be an https URL')
-  if (secrets.length === 0 || secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret))
+  const secrets = (fields.textOrNull('secret', SECRET_FORM) ?? '').split(/[\s,]+/).filter((text) => text !== '')
+  if (!isReceiver(url)) fields.complain(URL_FORM)
+  else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
     fields.complain(`secret must be ${SECRET_FORM.form}`)
   if (fields.refusal) return fields.refusal
   const endpoint = webhooks.endpointName(url)
@@ -83,6 +81,14 @@ export const addWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
     await notifyLedgerChanged(sql)
     return { endpoint, added }
   })
+}
+
+const URL_FORM =
+  'url must be an https URL, or for mail smtps://user:password@host?from=…&to=… with one sender, up to ten recipients and known events'
+
+function isReceiver(url: string): boolean {
+  if (isMail(url)) return mailTargetOf(url) !== null
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
 /** Stops deliveries to an endpoint: `endpoint`, as the list names it. */

@@ -3,14 +3,8 @@
 // known by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
 import { formatEther } from 'viem/utils'
-import { KINDS, type Links, linksOf, type Told } from './told.ts'
-
-/** The field for text, by the host of the webhook. */
-const FIELD_OF: Readonly<Record<string, string>> = {
-  'hooks.slack.com': 'text',
-  'discord.com': 'content',
-  'api.telegram.org': 'text',
-}
+import { KINDS, type Links, linksOf, type Told } from '../domain/webhooks/kinds.ts'
+import { chatField } from '../domain/webhooks/receiver.ts'
 
 /** Fields that a person needs, in this order. */
 const TOLD = [
@@ -24,19 +18,19 @@ const TOLD = [
 export function bodyFor(url: string, event: string, publicUrl: string): string {
   const told = JSON.parse(event) as Told
   const links = linksOf(told, publicUrl)
-  const field = FIELD_OF[new URL(url).hostname]
-  if (field === undefined) return JSON.stringify({ ...told, data: { ...told.data, ...links } })
+  const field = chatField(url)
+  if (field === null) return JSON.stringify({ ...told, data: { ...told.data, ...links } })
   return JSON.stringify({ [field]: [sentenceOf(told), ...linesOf(links)].join('\n') })
 }
 
 /** The links, a line each. */
-const linesOf = ({ consoleUrl, runbookUrl }: Links): string[] => [
+export const linesOf = ({ consoleUrl, runbookUrl }: Links): string[] => [
   ...(runbookUrl === null ? [] : [`What to do: ${runbookUrl}`]),
   `Where: ${consoleUrl}`,
 ]
 
 /** What happened, in a sentence. */
-function sentenceOf({ type, data }: Told): string {
+export function sentenceOf({ type, data }: Told): string {
   const facts = TOLD.flatMap((name) => {
     const value = data[name]
     if (value === undefined || value === null) return []

@@ -1,5 +1,5 @@
 // The headers of a Standard Webhooks request (github.com/standard-webhooks): id, time, and a signature of id, time and body for each
-// secret, so that a receiver may know either secret during a rotation. Pure except for the hash.
+// secret, so that a receiver may know either secret during a rotation; none for a receiver that could not check one. Pure except for the hash.
 import { createHmac } from 'node:crypto'
 
 /** Builds the headers of one attempt. `timestamp` is unix seconds of this attempt; secrets are `whsec_` and base64. */
@@ -18,6 +18,6 @@ export function webhookHeaders(
     'user-agent': 'node-ledger',
     'webhook-id': event.id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures.join(' '),
+    ...(secrets.length > 0 && { 'webhook-signature': signatures.join(' ') }),
   }
 }

@@ -1,11 +1,12 @@
 // Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a
 // delivery. One that a crash cut short is repeated once its lease is over. It must never block a pass, and never log a URL.
-// sign.ts signs; back-off.ts has the pauses after failures; db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+// post.ts sends, and mail.ts mails; sign.ts signs; back-off.ts has the pauses after failures; db/webhooks.ts (settleDelivery) stores when the next attempt is due.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
   addFirstEndpoints,
   type Delivery,
+  dropUnwanted,
   type EndpointTarget,
   endpointName,
   giveBackDelivery,
@@ -14,10 +15,12 @@ import {
   settleDelivery,
   takeDeliveries,
 } from '../db/webhooks.ts'
+import { isSigned, type MailTarget, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import type { Log } from '../lib/log.ts'
 import { retryAfterSec } from './back-off.ts'
 import { bodyFor } from './chat.ts'
-import { createPoster, type Poster } from './post.ts'
+import { sendMail } from './mail.ts'
+import { createPoster, type Poster, type PostResult } from './post.ts'
 import { webhookHeaders } from './sign.ts'
 
 /** Concurrent deliveries of one endpoint. */
@@ -25,6 +28,9 @@ const AT_ONCE = 8
 /** The poll interval for due deliveries; facts wake the worker earlier. */
 const POLL_MS = 2_000
 const PRUNE_EVERY_MS = 3_600_000
+/** Events that one mail tells at most, and the time between two mails: what happens meanwhile comes together. */
+const MAILED_AT_ONCE = 50
+const MAIL_EVERY_MS = 60_000
 /** The time for which an instance that may not send to an endpoint leaves its deliveries to the others. */
 const FORBIDDEN_REST_MS = 60_000
 
@@ -156,12 +162,9 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
     ...startLoop(async () => {
       if (performance.now() < restsUntil) return false
       try {
-        const taken = await takeDeliveries(pool, endpoint, AT_ONCE)
-        const isForbidden = await Promise.all(
-          taken.map((delivery) => deliver(options, poster, { endpoint, ...lane.target }, delivery)),
-        )
-        if (isForbidden.includes(true)) restsUntil = performance.now() + FORBIDDEN_REST_MS
-        if (taken.length === AT_ONCE) return true
+        const turn = await takeTurn(options, poster, { endpoint, ...lane.target })
+        if (turn.restMs > 0) restsUntil = performance.now() + turn.restMs
+        else if (turn.isFull) return true
         if (performance.now() >= pruneAt) {
           const more = await pruneEvents(pool)
           pruneAt = performance.now() + (more ? 0 : PRUNE_EVERY_MS)
@@ -175,22 +178,67 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
   return lane
 }
 
-/** Makes a delivery, or gives it back. @returns true if this instance's settings forbid it. */
-async function deliver(
-  { pool, log, observe, publicUrl }: WebhooksOptions,
+type Endpoint = EndpointTarget & { endpoint: string }
+
+/** Makes what is due for an endpoint. @returns the time to leave it alone, and whether more may be due. */
+async function takeTurn(
+  options: WebhooksOptions,
   poster: Poster,
-  { url, secrets, endpoint }: EndpointTarget & { endpoint: string },
+  to: Endpoint,
+): Promise<{ restMs: number; isFull: boolean }> {
+  const { pool } = options
+  const mailTo = mailTargetOf(to.url)
+  if (mailTo) await dropUnwanted(pool, to.endpoint, mailTo.events)
+  const places = mailTo ? MAILED_AT_ONCE : AT_ONCE
+  const taken = await takeDeliveries(pool, to.endpoint, places)
+  if (taken.length === 0) return { restMs: 0, isFull: false }
+  const results = mailTo
+    ? await mailed(options, mailTo, to, taken)
+    : await Promise.all(taken.map((delivery) => posted(options, poster, to, delivery)))
+  await Promise.all(taken.map((delivery, i) => settle(options, to, delivery, results[i] as PostResult)))
+  if (results.some(({ isForbidden }) => isForbidden)) return { restMs: FORBIDDEN_REST_MS, isFull: false }
+  const isTold = mailTo !== null && results[0]?.error === null
+  return { restMs: isTold ? MAIL_EVERY_MS : 0, isFull: taken.length === places }
+}
+
+/** Sends an event to a receiver of its own. */
+async function posted(
+  { publicUrl }: WebhooksOptions,
+  poster: Poster,
+  { url, secrets }: Endpoint,
+  { eventId, body: event }: Delivery,
+): Promise<PostResult> {
+  const body = bodyFor(url, event, publicUrl)
+  const timestamp = Math.floor(Date.now() / 1000)
+  return await poster.post(url, webhookHeaders({ id: eventId, body }, timestamp, isSigned(url) ? secrets : []), body)
+}
+
+/** Sends events as one mail. @returns its outcome, for each of them. */
+async function mailed(
+  { allowPrivate, publicUrl, timeoutMs }: WebhooksOptions,
+  target: MailTarget,
+  { secrets: [password = ''] }: Endpoint,
+  taken: readonly Delivery[],
+): Promise<PostResult[]> {
+  const events = taken.map(({ eventId, body }) => ({ id: eventId, told: JSON.parse(body) }))
+  const options = { allowPrivate, ...(timeoutMs !== undefined && { timeoutMs }) }
+  const result = await sendMail({ target, password, events, publicUrl }, options)
+  return taken.map(() => result)
+}
+
+/** Notes what came of a delivery; gives it back where this instance's settings forbid it. */
+async function settle(
+  { pool, log, observe }: WebhooksOptions,
+  { endpoint }: Endpoint,
   delivery: Delivery,
-): Promise<boolean> {
+  { status, error, durationMs, isForbidden }: PostResult,
+): Promise<void> {
   const { eventId, type, attempt } = delivery
-  const body = bodyFor(url, delivery.body, publicUrl)
-  const headers = webhookHeaders({ id: eventId, body }, Math.floor(Date.now() / 1000), secrets)
-  const { status, error, durationMs, isForbidden } = await poster.post(url, headers, body)
   if (isForbidden && error !== null) {
     // An attempt here would only fail, and back off for hours where another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
     log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
-    return true
+    return
   }
   // 410 is a receiver's way to end its subscription.
   const gone = status === 410
@@ -207,5 +255,4 @@ async function deliver(
     )
   }
   observe?.(error === null ? 'delivered' : retrySec === null ? 'failed' : 'retried')
-  return false
 }

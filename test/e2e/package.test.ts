@@ -1,7 +1,7 @@
 // What `npm run package` makes, installed in an empty folder as an operator and an integrator would: it starts, serves the pages that are in
 // it, and sells a node. The embedded programs are those of this checkout: to unpack them once more would show nothing.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -49,6 +49,18 @@ test('the package has no TypeScript, and each of its modules has a map to its so
   const modules = files.filter((name) => /^(src|packages)\/.*\.js$/.test(name))
   assert.ok(modules.length > 100)
   for (const name of modules) assert.ok(files.includes(`${name}.map`), name)
+})
+
+test('telemetry without its packages is refused, with what to do', () => {
+  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', DATABASE_URL: database.url }
+  const main = join(installed, 'node-ledger/src/main.js')
+  const { status, stderr } = spawnSync(process.execPath, [main, 'start'], {
+    cwd: temporaryDirectory(),
+    env,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 2, stderr)
+  assert.match(stderr, /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: docs\/OBSERVABILITY.md/)
 })
 
 test('the bill of materials names each package of the service with its digest, and no other', () => {

@@ -8,6 +8,7 @@ const noFile = () => {
   throw Object.assign(new Error('no file'), { code: 'ENOENT' })
 }
 const load = (env: Record<string, string>) => loadConfig({ NODE_ENV: 'test', ...env }, { readFile: noFile })
+const MAIL = 'smtps://u:a-secret-path@mail.example?from=a@x.example&to=b@x.example'
 const URL_A = 'https://hooks.example.org/a-secret-path'
 
 const REFUSED: [string, Record<string, string>, string, RegExp][] = [
@@ -15,6 +16,7 @@ const REFUSED: [string, Record<string, string>, string, RegExp][] = [
   ['a secret without a URL', { WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is missing/],
   ['plain http', { WEBHOOK_URL: 'http://h.example', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is not https/],
   ['another scheme', { WEBHOOK_URL: 'file:///etc/passwd', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is no URL/],
+  ['a mail server without a recipient', { WEBHOOK_URL: `${MAIL}&to=` }, 'WEBHOOK_URL', /is no URL.*from=/],
   ['one URL twice', { WEBHOOK_URL: `${URL_A},${URL_A}`, WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /twice/],
   [
     'a secret without its prefix',
@@ -47,6 +49,12 @@ for (const [what, env, setting, words] of REFUSED) {
     )
   })
 }
+
+test('a mail server and a chat need no signing secret, and their URLs are shown masked', () => {
+  const config = load({ WEBHOOK_URL: `${MAIL},https://hooks.slack.com/services/T/B/x` })
+  assert.equal(config.webhooks?.urls.length, 2)
+  assert.equal(describeConfig(config).WEBHOOK_URL, 'smtps://***@mail.example/***,https://hooks.slack.com/***')
+})
 
 test('several URLs, and two secrets while they are rotated, are taken and shown masked', () => {
   const config = load({

@@ -14,9 +14,10 @@ export const WEBHOOKS: readonly Command[] = [
   {
     name: 'webhooks add',
     group: 'decide',
-    summary: 'send events to the endpoints that WEBHOOK_URL names, or change the secrets of known ones',
+    summary: 'send events to the endpoints that WEBHOOK_URL names, mail too, or change the secrets of known ones',
     details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
-that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.`,
+that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.
+A chat's own webhook and a mail server (smtps://user:password@host?from=…&to=…) need no secret.`,
     examples: ['node-ledger webhooks add'],
     load: async () => (await import('../desk/webhooks.ts')).add,
   },

@@ -64,11 +64,18 @@ export async function add(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async (ledger) => {
     const { urls, secrets } = ledger.config.webhooks
     if (urls.length === 0)
-      throw new UsageError('WEBHOOK_URL and WEBHOOK_SECRET, or their _FILE forms, name what is to be added: set them.')
+      throw new UsageError(
+        'WEBHOOK_URL, and WEBHOOK_SECRET for what is signed, or their _FILE forms, name what is to be added: set them.',
+      )
     const done: object[] = []
     for (const url of urls)
-      done.push(accepted(await addWebhook(ledger, actorHere(), { url, secret: secrets.join(',') }), call))
-    await call.out.result({ endpoints: done }, 'Events are sent there from now on, signed with the secrets given.')
+      done.push(
+        accepted(
+          await addWebhook(ledger, actorHere(), { url, ...(secrets.length > 0 && { secret: secrets.join(',') }) }),
+          call,
+        ),
+      )
+    await call.out.result({ endpoints: done }, 'Events are sent there from now on.')
     return EXIT.done
   })
 }

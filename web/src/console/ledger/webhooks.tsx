@@ -30,11 +30,15 @@ function Endpoints() {
           act="webhooks"
           says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
           fields={[
-            { name: 'url', label: 'URL', required: true, placeholder: 'https://…' },
+            {
+              name: 'url',
+              label: 'URL',
+              required: true,
+              placeholder: 'https://… or smtps://user:password@host?from=…&to=…',
+            },
             {
               name: 'secret',
-              label: 'Signing secret (two with a comma while it is rotated)',
-              required: true,
+              label: 'Signing secret (two with a comma while it is rotated; none for a chat or mail)',
               placeholder: 'whsec_…',
             },
           ]}

@@ -1,7 +1,7 @@
 // What each kind of event says to a person: its words, the place in the console where it is seen to, and whether somebody has to act. What has to be
 // done stands in docs/RUNBOOK.md under the kind's own name, which the service serves as /runbook.html.
 
-interface Kind {
+export interface Kind {
   words: string
   /** True where somebody has to look: it has its section in the runbook. */
   asks?: true

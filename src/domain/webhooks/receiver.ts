@@ -1,0 +1,93 @@
+// What a receiver's URL says of it: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's:
+// smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org&events=payment.held,funds.low
+
+import { KINDS } from './kinds.ts'
+
+/** The field for text, by the host of a chat's webhook. */
+const CHATS: Readonly<Record<string, string>> = {
+  'hooks.slack.com': 'text',
+  'discord.com': 'content',
+  'api.telegram.org': 'text',
+}
+
+/** Kinds that end what was asked for. */
+const ENDS = ['passes.resumed', 'signer.restored']
+/** What is mailed unless the URL says otherwise: what asks for somebody, and what ends it. */
+const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
+
+const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
+const RECIPIENTS_MAX = 10
+/** Ports by the convention of mail: with TLS from the first byte, and with STARTTLS. */
+const PORTS: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 }
+
+/** A mail server, and whom it is to mail. The password is not in it: it is the endpoint's secret. */
+export interface MailTarget {
+  host: string
+  port: number
+  /** True: TLS from the first byte; false: by STARTTLS. */
+  tls: boolean
+  /** Null: the server wants no sign-in. */
+  user: string | null
+  from: string
+  to: readonly string[]
+  /** The kinds of events that are mailed. */
+  events: readonly string[]
+}
+
+/** The field of a chat's webhook that takes text; null for any other receiver. */
+export const chatField = (url: string): string | null => CHATS[new URL(url).hostname] ?? null
+
+/** True for the URL of a mail server, whole or not. */
+export const isMail = (url: string): boolean => /^smtps?:\/\//i.test(url)
+
+/** True where events are signed: a chat and a mail have no place for it. */
+export const isSigned = (url: string): boolean => !isMail(url) && chatField(url) === null
+
+/** What a mail server's URL says; null where it is none, or lacks something. */
+export function mailTargetOf(text: string): MailTarget | null {
+  if (!isMail(text) || !URL.canParse(text)) return null
+  // A plus belongs to an address here; forms alone take it for a space.
+  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(text.replaceAll('+', '%2B'))
+  const user = decoded(username)
+  const [from = '', ...more] = searchParams.getAll('from')
+  const to = searchParams.getAll('to')
+  const events = searchParams.get('events')
+  const kinds = events === 'all' ? Object.keys(KINDS) : (events?.split(',') ?? MAILED)
+  const isWhole =
+    hostname !== '' &&
+    user !== null &&
+    decoded(password) !== null &&
+    /^\/?$/.test(pathname) &&
+    more.length === 0 &&
+    to.length > 0 &&
+    to.length <= RECIPIENTS_MAX &&
+    [from, ...to].every((address) => ADDRESS.test(address)) &&
+    kinds.every((kind) => kind in KINDS) &&
+    [...searchParams.keys()].every((name) => ['from', 'to', 'events'].includes(name))
+  if (!isWhole) return null
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (PORTS[protocol] ?? 0) : Number(port),
+    tls: protocol === 'smtps:',
+    user: user === '' ? null : user,
+    ...{ from, to, events: kinds },
+  }
+}
+
+/** A URL as it is kept, and what is secret: of a mail server its password, else what events are signed with. */
+export function receiverOf(url: string, secrets: readonly string[]): { url: string; secrets: readonly string[] } {
+  if (!isMail(url)) return { url, secrets: isSigned(url) ? secrets : [''] }
+  const bare = new URL(url)
+  const password = decoded(bare.password) ?? ''
+  bare.password = ''
+  return { url: bare.href, secrets: [password] }
+}
+
+/** A part of a URL as it is meant; null where its percent signs mean nothing. */
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return null
+  }
+}

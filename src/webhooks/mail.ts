@@ -1,0 +1,94 @@
+// Mails events by the operator's own server: several that wait at once are one mail. It speaks TLS, or nothing where the operator allows receivers in
+// their own network; the server's address is judged when the connection is made, as that of any other receiver. It must never log a URL or a password.
+import { once } from 'node:events'
+import { connect, isIP, type Socket } from 'node:net'
+import { KINDS, type Kind, linksOf, type Told } from '../domain/webhooks/kinds.ts'
+import type { MailTarget } from '../domain/webhooks/receiver.ts'
+import { inTime, Overdue } from '../lib/deadline.ts'
+import { messageOf } from '../lib/errors.ts'
+import { linesOf, sentenceOf } from './chat.ts'
+import type { PostResult } from './post.ts'
+import { isPublicAddress, publicLookup, TargetError } from './target.ts'
+
+/** Mail servers greet slowly to keep senders of junk away; the lease of a delivery is longer. */
+const TIMEOUT_MS = 30_000
+const ERROR_TEXT_MAX = 300
+
+export interface Mail {
+  target: MailTarget
+  password: string
+  /** The events with their ids, the oldest first. */
+  events: readonly { id: string; told: Told }[]
+  /** The origin of the pages that it links to. */
+  publicUrl: string
+}
+
+/** Sends a mail of these events. */
+export async function sendMail(
+  mail: Mail,
+  { allowPrivate, timeoutMs = TIMEOUT_MS }: { allowPrivate: boolean; timeoutMs?: number },
+): Promise<PostResult> {
+  const started = performance.now()
+  const sent = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
+    ...{ status, error, isForbidden },
+    durationMs: Math.round(performance.now() - started),
+  })
+  let socket: Socket | null = null
+  const attempt = async () => {
+    socket = await connected(mail.target, allowPrivate)
+    return await handedOver(mail, socket, allowPrivate)
+  }
+  try {
+    return sent(await inTime('the mail server', timeoutMs, attempt()), null)
+  } catch (error) {
+    const { responseCode } = error as { responseCode?: number }
+    const text = error instanceof Overdue ? `did not answer within ${timeoutMs / 1000} s` : messageOf(error)
+    return sent(responseCode ?? null, (text || 'no answer').slice(0, ERROR_TEXT_MAX), error instanceof TargetError)
+  } finally {
+    // Also where it was given up on: nothing goes on by itself then.
+    ;(socket as Socket | null)?.destroy()
+  }
+}
+
+/** A connection to the server, if it may be spoken to. */
+async function connected({ host, port }: MailTarget, allowPrivate: boolean): Promise<Socket> {
+  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
+  const socket = connect({ host, port, ...(allowPrivate ? {} : { lookup: publicLookup }) })
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Hands the mail to the server. @returns the code of its answer. */
+async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Promise<number> {
+  const { createTransport } = await import('nodemailer')
+  const { host, port, tls, user, from, to } = mail.target
+  const name = new URL(mail.publicUrl).hostname
+  const transport = createTransport({
+    ...{ host, port, name, connection: socket, secure: tls, disableFileAccess: true, disableUrlAccess: true },
+    // Password and text go in the clear in the operator's own network at most, and only where the server has no TLS.
+    requireTLS: !tls && !allowPrivate,
+    ...(isIP(host) === 0 ? { tls: { servername: host } } : {}),
+    ...(user === null ? {} : { auth: { user, pass: mail.password } }),
+  })
+  const { response } = await transport.sendMail({
+    ...{ from, to: [...to], subject: subjectOf(mail, name), text: textOf(mail) },
+    // The same where it is sent once more: a program can tell.
+    messageId: `<${mail.events[0]?.id}.${mail.events.length}@${name}>`,
+    headers: { 'auto-submitted': 'auto-generated', 'x-node-ledger-events': mail.events.map(({ id }) => id).join(' ') },
+  })
+  return Number(response.slice(0, 3))
+}
+
+function subjectOf({ events }: Mail, name: string): string {
+  const [first] = events
+  const kind: Kind | undefined = KINDS[first?.told.type ?? '']
+  const words = kind?.words ?? first?.told.type ?? ''
+  return `[${name}] ${words}${events.length > 1 ? ` (and ${events.length - 1} more)` : ''}`
+}
+
+function textOf({ events, publicUrl }: Mail): string {
+  const parts = events.map(({ id, told }) =>
+    [sentenceOf(told), ...linesOf(linksOf(told, publicUrl)), `${told.timestamp}  ${told.type}  ${id}`].join('\n'),
+  )
+  return `${parts.join('\n\n')}\n\n-- \nSent by Node Ledger. "node-ledger webhooks remove" ends it.\n`
+}
