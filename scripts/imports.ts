@@ -192,13 +192,14 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['web/src/wallet'],
-    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui'],
-    packages: ['@tanstack/react-query', 'react', 'viem', 'wagmi'],
+    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/walletconnect'],
+    packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wagmi', '/walletconnect.js'],
   },
+  { of: ['web/src/walletconnect'], may: [], packages: ['@walletconnect/sign-client'] },
   {
     of: ['web/src/pages'],
     may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet'],
-    packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wouter'],
+    packages: ['@tanstack/react-query', 'react', 'viem', 'wouter'],
   },
   { of: ['web/src/keep'], may: ['client/src', 'client/src/viem', 'web/src'], packages: ['viem'] },
   {

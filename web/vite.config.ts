@@ -49,6 +49,10 @@ const leanViem: Plugin = {
 }
 
 const OF_VIEM = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//
+/** And what these pages share with the connectors that are loaded when they are asked for. */
+const OF_WALLETS = new RegExp(
+  `${OF_VIEM.source}|web\\/src\\/(ui\\/copy|wallet\\/(errors|offer|phones)|words\\/(en\\/)?wallet)\\.`,
+)
 const VIEM = fileURLToPath(new URL('../node_modules/viem/_esm/utils/', import.meta.url))
 
 /** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. So are what recomputes amounts of it. */
@@ -60,7 +64,7 @@ function chunkOf(id: string, build: Build): string | null {
     return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
   }
   // Too small to be worth a request of their own.
-  if (/web\/src\/ui\/(choice|dialog)\.tsx$/.test(id)) return 'base'
+  if (/web\/src\/(ui\/(choice|dialog)|wallet\/qr)\.tsx$/.test(id)) return 'base'
   if (!OF_VIEM.test(id)) return isLoadedFirst(id, new Set()) ? 'base' : null
   // Of viem every module is within reach of every page, by its index. These are the two of which they use something.
   if (neededBy(`${VIEM}address/getAddress.js`, build).has(id)) return 'base'
@@ -90,6 +94,25 @@ const buyButton: Plugin = {
       build: {
         ...{ target: 'es2022', outDir: DIST, emptyOutDir: false, modulePreload: false },
         rolldownOptions: { input: client('button/index.ts'), output: { entryFileNames: 'buy-button.js' } },
+      },
+    })
+  },
+}
+
+/** The library for wallets on other devices: one file, which shares nothing with the pages, so that they weigh the same without it. */
+const walletConnect: Plugin = {
+  name: 'wallet-connect',
+  apply: 'build',
+  async closeBundle() {
+    await build({
+      ...{ configFile: false, publicDir: false, logLevel: 'warn' },
+      build: {
+        ...{ target: 'es2022', outDir: DIST, emptyOutDir: false, modulePreload: false },
+        rolldownOptions: {
+          input: `${ROOT}src/walletconnect/index.ts`,
+          preserveEntrySignatures: 'strict',
+          output: { entryFileNames: 'walletconnect.js', codeSplitting: false },
+        },
       },
     })
   },
@@ -181,7 +204,7 @@ const runbook: Plugin = {
 
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, leanViem, buyButton, pageToKeep, runbook, apiReference],
+  plugins: [react(), leanSafe, leanViem, buyButton, walletConnect, pageToKeep, runbook, apiReference],
   resolve: { alias },
   build: {
     target: 'es2022',
@@ -189,6 +212,7 @@ export default defineConfig({
     // The content security policy admits no data: URLs but for images.
     assetsInlineLimit: 0,
     rolldownOptions: {
+      external: ['/walletconnect.js'],
       output: {
         codeSplitting: {
           // What one of several uses is not brought along by the others.
@@ -196,11 +220,11 @@ export default defineConfig({
           groups: [
             { name: chunkOf, debugName: 'base', priority: 2 },
             // The pages with wallets share it, and it would come as a dozen files, too.
-            { name: 'wallet', test: OF_VIEM, minShareCount: 2, priority: 1 },
+            { name: 'wallet', test: OF_WALLETS, minShareCount: 2, priority: 1 },
           ],
         },
       },
     },
   },
-  server: { proxy: { '/api': service, '/.well-known': service, '/docs': service } },
+  server: { proxy: { '/walletconnect.js': service, '/api': service, '/.well-known': service, '/docs': service } },
 })

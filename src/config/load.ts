@@ -87,7 +87,7 @@ export function inspectConfig(
     http: readHttp(source),
     database: readDatabase(source),
     chain,
-    site: readSite(source),
+    site: readSite(source, embedded.chain),
     payments: readPayments(source, chain),
     credit: readCredit(source, embedded.chain),
     schedule,

@@ -39,6 +39,8 @@ const OWN_POLICY = /content-security-policy" content="([^"]+)"/
 const MANIFEST = 'manifest.json'
 /** The buy button, which pages of any origin load as a module. */
 const BUTTON = 'buy-button.js'
+/** The library for wallets on other devices, in a file of its own. Served where the operator has a project for it. */
+const WALLETCONNECT = 'walletconnect.js'
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -124,7 +126,12 @@ export function pages({ deps }: Tools): Route[] {
   const built = files.length > 0 ? textOf(INDEX) : NOT_BUILT
   const page = (path: string, policy: string) =>
     pageRoute(path, policy, (params) => withHead(built, deps.settings, path, params))
-  const framed = pagePolicy(publicRpcUrl, frameAncestors)
+  const walletConnect = site?.walletConnect ?? null
+  const framed = pagePolicy(publicRpcUrl, frameAncestors, walletConnect?.relayUrl)
+  const isServed = (name: string) =>
+    ![INDEX, KEPT, RUNBOOK].includes(name) &&
+    (name !== MANIFEST || frameAncestors.length > 0) &&
+    (name !== WALLETCONNECT || walletConnect !== null)
   return [
     ...(logo === null ? [] : [logoRoute(logo)]),
     ...PUBLIC_PAGES.map((path) => page(path, framed)),
@@ -132,17 +139,15 @@ export function pages({ deps }: Tools): Route[] {
     appManifestRoute(deps.settings),
     ...(files.includes(KEPT) ? [keptRoute(textOf(KEPT), deps.settings)] : []),
     ...(files.includes(RUNBOOK) ? [oneFileRoute(RUNBOOK, textOf(RUNBOOK))] : []),
-    ...files
-      .filter((name) => ![INDEX, KEPT, RUNBOOK].includes(name) && (name !== MANIFEST || frameAncestors.length > 0))
-      .map((name) =>
-        assetRoute({
-          path: `/${name.replaceAll('\\', '/')}`,
-          contentType: TYPES[extname(name)] ?? '',
-          cache: name.startsWith('assets') ? FOR_EVER : ASK_ANEW,
-          asset: assetOf(name),
-          cors: name === MANIFEST || name === BUTTON,
-          countedAs: 'files',
-        }),
-      ),
+    ...files.filter(isServed).map((name) =>
+      assetRoute({
+        path: `/${name.replaceAll('\\', '/')}`,
+        contentType: TYPES[extname(name)] ?? '',
+        cache: name.startsWith('assets') ? FOR_EVER : ASK_ANEW,
+        asset: assetOf(name),
+        cors: name === MANIFEST || name === BUTTON,
+        countedAs: 'files',
+      }),
+    ),
   ]
 }

@@ -1,5 +1,5 @@
 // Around pages that use a wallet: wagmi, set to this ledger's one chain. Wallets of the browser announce themselves (EIP-6963); a frame asks
-// the page around it, as Safe has its apps do.
+// the page around it, as Safe has its apps do. Where the operator has a project for it, wallets on other devices are reached by a relay.
 import type { Deployment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -15,16 +15,27 @@ import {
 } from 'wagmi'
 import { isFramed } from '../frame.ts'
 import { useDeployment } from '../ledger.ts'
+import { OWN_NAME } from '../site.ts'
 import { Failed, Waiting } from '../ui/states.tsx'
 
-/** Loads what only a frame needs in a frame only. */
+/** What finds wallets besides those of the browser: each loaded where it can be used only. */
+async function connectorsOf(deployment: Deployment): Promise<CreateConnectorFn[]> {
+  if (isFramed) return [(await import('./safe.ts')).safeAround()]
+  const { walletConnect, chainId, brand } = deployment
+  // Without it, the wallets of the browser are there all the same.
+  const module = walletConnect && (await import('./elsewhere.ts').catch(() => null))
+  return module ? [module.elsewhere(deployment, { ...walletConnect, chainId, name: brand.name ?? OWN_NAME })] : []
+}
+
+/** Gives its children the wallets. */
 export function WalletArea({ children }: { children: ReactNode }) {
   const deployment = useDeployment()
+  const { data } = deployment
   const connectors = useQuery({
     queryKey: ['connectors'],
-    queryFn: async () => [(await import('./safe.ts')).safeAround()],
-    enabled: isFramed,
-    initialData: isFramed ? undefined : [],
+    queryFn: async () => (data ? connectorsOf(data) : []),
+    enabled: data !== undefined,
+    initialData: isFramed || data?.walletConnect !== null ? undefined : [],
     staleTime: Number.POSITIVE_INFINITY,
   })
   // What was read once holds, though the service may be gone by now.

@@ -1,5 +1,5 @@
 // Connecting a wallet, and saying which one is connected, on which chain.
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useConnect, useConnectors, useDisconnect, useSwitchChain } from 'wagmi'
 import { useDeployment } from '../ledger.ts'
 import { chainInWords } from '../site.ts'
@@ -9,8 +9,12 @@ import { Failed } from '../ui/states.tsx'
 import { fill } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 import { saidByWallet, sentenceOfWallet } from './errors.ts'
+import { isElsewhere } from './offer.ts'
 import { isPhone, WalletApps } from './phones.tsx'
 import { useWallet } from './use-wallet.ts'
+
+// Loaded where it is pressed: most never see it.
+const Offered = lazy(async () => ({ default: (await import('./offered.tsx')).Offered }))
 
 /** A button that opens the list of wallets; once connected, the wallet itself. */
 export function Connect({ label = words.connect }: { label?: string }) {
@@ -44,36 +48,51 @@ export function Connect({ label = words.connect }: { label?: string }) {
 function Wallets({ done }: { done: () => void }) {
   const connectors = useConnectors()
   const { mutate: connect, error, isPending, variables } = useConnect()
-  if (connectors.length === 0 && isPhone()) return <WalletApps />
-  if (connectors.length === 0) {
+  const asked = connectors.find((connector) => isPending && connector === variables?.connector)
+  if (asked && isElsewhere(asked))
     return (
-      <div className="empty">
-        <p className="title">{words.noneFound}</p>
-        <p>{words.install}</p>
-      </div>
+      <Suspense>
+        <Offered connector={asked} />
+      </Suspense>
     )
-  }
+  const isHere = connectors.some((connector) => !isElsewhere(connector))
   return (
     <>
-      <ul className="wallets">
-        {connectors.map((connector) => (
-          <li key={connector.uid}>
-            <button
-              type="button"
-              className="button wide"
-              disabled={isPending}
-              onClick={() => connect({ connector }, { onSuccess: done })}
-            >
-              {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
-              <span>{connector.name}</span>
-              {isPending && variables?.connector === connector && <span className="note">{words.confirm}</span>}
-            </button>
-          </li>
-        ))}
-      </ul>
-      {error && <Failed error={saidByWallet(error)} />}
-      <p className="note">{words.keys}</p>
+      {!isHere && <NoneHere />}
+      {connectors.length > 0 && (
+        <>
+          <ul className="wallets">
+            {connectors.map((connector) => (
+              <li key={connector.uid}>
+                <button
+                  type="button"
+                  className="button wide"
+                  disabled={isPending}
+                  onClick={() => connect({ connector }, { onSuccess: done })}
+                >
+                  {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
+                  <span>{connector.name}</span>
+                  {isPending && variables?.connector === connector && <span className="note">{words.confirm}</span>}
+                </button>
+              </li>
+            ))}
+          </ul>
+          {error && <Failed error={saidByWallet(error)} />}
+          <p className="note">{words.keys}</p>
+        </>
+      )}
     </>
+  )
+}
+
+/** What there is without a wallet in this browser: on a phone, the apps that have one. */
+function NoneHere() {
+  if (isPhone()) return <WalletApps />
+  return (
+    <div className="empty">
+      <p className="title">{words.noneFound}</p>
+      <p>{words.install}</p>
+    </div>
   )
 }
 

@@ -1,9 +1,7 @@
 // Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will pay, checks it, and moves on
 // by itself once that payment is seen.
 import type { Quote } from '@node-ledger/client'
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import type { QrCodeGenerateResult } from 'uqr'
 import { Link } from 'wouter'
 import { ADDRESS, checksummed, ether, plainEther } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'
@@ -11,6 +9,7 @@ import { usePaymentsOf } from '../../live.ts'
 import { chainInWords } from '../../site.ts'
 import { CopyRows } from '../../ui/copy.tsx'
 import { limitInWords } from '../../ui/states.tsx'
+import { Qr } from '../../wallet/qr.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { isPaidSince } from '../payment/intent.ts'
@@ -40,7 +39,7 @@ export function ByHand({ quote, payer, setPayer, sent }: ByHandProps) {
       <Payer payer={payer} setPayer={setPayer} />
       {payer && <Watch key={payer} payer={payer} priceWei={quote.priceWei} sent={sent} />}
       <div className="by-hand">
-        <Qr text={link} />
+        <Qr text={link} label={t.qr} />
         <div className="stack">
           <p>{t.scan}</p>
           <CopyRows rows={rows} />
@@ -109,24 +108,5 @@ function Watch({ payer, priceWei, sent }: WatchProps) {
       {t.waiting}
       {recent && <> {rich(t.recent, { see: (text) => <Link href={`/payment/${recent.txHash}`}>{text}</Link> })}</>}
     </p>
-  )
-}
-
-/** A QR code, dark on light in both themes, since not every camera reads it the other way round. */
-function Qr({ text }: { text: string }) {
-  const code = useQuery({
-    queryKey: ['qr', text],
-    queryFn: async () => (await import('uqr')).encode(text, { ecc: 'M', border: 3 }),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  return code.data ? <Code code={code.data} /> : null
-}
-
-function Code({ code: { data, size } }: { code: QrCodeGenerateResult }) {
-  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
-  return (
-    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={t.qr} shapeRendering="crispEdges">
-      <path d={path} />
-    </svg>
   )
 }

@@ -1,0 +1,22 @@
+// A QR code, dark on light in both themes, since not every camera reads it the other way round. What draws it is loaded with the first one.
+import { useQuery } from '@tanstack/react-query'
+import type { QrCodeGenerateResult } from 'uqr'
+
+/** `label` says what the code holds. Nothing until it can be drawn: what it holds stands beside it as text. */
+export function Qr({ text, label }: { text: string; label: string }) {
+  const code = useQuery({
+    queryKey: ['qr', text],
+    queryFn: async () => (await import('uqr')).encode(text, { ecc: 'M', border: 3 }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return code.data ? <Code code={code.data} label={label} /> : null
+}
+
+function Code({ code: { data, size }, label }: { code: QrCodeGenerateResult; label: string }) {
+  const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  return (
+    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shapeRendering="crispEdges">
+      <path d={path} />
+    </svg>
+  )
+}
