@@ -1,6 +1,7 @@
-// Holds the whole ledger against the contract at the one block that the ledger stands at: counters, every node, every cohort, and
+// Holds the ledger against the contract at the one block that the ledger stands at: counters, every node or some, every cohort, and
 // whether the contract covers what it owes. Both sides stand still meanwhile, unless the chain takes that block back, so what differs is
 // drift. Changes nothing.
+import { randomInt } from 'node:crypto'
 import type { ContractReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inSnapshot } from '../db/core/snapshot.ts'
@@ -12,28 +13,37 @@ import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } fro
 import type { ChainRead, FactoryRead } from '../passes/context.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
 
-/** Nodes of one call to the contract. */
-const WINDOW = 500
-/** Progress is reported every so many nodes. */
-const TOLD_EVERY = WINDOW * 100
+/** Nodes compared in one step: four calls to the contract, under way at once. */
+const WINDOW = 2_000
+/** Progress is reported every so many windows. */
+const TOLD_EVERY = 25
 
 export interface VerifyResult {
   blockNumber: number
   blockHash: string
-  /** Number of nodes compared. */
+  /** Number of nodes compared, of those that there are. */
   nodes: number
+  nodesInAll: number
   cohorts: number
   cover: { contractBalanceWei: bigint; outstandingWei: bigint; isSolvent: boolean; coverBps: number | null }
   drifts: Drift[]
 }
 
+/** Nodes that are compared: all of them, unless it is said which, or how many at random. */
+export interface Share {
+  fromNode?: number
+  toNode?: number
+  /** Whole windows of nodes are drawn until there are so many. */
+  sample?: number
+}
+
 /**
- * Compares everything; `signal` ends it early, `say` receives the progress. Refused `notYet` where the chain has another block there by then.
+ * Compares everything, or a share of the nodes; `signal` ends it early, `say` receives the progress. Refused `notYet` where the chain has another block there by then.
  * Throws a ChainFault when the chain cannot be asked.
  */
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
-  { signal, say }: { signal?: AbortSignal; say?: (progress: string) => void } = {},
+  { signal, say, ...share }: Share & { signal?: AbortSignal; say?: (progress: string) => void } = {},
 ): Promise<VerifyResult | OperatorRefusal> {
   return inSnapshot(readPool, async (sql) => {
     const cursor = await readCursor(sql)
@@ -43,7 +53,8 @@ export function verifyLedger(
     const { lastNodeId, round, outstandingWei, contractBalanceWei, isSolvent } = await contract.counters(cursor.number)
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
     const sides = { sql, contract, cursor, drifts }
-    const nodes = await compareAllNodes(sides, lastNodeId, { signal, say })
+    const nodesInAll = await countNodes(sql, lastNodeId)
+    const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
     // The contract is asked by the block's number.
     if ((await chain.block(cursor.number))?.hash !== cursor.hash)
@@ -52,7 +63,10 @@ export function verifyLedger(
         'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
       )
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
-    return { blockNumber: cursor.number, blockHash: cursor.hash, nodes, cohorts, cover, drifts: inOrder(drifts) }
+    return {
+      ...{ blockNumber: cursor.number, blockHash: cursor.hash, nodes, nodesInAll, cohorts, cover },
+      drifts: inOrder(drifts),
+    }
   })
 }
 
@@ -64,21 +78,37 @@ interface Sides {
   drifts: Drift[]
 }
 
-async function compareAllNodes(
+/** The number of the last node on either side. */
+async function countNodes(sql: Sql, last: bigint): Promise<number> {
+  const [row] = await sql<{ last: number }[]>`SELECT coalesce(max(node_id), 0) AS last FROM nodes`
+  return Math.max(row?.last ?? 0, Number(last))
+}
+
+/** Windows as the number of their first node and how many are in them, in order. */
+function windowsOf(nodes: number, { fromNode = 1, toNode = nodes, sample }: Share): [first: number, count: number][] {
+  const windows: [number, number][] = []
+  const upTo = Math.min(toNode, nodes)
+  for (let first = fromNode; first <= upTo; first += WINDOW) windows.push([first, Math.min(WINDOW, upTo - first + 1)])
+  if (sample === undefined) return windows
+  const kept = Math.ceil(sample / WINDOW)
+  while (windows.length > kept) windows.splice(randomInt(windows.length), 1)
+  return windows
+}
+
+async function compareSome(
   { sql, contract, cursor, drifts }: Sides,
   last: bigint,
+  windows: readonly [first: number, count: number][],
   { signal, say }: { signal: AbortSignal | undefined; say: ((progress: string) => void) | undefined },
 ): Promise<number> {
-  const [row] = await sql<{ last: number }[]>`SELECT coalesce(max(node_id), 0) AS last FROM nodes`
-  const upTo = Math.max(row?.last ?? 0, Number(last))
   let compared = 0
-  for (let first = 1; first <= upTo; first += WINDOW) {
+  for (const [index, [first, count]] of windows.entries()) {
     signal?.throwIfAborted()
-    const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), WINDOW, cursor.number) : []
-    const ours = (await readNodes(sql, first, WINDOW)).map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
+    const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), count, cursor.number) : []
+    const ours = (await readNodes(sql, first, count)).map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
     drifts.push(...compareNodes(ours, onChain))
     compared += Math.max(onChain.length, ours.length)
-    if (first > 1 && (first - 1) % TOLD_EVERY === 0) say?.(`${compared} of ${upTo} nodes compared`)
+    if (index > 0 && index % TOLD_EVERY === 0) say?.(`${compared} nodes compared, ${index} of ${windows.length} parts`)
   }
   return compared
 }

@@ -1,11 +1,11 @@
-// The command `node-ledger verify`: compares the whole ledger with the contract at the ledger's block, and prints the
+// The command `node-ledger verify`: compares the ledger, or a share of its nodes, with the contract at the ledger's block, and prints the
 // differences. Reads both sides, changes nothing.
 import type { Drift } from '../../domain/drift.ts'
 import { isOperatorRefusal } from '../../operator/act.ts'
-import { verifyLedger } from '../../operator/verify.ts'
+import { type Share, verifyLedger } from '../../operator/verify.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { withOperator } from '../database.ts'
-import { UnavailableError } from '../errors.ts'
+import { UnavailableError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { fields } from '../output.ts'
 
@@ -13,16 +13,17 @@ import { fields } from '../output.ts'
 const SHOWN_MAX = 50
 
 /** Runs the command: 0 equal and covered, 1 drift or too little cover, 3 could not compare. */
-export async function verify({ io, out, signal }: Call): Promise<ExitCode> {
+export async function verify({ io, out, values, signal }: Call): Promise<ExitCode> {
+  const share = readShare(values)
   return await withOperator(io, async (deps) => {
-    const result = await verifyLedger(deps, { signal, say: (progress) => out.say(`  ${progress}`) })
+    const result = await verifyLedger(deps, { ...share, signal, say: (progress) => out.say(`  ${progress}`) })
     if (isOperatorRefusal(result)) throw new UnavailableError(result.message)
-    const { drifts, cover, blockNumber, nodes, cohorts } = result
+    const { drifts, cover, blockNumber, nodes, nodesInAll, cohorts } = result
     await out.result({ ...result, equal: drifts.length === 0 }, () =>
       [
         fields([
           ['block', blockNumber],
-          ['nodes compared', nodes],
+          ['nodes compared', nodes === nodesInAll ? nodes : `${nodes} of ${nodesInAll}`],
           ['cohorts compared', cohorts],
           ['owed to owners', `${inEther(cover.outstandingWei)} ether`],
           [
@@ -33,13 +34,29 @@ export async function verify({ io, out, signal }: Call): Promise<ExitCode> {
         ...drifts.slice(0, SHOWN_MAX).map(describe),
         ...(drifts.length > SHOWN_MAX ? [`… and ${drifts.length - SHOWN_MAX} more`] : []),
         drifts.length === 0
-          ? 'Ledger and contract are equal.'
+          ? `Ledger and contract are equal${nodes === nodesInAll ? '' : ' in what was compared'}.`
           : `Ledger and contract differ in ${drifts.length} places.`,
         ...(cover.isSolvent ? [] : ['The contract holds less than it owes.']),
       ].join('\n'),
     )
     return drifts.length === 0 && cover.isSolvent ? EXIT.done : EXIT.negative
   })
+}
+
+const NUMBER = /^[1-9][0-9]{0,14}$/
+
+/** Throws a UsageError. */
+function readShare(values: Call['values']): Share {
+  const read = (name: string) => {
+    const text = values[name]
+    if (text === undefined) return undefined
+    if (!NUMBER.test(text)) throw new UsageError(`--${name}: a whole number from 1 is wanted`)
+    return Number(text)
+  }
+  const [fromNode, toNode, sample] = [read('from-node'), read('to-node'), read('sample')]
+  if (fromNode !== undefined && toNode !== undefined && toNode < fromNode)
+    throw new UsageError('--to-node: is below --from-node')
+  return { ...(fromNode && { fromNode }), ...(toNode && { toNode }), ...(sample && { sample }) }
 }
 
 function describe(drift: Drift): string {
