@@ -1,0 +1,49 @@
+// The command `node-ledger archive`: takes old rows that the books do not need out of the ledger, into a compressed file of JSON lines.
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import { archive, countArchive, readBefore } from '../../operator/archive.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
+import { RefusedError } from '../errors.ts'
+import { accepted } from '../operator.ts'
+import { agrees } from '../output.ts'
+import { toFile } from './export.ts'
+
+/** Runs the command. */
+export async function archiveRows(call: Call): Promise<ExitCode> {
+  const { io, out, values, flags, signal } = call
+  const path = values.out ?? ''
+  if (existsSync(path)) throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
+  return await withOperator(io, async (deps) => {
+    const before = accepted(readBefore(values.before ?? ''), call)
+    const { payment_verdicts: verdicts, audit } = await countArchive(deps, before)
+    if (verdicts + audit === 0) {
+      await out.result({ rows: 0, file: null }, 'There is nothing to take out before that day.')
+      return EXIT.done
+    }
+    const question = `Take ${verdicts} verdicts of passes on minted payments and ${audit} notes of passes out of the ledger, into ${path}?`
+    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    const done = await archive(deps, actorHere(), before, async (lines) => {
+      const gzip = createGzip()
+      // A fault of the database ends the file, and the file's fault the reading.
+      const stream = Readable.from(lines)
+        .on('error', (error) => gzip.destroy(error))
+        .pipe(gzip)
+      await toFile({ stream }, path, signal)
+      await settle(path)
+    })
+    await out.result({ ...done, file: path }, `${done.rows} rows are in ${path}. Keep it with the books.`)
+    return EXIT.done
+  })
+}
+
+/** Sees to it that the file outlives the machine before its rows leave the ledger. */
+async function settle(path: string): Promise<void> {
+  for (const name of [path, dirname(path)]) {
+    const file = await open(name)
+    await file.sync().finally(() => file.close())
+  }
+}
