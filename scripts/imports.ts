@@ -99,7 +99,11 @@ const LAYERS: readonly Layer[] = [
     ],
     packages: ['node', '@resvg/resvg-wasm', 'find-my-way', 'yaml'],
   },
-  { of: ['src/webhooks'], may: ['src/domain', 'src/db', 'src/lib'], packages: ['node', 'nodemailer', 'undici', 'viem'] },
+  {
+    of: ['src/webhooks'],
+    may: ['src/domain', 'src/db', 'src/lib'],
+    packages: ['node', 'nodemailer', 'undici', 'viem'],
+  },
   {
     of: ['src/metrics'],
     may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'],

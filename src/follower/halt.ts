@@ -4,7 +4,16 @@
 import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
-import { type HaltReason, type HaltState, noteHalt, readFinalized, readHalt, withdrawHalt } from '../db/blocks/halts.ts'
+import {
+  type HaltReason,
+  type HaltState,
+  noteHalt,
+  noteNoHalt,
+  readFinalized,
+  readHalt,
+  withdrawHalt,
+} from '../db/blocks/halts.ts'
+import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
@@ -87,8 +96,10 @@ export async function clearHaltIfHealthy(
   head: Block,
   cursor: Cursor | null,
 ) {
-  if (!halt || (cursor && head.number < cursor.number)) return
-  if (await withdrawHalt(ctx.pool)) ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
+  if (cursor && head.number < cursor.number) return
+  if (halt && (await withdrawHalt(ctx.pool)))
+    ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
+  await inTransaction(ctx.pool, noteNoHalt)
 }
 
 /** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */

@@ -8,7 +8,7 @@ import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { startTestChain } from '../support/anvil.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
-import { worldTest } from '../support/in-world.ts'
+import { beWellFor, worldTest } from '../support/in-world.ts'
 import { fingerprint } from '../support/invariants.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
@@ -49,7 +49,32 @@ inWorld(
     assert.equal(await lines(world, 'halted'), 1)
     assert.equal((await world.payments()).detected, 1)
     assert.equal(await halted(world), null)
-    assert.equal(await lines(world, 'haltWithdrawn'), 1)
+    assert.equal(await lines(world, 'haltLifted'), 1)
+  },
+)
+
+inWorld(
+  'a halt that comes and goes is told once, and its end once it has stayed away; the next one is told again',
+  async (world) => {
+    const told = () =>
+      Promise.all(['halted', 'haltedAgain', 'haltLifted', 'haltWithdrawn'].map((act) => lines(world, act)))
+    const wrong = on(world, { chainId: async () => 1 })
+    for (let i = 0; i < 3; i++) {
+      await wrong.payments()
+      await wrong.credit()
+      await world.payments()
+    }
+    assert.deepEqual(await told(), [1, 2, 3, 0])
+    await beWellFor(world, 'halt')
+    await world.payments()
+    await world.payments()
+    assert.deepEqual(await told(), [1, 2, 3, 1])
+    await wrong.payments()
+    assert.deepEqual(await told(), [2, 2, 3, 1])
+    // A person's word ends it at once.
+    await runHere(['resume', '--halt', '--yes'], worldEnv(world))
+    await wrong.payments()
+    assert.deepEqual(await told(), [3, 2, 3, 1])
   },
 )
 

@@ -1,5 +1,7 @@
 // Tests that each have a world of their own, since they break it.
+
 import { test } from 'node:test'
+import type { Trouble } from '../../src/db/core/troubles.ts'
 import { startWorld, type World } from './world.ts'
 
 type InWorld = (world: World) => Promise<unknown>
@@ -20,3 +22,7 @@ export const worldTest =
       }
     })
   }
+
+/** As if nothing had been seen of a trouble for longer than it takes to be over. */
+export const beWellFor = ({ pool }: World, trouble: Trouble) => pool`
+  UPDATE settings SET value = value || '{"calmSince": "2020-01-01T00:00:00.000Z"}' WHERE name = ${`trouble ${trouble}`}`

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
+import { readState } from '../../src/db/core/state.ts'
 import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/webhooks.ts'
 import { watchBudget } from '../../src/passes/steps/budget.ts'
-import { watchFunds } from '../../src/passes/steps/funds.ts'
+import { type Funds, watchFunds } from '../../src/passes/steps/funds.ts'
 import { startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
+import { beWellFor } from '../support/in-world.ts'
 import { until } from '../support/until.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
@@ -266,7 +268,7 @@ test('a reorganisation is reported, and what comes back in another block is anot
   assert.ok(Number(reorganised?.event.data.toBlock) < Number(first?.event.data.blockNumber))
 })
 
-test('funds that become low are reported once, and once more when they become low again', async () => {
+test('funds that become low are reported once, though they come and go, and once more when they become low after they sufficed for a while', async () => {
   const { distributor, ctx } = {
     distributor: world.at(2),
     ctx: world.instance({ rules: { fundsWarnTransactions: 50 } }).ctx,
@@ -277,7 +279,13 @@ test('funds that become low are reported once, and once more when they become lo
     await world.pool`DELETE FROM passes WHERE name = 'funds'`
     await watchFunds(ctx)
   }
-  for (const balance of [ETHER * 100n, 1n, 2n, ETHER * 100n, 3n, ETHER * 10_000n]) await look(balance)
+  const isLow = async () => ((await readState(world.pool, 'funds distributor')) as Funds).low
+  for (const balance of [ETHER * 100n, 1n, 2n, ETHER * 100n, 2n, ETHER * 100n]) await look(balance)
+  assert.equal(await isLow(), true, 'not yet over')
+  await beWellFor(world, 'funds distributor')
+  await look(ETHER * 100n)
+  assert.equal(await isLow(), false)
+  for (const balance of [3n, ETHER * 10_000n]) await look(balance)
   await allDelivered()
   const low = receiver.received.filter(({ event }) => event.type === 'funds.low')
   assert.deepEqual(low.map(({ event }) => [event.data.sender, event.data.balanceWei]).sort(), [

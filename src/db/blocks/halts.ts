@@ -2,6 +2,7 @@
 // the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
+import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
 
 /** Another chain than the ledger's; one that forked below the oldest stored header; or one that forked below a final block. */
 export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized'
@@ -44,15 +45,25 @@ export async function noteHalt(
         AND clock_timestamp() - (settings.value ->> 'since')::timestamptz >= make_interval(secs => ${SEAL_SEC})))
     RETURNING value`
   if (!row) throw new Error('the halt was not returned')
-  if (row.value.looks === 1) await writeAudit(sql, { actor: 'pass', action: 'halted', detail: { reason, ...detail } })
+  const begins = await noteTrouble(sql, 'halt')
+  if (row.value.looks > 1) return row.value
+  // One that follows another within minutes is on record, and was told with the first.
+  const action = begins ? 'halted' : 'haltedAgain'
+  await writeAudit(sql, { actor: 'pass', action, detail: { reason, ...detail } })
   return row.value
 }
 
 /** Withdraws a halt that is not sealed: all is well again. @returns true if there was one. */
 export async function withdrawHalt(sql: Sql): Promise<boolean> {
   const removed = await sql`DELETE FROM settings WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
-  if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
+  if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltLifted', detail: {} })
   return removed.count > 0
+}
+
+/** Notes that a run found all well; people are told once that has lasted. Run in a transaction. */
+export async function noteNoHalt(sql: Sql): Promise<void> {
+  if ((await noteCalm(sql, 'halt')) !== 'over') return
+  await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
 }
 
 /**
@@ -67,6 +78,7 @@ export async function clearHalt(
   const halt = await readHalt(sql)
   if (!halt) return null
   await clearState(sql, 'halted')
+  await endTrouble(sql, 'halt')
   if (halt.reason === 'pastFinalized') await clearState(sql, 'finalized')
   await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt

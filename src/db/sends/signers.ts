@@ -13,23 +13,18 @@ export interface SignerTrouble {
   since: string
 }
 
-/** Notes that a signer did not sign. @returns false when that account's signer is recorded already. */
-export async function noteUnsigned(
-  sql: Sql,
-  { role, address, detail }: Omit<SignerTrouble, 'since'>,
-): Promise<boolean> {
-  const noted = await sql`
+/** Notes that a signer did not sign. The first refusal stays on record. */
+export async function noteUnsigned(sql: Sql, { role, address, detail }: Omit<SignerTrouble, 'since'>): Promise<void> {
+  await sql`
     INSERT INTO settings (name, value, updated_by)
     VALUES (${`signer ${role}`}, ${jsonRows([{ address, detail }])}::text::jsonb -> 0, 'pass')
     ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now()
-      WHERE settings.value ->> 'address' <> excluded.value ->> 'address'
-    RETURNING 1`
-  return noted.count > 0
+      WHERE settings.value ->> 'address' <> excluded.value ->> 'address'`
 }
 
-/** Notes that a signer signs. @returns false when no failure was recorded. */
-export async function noteSigned(sql: Sql, role: string): Promise<boolean> {
-  return (await sql`DELETE FROM settings WHERE name = ${`signer ${role}`}`).count > 0
+/** Notes that a signer signs. */
+export async function noteSigned(sql: Sql, role: string): Promise<void> {
+  await sql`DELETE FROM settings WHERE name = ${`signer ${role}`}`
 }
 
 /** The signers that did not sign at the last request. */

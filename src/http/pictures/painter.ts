@@ -7,8 +7,8 @@ import { Cache } from '../../lib/cache.ts'
 import { inTime } from '../../lib/deadline.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 
-/** Some twenty milliseconds each: the last of them is answered in time. */
-const WAITING_MAX = 64
+/** Some twenty milliseconds each: the last of them is answered in time on a machine ten times as slow, too. */
+const WAITING_MAX = 24
 /** A hundred pictures: a link is shown by many at once, then by few. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 const KEPT_MS = 600_000

@@ -3,7 +3,8 @@
 import type { AccountReader } from '../../chain/port.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { readState, writeAudit, writeState } from '../../db/core/state.ts'
+import { writeAudit, writeState } from '../../db/core/state.ts'
+import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
 import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
 import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
@@ -21,7 +22,7 @@ export interface Funds {
   sender: string
   address: string
   balanceWei: string
-  /** Below this they are low. */
+  /** Below this they are low, and for some minutes after. */
   neededWei: string
   low: boolean
 }
@@ -60,24 +61,21 @@ async function lookAt(
   ])
   const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, maxFeeWei: fees.maxFeeWei, ...ahead }
   const neededWei = fundsNeededWei(spending, ctx.rules.fundsWarnTransactions)
-  const funds: Funds = {
-    sender: role,
-    address: sender.address,
-    balanceWei: balanceWei.toString(),
-    neededWei: neededWei.toString(),
-    low: balanceWei < neededWei,
-  }
+  const isShort = balanceWei < neededWei
   await inTransaction(ctx.pool, async (sql) => {
-    const before = (await readState(sql, `funds ${role}`)) as Funds | null
-    await writeState(sql, `funds ${role}`, funds, 'pass')
-    if (funds.low === (before?.low ?? false)) return
-    await writeAudit(sql, {
-      actor: 'pass',
-      action: funds.low ? 'fundsLow' : 'fundsRestored',
-      subject: sender.address,
-      detail: funds,
-    })
-    if (funds.low)
+    const trouble = `funds ${role}` as const
+    const begins = isShort && (await noteTrouble(sql, trouble))
+    const calm = isShort ? null : await noteCalm(sql, trouble)
+    // What is needed goes up and down with the fees: they are low until they have sufficed for a while.
+    const low = isShort || calm === 'lasting'
+    const funds: Funds = {
+      ...{ sender: role, address: sender.address, balanceWei: String(balanceWei), neededWei: String(neededWei), low },
+    }
+    await writeState(sql, trouble, funds, 'pass')
+    if (!begins && calm !== 'over') return
+    const action = begins ? 'fundsLow' : 'fundsRestored'
+    await writeAudit(sql, { actor: 'pass', action, subject: sender.address, detail: funds })
+    if (begins)
       ctx.log.warn(funds, 'a signer account’s funds are low: send ether to its address before the passes stop')
   })
 }

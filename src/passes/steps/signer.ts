@@ -4,6 +4,7 @@ import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
+import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
 import { noteSigned, noteUnsigned, readSignerTroubles } from '../../db/sends/signers.ts'
 import { wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
@@ -51,7 +52,10 @@ export async function withSigner<T>(
   const result = await body(watched)
   if (!signed && refusal === null) {
     const onRecord = (await readSignerTroubles(ctx.pool)).some((trouble) => trouble.role === role)
-    if (!onRecord) return { result, signer: null }
+    if (!onRecord) {
+      await noteWell(ctx, role, sender)
+      return { result, signer: null }
+    }
     await trySigning(role, watched).catch((error: unknown) => {
       if (!(error instanceof SignerFault)) throw error
     })
@@ -60,25 +64,33 @@ export async function withSigner<T>(
   return { result, signer: refusal === null ? 'signed' : 'notSigned' }
 }
 
-/** Keeps the record, and the audit log where it changes. */
+/** Keeps the record; and tells, by the audit log, where a trouble begins. */
 async function note(
   ctx: LedgerDb & Logging,
   role: AccountRole,
   { address }: SignerAccount,
   refusal: SignerFault | null,
 ): Promise<void> {
+  if (refusal === null) {
+    await noteSigned(ctx.pool, role)
+    return await noteWell(ctx, role, { address })
+  }
   await inTransaction(ctx.pool, async (sql) => {
-    const detail = { sender: role, ...(refusal && { detail: refusal.message }) }
-    const changed = refusal
-      ? await noteUnsigned(sql, { role, address, detail: refusal.message })
-      : await noteSigned(sql, role)
-    if (!changed) return
-    const action = refusal ? 'signerDown' : 'signerRestored'
-    await writeAudit(sql, { actor: 'pass', action, subject: address, detail })
+    await noteUnsigned(sql, { role, address, detail: refusal.message })
+    if (!(await noteTrouble(sql, `signer ${role}`))) return
+    const detail = { sender: role, detail: refusal.message }
+    await writeAudit(sql, { actor: 'pass', action: 'signerDown', subject: address, detail })
   })
-  if (refusal)
-    ctx.log.error(
-      { sender: role, err: refusal },
-      'the signer does not sign: what waits for it is asked again by each run',
-    )
+  ctx.log.error(
+    { sender: role, err: refusal },
+    'the signer does not sign: what waits for it is asked again by each run',
+  )
+}
+
+/** Notes that no failure is known, and tells once that has lasted. */
+async function noteWell(ctx: LedgerDb, role: AccountRole, { address }: Pick<SignerAccount, 'address'>): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    if ((await noteCalm(sql, `signer ${role}`)) !== 'over') return
+    await writeAudit(sql, { actor: 'pass', action: 'signerRestored', subject: address, detail: { sender: role } })
+  })
 }
