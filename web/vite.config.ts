@@ -190,7 +190,7 @@ const runbook: Plugin = {
       .replace(
         'content-security-policy" content=""',
         () =>
-          `content-security-policy" content="default-src 'none'; style-src ${digest(style)}; base-uri 'none'; form-action 'none'"`,
+          `content-security-policy" content="default-src 'none'; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'"`,
       )
       .replace('<style></style>', () => `<style>${style}</style>`)
       .replace(

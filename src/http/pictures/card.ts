@@ -124,8 +124,12 @@ export function fitted(text: string, size: number, weight: Weight, room: number)
   return { text: `${letters.join('').trimEnd()}…`, size: smallest }
 }
 
-const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
-const momentOf = (time: Date): string => `${MOMENT.format(time)} UTC`
+let format: Intl.DateTimeFormat | null = null
+/** A time as it is read. The form is made with the first picture: it takes longer than all else of this file. */
+function momentOf(time: Date): string {
+  format ??= new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  return `${format.format(time)} UTC`
+}
 
 const WEI_PER_ETHER = 10n ** 18n
 

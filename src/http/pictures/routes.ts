@@ -10,8 +10,7 @@ import { saleOf } from '../pages/heads.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { type CachedOutcome, READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
-import { nodeCard, roundCard, type Sale, saleCard } from './card.ts'
-import { Painter } from './painter.ts'
+import type { Sale } from './card.ts'
 
 const LIMIT_PER_MINUTE = 60
 /** Seconds for which a picture is kept while the ledger stands still; a change forgets it at once. */
@@ -28,15 +27,20 @@ const ASK_AGAIN = 'public, max-age=0, must-revalidate'
 export function pictures({ deps, queryReplica }: Tools): Route[] {
   const { changes, monotonicClock: clock, settings } = deps
   const sale: Sale = { ...saleOf(settings), host: new URL(settings.publicUrl).host }
-  const painter = new Painter(clock)
+  let opened: ReturnType<typeof openStudio> | null = null
   const memo = createMemo<CachedOutcome | null>({
     ...{ clock, changes, bytesMax: BYTES_MAX },
     bytesOf: (picture) => picture?.body.length ?? 0,
   })
 
-  async function picture(svg: string): Promise<CachedOutcome> {
+  async function picture(draw: (cards: Cards) => string): Promise<CachedOutcome> {
+    opened ??= openStudio(clock).catch((error) => {
+      opened = null
+      throw error
+    })
+    const { cards, painter } = await opened
     // PNG is compressed already.
-    return { ...cachedResponseOf(await painter.paint(svg)), encoding: 'identity' }
+    return { ...cachedResponseOf(await painter.paint(draw(cards))), encoding: 'identity' }
   }
 
   /** The route of a kind of thing that has an id. */
@@ -44,23 +48,31 @@ export function pictures({ deps, queryReplica }: Tools): Route[] {
     kind: string,
     unknown: 'unknownNode' | 'unknownRound',
     read: (sql: Sql, id: bigint) => Promise<T | null>,
-    card: (sale: Sale, thing: T) => string,
+    draw: (cards: Cards, thing: T) => string,
   ): Route =>
     pictureRoute(`/og/${kind}/:id.png`, FRESH, async ({ params }) => {
       const id = parseId(params.id)
       if (isRefusal(id)) return id
       const made = await memo.get(`${kind} ${id}`, KEPT_SEC * 1000, async () => {
         const thing = await queryReplica((sql) => read(sql, id))
-        return thing === null ? null : picture(card(sale, thing))
+        return thing === null ? null : picture((cards) => draw(cards, thing))
       })
       return made ?? refuse(unknown)
     })
 
   return [
-    ofThing('node', 'unknownNode', readPicturedNode, nodeCard),
-    ofThing('round', 'unknownRound', readPicturedRound, roundCard),
-    pictureRoute('/og/sale.png', ASK_AGAIN, () => picture(saleCard(sale))),
+    ofThing('node', 'unknownNode', readPicturedNode, ({ nodeCard }, node) => nodeCard(sale, node)),
+    ofThing('round', 'unknownRound', readPicturedRound, ({ roundCard }, round) => roundCard(sale, round)),
+    pictureRoute('/og/sale.png', ASK_AGAIN, () => picture(({ saleCard }) => saleCard(sale))),
   ]
+}
+
+type Cards = typeof import('./card.ts')
+
+/** What draws, loaded with the first picture: a start has no need of it. */
+async function openStudio(clock: () => number) {
+  const [cards, { Painter }] = await Promise.all([import('./card.ts'), import('./painter.ts')])
+  return { cards, painter: new Painter(clock) }
 }
 
 function pictureRoute(
