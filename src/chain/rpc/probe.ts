@@ -1,4 +1,4 @@
-// Probes one provider: its chain, its head, its final block, the depth of its states. Asks that provider alone, once; throws a ChainFault
+// Probes one provider: its chain, its head, its final block, the depth of its states, whether it gives logs. Asks that provider alone, once; throws a ChainFault
 // where it does not answer.
 import type { Address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
@@ -25,6 +25,8 @@ export interface ProviderProbe {
   /** The number of blocks back for which it has states; null when it has them since `startBlock`. */
   statesBack: number | null
   answeredMs: number
+  /** Whether it gives logs of a block: without them nothing can be followed. */
+  logs: boolean
   /** The methods by which it traces a block; none: value that contracts send is not told apart. */
   traceMethods: string[]
 }
@@ -40,8 +42,9 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
+    const logs = (await rpc.call('eth_getLogs', [{ address: factory, blockHash: hash }])).ok
     const traceMethods = await probeTraceMethods(rpc, { number, hash })
-    return { chainId, head: { number, time }, finalized, statesBack, answeredMs, traceMethods }
+    return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traceMethods }
   } finally {
     await rpc.close()
   }

@@ -50,13 +50,20 @@ function provider(
     const todo = 'See that this URL of RPC_URL is right, and its provider up.'
     return fail(check, `${host}: ${reasonOf(probe)}`, todo, { host })
   }
-  const { chainId, head, finalized, statesBack, answeredMs } = probe
+  const { chainId, head, finalized, statesBack, answeredMs, logs } = probe
   const ageSec = ageOf(head)
-  const reading = { host, chainId, head, ageSec, finalized, statesBack, answeredMs }
+  const reading = { host, chainId, head, ageSec, finalized, statesBack, answeredMs, logs }
   const past = statesBack === null ? 'all states since START_BLOCK' : `states ${statesBack} blocks back`
   const says = `${host}: chain ${chainId}, block ${head.number}, ${ageSec} s old, ${finalized === null ? 'knows no finalized block' : `final up to ${finalized}`}, ${past}`
   if (wanted !== null && chainId !== wanted)
     return fail(check, says, `RPC_URL leads to another chain than CHAIN_ID=${wanted}: correct one of them.`, reading)
+  if (!logs)
+    return fail(
+      check,
+      `${host} gives no logs of a block (eth_getLogs)`,
+      'Use another provider, or another plan of it: without logs nothing can be followed.',
+      reading,
+    )
   if (ageSec > staleSec)
     return warn(check, says, 'The head is old: the provider is stuck, or the chain makes no blocks.', reading)
   const behind = Math.max(...all.map((other) => other.head.number)) - head.number

@@ -1,0 +1,235 @@
+// Set-ups that are broken in one place each: the doctor names the place and what to do, in a sentence that repeats no secret. Those of
+// doctor.test.ts come on top.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { addEndpoint } from '../../src/db/webhooks.ts'
+import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
+import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+interface Finding {
+  check: string
+  verdict: 'ok' | 'warn' | 'fail' | 'unknown'
+  says: string
+  todo: string | null
+}
+
+const SECRET = 'Zq7TopSecretMarker'
+const NOBODY = 'http://127.0.0.1:9'
+
+let world: World
+let env: Record<string, string>
+let empty: TestDatabase
+let provider: FalseProvider
+let page: ReturnType<typeof createServer>
+let pageUrl: string
+let kms: KmsDouble
+before(async () => {
+  world = await startWorld()
+  env = worldEnv(world)
+  await world.rest()
+  empty = await createEmptyDatabase()
+  provider = await startFalseProvider(world.chain.rpcUrl)
+  page = createServer((_request, response) => response.end('<html>Welcome</html>'))
+  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
+  pageUrl = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+  kms = await startKms(`0x${'8f3c21d5e6b7a904'.repeat(4)}`)
+})
+after(async () => {
+  await kms.close()
+  page.closeAllConnections()
+  page.close()
+  await provider.close()
+  await empty.drop()
+  await world.close()
+})
+
+interface Broken {
+  /** Settings that differ from those of a sound one. */
+  env?: () => Record<string, string>
+  /** Another state of ledger or chain, and what puts it right again. */
+  break?: () => Promise<() => Promise<unknown>>
+  /** The check that finds it, how, and what is said to be done. */
+  check: string
+  verdict?: Finding['verdict']
+  says: RegExp
+  todo: RegExp
+}
+
+const elsewhere = (url: string, change: (at: URL) => void) => {
+  const at = new URL(url)
+  change(at)
+  return at.href
+}
+const without = (method: RegExp) => ({
+  env: () => ({ RPC_URL: provider.url }),
+  break: async () => {
+    provider.rule = (call) =>
+      method.test(call.method) ? { error: { code: -32601, message: 'the method does not exist' } } : undefined
+    return async () => {
+      provider.rule = () => undefined
+    }
+  },
+})
+const signer = (url: string) => ({ MINTER_PRIVATE_KEY: '', MINTER_SIGNER_URL: url, MINTER_ADDRESS: world.at(1) })
+const endpoint = async (state: { disabled_at?: Date }) => {
+  const url = `http://127.0.0.1:9/${SECRET}`
+  await addEndpoint(world.pool, { url, secrets: [`whsec_${'A'.repeat(32)}`] }, 'test')
+  await world.pool`UPDATE webhook_endpoints SET last_error = 'HTTP 410', disabled_at = ${state.disabled_at ?? null}`
+  return () => world.pool`DELETE FROM webhook_endpoints`
+}
+
+const BROKEN: Readonly<Record<string, Broken>> = {
+  'a password that the database does not take': {
+    env: () => ({
+      DATABASE_URL: elsewhere(env.DATABASE_URL ?? '', (at) => {
+        at.username = 'nobody_of_that_name'
+        at.password = SECRET
+      }),
+    }),
+    ...{ check: 'database', says: /nobody_of_that_name|password|role/, todo: /DATABASE_URL/ },
+  },
+  'a database that is not there': {
+    env: () => ({
+      DATABASE_URL: elsewhere(env.DATABASE_URL ?? '', (at) => Object.assign(at, { pathname: '/no_such_ledger' })),
+    }),
+    ...{ check: 'database', says: /no_such_ledger/, todo: /DATABASE_URL|createdb|create/i },
+  },
+  'an empty database': {
+    env: () => ({ DATABASE_URL: empty.url }),
+    ...{ check: 'database.schema', says: /there is no ledger yet/, todo: /migrate|start/ },
+  },
+  'a replica that nobody runs': {
+    env: () => ({ DATABASE_READ_URL: `postgres://u:${SECRET}@127.0.0.1:9/x` }),
+    ...{ check: 'database.replica', says: /127\.0\.0\.1:9|refused|reach/i, todo: /DATABASE_READ_URL/ },
+  },
+  'a provider that is a web page': {
+    env: () => ({ RPC_URL: pageUrl }),
+    ...{ check: 'chain.provider', says: /JSON/i, todo: /RPC_URL/ },
+  },
+  'a provider that wants another key': {
+    env: () => ({ RPC_URL: provider.url }),
+    break: async () => {
+      provider.http = () => ({ status: 401, body: '{"error":"invalid api key"}' })
+      return async () => {
+        provider.http = () => undefined
+      }
+    },
+    ...{ check: 'chain.provider', says: /invalid api key/, todo: /RPC_URL|key/ },
+  },
+  'a provider without logs': {
+    ...without(/getLogs/),
+    check: 'chain.provider',
+    says: /getLogs|logs/i,
+    todo: /RPC_URL|provider/i,
+  },
+  'a provider without traces': {
+    ...without(/^(debug|trace)_/),
+    check: 'chain.traces',
+    verdict: 'warn',
+    says: /trac/,
+    todo: /provider|RPC_URL|trac/,
+  },
+  'a remote signer that is down': {
+    env: () => signer(NOBODY),
+    check: 'signer.minter',
+    says: /does not answer/,
+    todo: /MINTER_SIGNER_URL runs/,
+  },
+  'a remote signer of another account': {
+    env: () => ({ ...signer(world.chain.rpcUrl), MINTER_ADDRESS: `0x${'ab'.repeat(20)}` }),
+    ...{ check: 'signer.minter', says: /refuses|No Signer/i, todo: /MINTER_ADDRESS unlocked/ },
+  },
+  'a key management service that lets nobody in': {
+    env: () => ({
+      ...{ ...kms.settings.given, AWS_SECRET_ACCESS_KEY: `${SECRET}${SECRET}` },
+      ...{ MINTER_PRIVATE_KEY: '', MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: world.at(1) },
+    }),
+    ...{
+      check: 'signer.minter',
+      says: /InvalidSignatureException/,
+      todo: /MINTER_KMS_KEY can be reached .* keys address/,
+    },
+  },
+  'a key management service with the key of another account': {
+    env: () => ({
+      ...kms.settings.given,
+      MINTER_PRIVATE_KEY: '',
+      MINTER_KMS_KEY: AWS_KEY,
+      MINTER_ADDRESS: world.at(1),
+    }),
+    ...{ check: 'signer.minter', says: /another account/, todo: /MINTER_ADDRESS is its account/ },
+  },
+  'a minter without ether': {
+    break: async () => {
+      await world.chain.setBalance(world.at(1), 0n)
+      return () => world.chain.setBalance(world.at(1), 10n ** 20n)
+    },
+    ...{ check: 'funds.minter', says: /the minter has 0 ether/, todo: /Send ether to 0x/ },
+  },
+  'a contract that is paused': {
+    break: async () => {
+      await world.act(0, 'pause', [])
+      return () => world.act(0, 'unpause', [])
+    },
+    ...{ check: 'owner.pause', verdict: 'warn', says: /paused/, todo: /unpause/ },
+  },
+  'bounds below what rounds pay': {
+    break: async () => {
+      await world.act(0, 'setBounds', [world.at(2), 0n, 1n])
+      return () => world.act(0, 'setBounds', [world.at(2), 0n, 2n ** 47n])
+    },
+    ...{ check: 'owner.bounds', says: /./, todo: /set-bounds/ },
+  },
+  'an endpoint that is given up on': {
+    env: () => ({ WEBHOOK_ALLOW_PRIVATE: 'true' }),
+    break: () => endpoint({ disabled_at: new Date() }),
+    ...{ check: 'webhooks', says: /was given up on .* HTTP 410/, todo: /webhooks enable/ },
+  },
+  'an endpoint in a private network': {
+    env: () => ({ WEBHOOK_ALLOW_PRIVATE: 'false' }),
+    break: () => endpoint({}),
+    ...{ check: 'webhooks', says: /private address/, todo: /WEBHOOK_ALLOW_PRIVATE=true/ },
+  },
+  'a key file that is not there': {
+    env: () => ({ MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: '/nowhere/minter.json', MINTER_KEYSTORE_PASSWORD: SECRET }),
+    ...{ check: 'settings', says: /MINTER_KEYSTORE.*ENOENT/, todo: /MINTER_KEYSTORE|Correct/i },
+  },
+  'a proxy that is no network': {
+    env: () => ({ TRUSTED_PROXIES: 'the-proxy' }),
+    ...{ check: 'settings', says: /TRUSTED_PROXIES/, todo: /./ },
+  },
+  'half of the credit terms': {
+    env: () => ({ DIST_ENABLED: 'true', CREDIT_MIN_WEI: '5', CREDIT_MAX_WEI: '' }),
+    ...{ check: 'settings', says: /CREDIT_MAX_WEI/, todo: /./ },
+  },
+  'a collector that is no URL': {
+    env: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }),
+    ...{ check: 'settings', says: /OTEL_EXPORTER_OTLP_ENDPOINT/, todo: /./ },
+  },
+}
+
+describe('a set-up with', () => {
+  for (const [what, broken] of Object.entries(BROKEN)) {
+    test(what, async () => {
+      const mend = await broken.break?.()
+      try {
+        const { code, out, err } = await runHere(['doctor', '--json'], { ...env, ...broken.env?.() })
+        assert.doesNotMatch(out + err, new RegExp(`at .*\\.ts:\\d|${SECRET}`))
+        const { findings } = JSON.parse(out) as { findings: Finding[] }
+        const wanted = broken.verdict ?? 'fail'
+        const of = findings.filter(({ check }) => check === broken.check || check.startsWith(`${broken.check}.`))
+        const found = of.find(({ verdict, says }) => verdict === wanted && broken.says.test(says))
+        assert.ok(found, JSON.stringify(of, null, 1))
+        assert.match(found.todo ?? '', broken.todo)
+        assert.equal(code, wanted === 'fail' ? 1 : 0)
+      } finally {
+        await mend?.()
+      }
+    })
+  }
+})
