@@ -3,12 +3,16 @@
 // life adds to the database.
 import { readCursor } from '../src/db/blocks/blocks.ts'
 import { connect, type Pool } from '../src/db/core/sql.ts'
+import { readBudgetNeed } from '../src/db/nodes/budget.ts'
 import { readCohorts } from '../src/db/nodes/cohorts.ts'
 import { lastRound } from '../src/db/nodes/rounds.ts'
 import { readBuyerStanding } from '../src/db/reads/can-buy.ts'
+import * as doctor from '../src/db/reads/doctor.ts'
+import { readLedgerFigures } from '../src/db/reads/metrics.ts'
 import * as reads from '../src/db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../src/db/reads/public-payments.ts'
 import { readTierFigures } from '../src/db/reads/tier-figures.ts'
+import { readNextRoundWei } from '../src/db/sends/funds.ts'
 import { type Address, hash } from '../src/domain/units.ts'
 import type { PassContext } from '../src/passes/context.ts'
 import { planDueRound } from '../src/passes/steps/plan-round.ts'
@@ -59,6 +63,8 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   '/api/payment/:hash': ({ pool }, { payment }) => readPaymentsIn(pool, hash(payment)),
   '/api/payments/:address': ({ pool }, { owner }) => readPaymentsOf(pool, owner, ROWS),
   '/api/cron/health': ({ pool }) => reads.readHealth(pool),
+  '/metrics': ({ pool }) => readLedgerFigures(pool),
+  'node-ledger doctor': ({ pool }) => readForDoctor(pool),
   [`planning a round of ${COHORTS} cohorts`]: ({ pool }) => plan(pool),
 }
 
@@ -138,6 +144,17 @@ async function compare(what: string, statement: Statement, ledgers: readonly Led
     const name = share === 0.5 ? `${what}: median` : `${what}: p99`
     return atMost(name, ms(large), `${shown(ledgers[0]?.nodes ?? 0)} nodes: ${ms(small)}`, large / small, GOAL)
   })
+}
+
+/** The doctor's readings that could grow: counts, sums, and what a thief leaves behind. */
+async function readForDoctor(pool: Pool): Promise<void> {
+  await doctor.readRuns(pool)
+  await doctor.readHeldReasons(pool)
+  await doctor.readRecentTrouble(pool, null)
+  await doctor.readThefts(pool)
+  await doctor.readUnusualCohorts(pool)
+  await readNextRoundWei(pool)
+  await readBudgetNeed(pool, (await readCursor(pool))?.time ?? 0)
 }
 
 /** The planning as the credit pass does it: the cohorts, the round's number, terms and seeds of each turn that is due. */
