@@ -1,0 +1,101 @@
+// The operator's desk after a restore: thousands of payments held, decided by one command, and minted by the passes after it. Beside it the
+// same decisions as commands of their own.
+import { spawnSync } from 'node:child_process'
+import { worldEnv } from '../test/support/cli.ts'
+import { startWorld, type World } from '../test/support/world.ts'
+import type { Bench, BenchOptions } from './lib/bench.ts'
+import { ms, seconds } from './lib/numbers.ts'
+import { atMost, type Row } from './lib/report.ts'
+
+const PAYMENTS = 3_000
+const SINGLE = 10
+const PER_BLOCK = 250
+/** A wei too much: no tier has this price. */
+const HELD_WEI = 10n ** 16n + 1n
+/** A command of its own starts a process for each payment. */
+const GOAL = 0.1
+
+export const desk: Bench = {
+  name: 'desk',
+  about: 'Held payments, released by one command for all, beside a command for each; then minted by the passes.',
+  run: async (options) => {
+    const world = await startWorld()
+    try {
+      return await measure(world, options)
+    } finally {
+      await world.close()
+    }
+  },
+}
+
+async function measure(world: World, { quick, progress }: BenchOptions): Promise<Row[]> {
+  const payments = quick ? 100 : PAYMENTS
+  await world.chain.mine(3)
+  const held = await pay(world, payments + SINGLE)
+  for (let left = 1; left > 0; ) {
+    await world.payments()
+    const [row] = await world.pool<{ left: number }[]>`
+      SELECT ${held.length}::int - count(*)::int AS left FROM payments WHERE state = 'held'`
+    left = row?.left ?? 0
+  }
+  progress(`${held.length} payments are held`)
+  const release = ['--tier-id', 'basic', '--reason', 'a recheck', '--yes']
+  const alone = timed(() => {
+    for (const hash of held.slice(0, SINGLE)) command(world, 'payments', 'release', hash, ...release)
+  })
+  const all = timed(() => command(world, 'payments', 'decide', 'release', '--held-for', 'wrongAmount', ...release))
+  progress('decided')
+  const began = performance.now()
+  const minted = async () => {
+    const [row] = await world.pool<
+      { count: number }[]
+    >`SELECT count(*)::int AS count FROM payments WHERE state = 'minted'`
+    return row?.count ?? 0
+  }
+  while ((await minted()) < held.length) {
+    await world.payments()
+    await world.chain.mine()
+  }
+  const mintedMs = performance.now() - began
+  const [together, single] = [all / payments, alone / SINGLE]
+  return [
+    atMost(
+      `${payments.toLocaleString('en')} payments released at once, each`,
+      ms(together),
+      `a command each: ${ms(single)}`,
+      together / single,
+      GOAL,
+    ),
+    {
+      what: `${payments.toLocaleString('en')} payments: from the command to the last node`,
+      ...{ ours: seconds(all + mintedMs), peer: `of which deciding ${seconds(all)}`, ratio: null, goal: '', met: null },
+    },
+  ]
+}
+
+/** Pays from wallets of their own, a wei too much; gives the hashes. */
+async function pay({ chain, at }: World, count: number): Promise<string[]> {
+  const sent: string[] = []
+  for (let buyer = 0; buyer < count; buyer++) {
+    const from = `0x${(0xde5c0000000n + BigInt(buyer)).toString(16).padStart(40, '0')}`
+    await chain.setBalance(from, 10n * HELD_WEI)
+    await chain.impersonate(from)
+    sent.push(await chain.send({ from, to: at(3), value: `0x${HELD_WEI.toString(16)}`, gas: '0x5208' }))
+    if (sent.length % PER_BLOCK === 0) await chain.mine()
+  }
+  await chain.mine()
+  return sent
+}
+
+/** Runs a command as an operator does. */
+function command(world: World, ...words: string[]): void {
+  const env = { ...process.env, ...worldEnv(world) }
+  const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', ...words], { env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${words.join(' ')}: ${stderr}`)
+}
+
+function timed(work: () => void): number {
+  const began = performance.now()
+  work()
+  return performance.now() - began
+}
