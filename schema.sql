@@ -259,7 +259,7 @@ CREATE OR REPLACE FUNCTION public.webhook_key()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  PERFORM webhook_emit(CASE WHEN NEW.action = 'wrongAdminKeys' THEN 'keys.wrong' ELSE 'keys.changed' END,
+  PERFORM webhook_emit(CASE NEW.action WHEN 'wrongAdminKeys' THEN 'keys.wrong' WHEN 'proposed' THEN 'act.proposed' ELSE 'keys.changed' END,
     concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
       'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
   RETURN NULL;
@@ -844,6 +844,23 @@ CREATE TABLE price_history (
   CONSTRAINT price_history_usd_check CHECK ((usd > (0)::double precision))
 );
 
+CREATE TABLE proposals (
+  act text NOT NULL,
+  expires_at timestamp with time zone NOT NULL DEFAULT (now() + '7 days'::interval),
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  input jsonb NOT NULL,
+  outcome text,
+  proposed_at timestamp with time zone NOT NULL DEFAULT now(),
+  proposed_by text NOT NULL,
+  refusal text,
+  settled_at timestamp with time zone,
+  settled_by text,
+  CONSTRAINT proposals_check CHECK ((((outcome IS NULL) = (settled_by IS NULL)) AND ((outcome IS NULL) = (settled_at IS NULL)))),
+  CONSTRAINT proposals_check1 CHECK ((((outcome = 'failed'::text) IS TRUE) = (refusal IS NOT NULL))),
+  CONSTRAINT proposals_outcome_check CHECK ((outcome = ANY (ARRAY['confirmed'::text, 'refused'::text, 'failed'::text]))),
+  CONSTRAINT proposals_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE proven_wallets (
   address address NOT NULL,
   deployed boolean NOT NULL,
@@ -1180,7 +1197,7 @@ CREATE TABLE zero_transfers (
 );
 
 CREATE TRIGGER webhook_act AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['halted'::text, 'resumed'::text, 'haltWithdrawn'::text, 'paused'::text, 'unpaused'::text, 'released'::text, 'dismissed'::text, 'dustDismissed'::text, 'refunding'::text, 'refunded'::text, 'refundPrepared'::text, 'refundCancelled'::text, 'attributed'::text, 'termsEntered'::text, 'termsTakenBack'::text, 'tierCreated'::text, 'tierChanged'::text, 'walletChanged'::text, 'walletTakenBack'::text, 'walletClosed'::text, 'signerDown'::text, 'signerRestored'::text, 'foreignTransaction'::text, 'restored'::text]))) EXECUTE FUNCTION webhook_act();
-CREATE TRIGGER webhook_key AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['wrongAdminKeys'::text, 'keyMade'::text, 'keyRevoked'::text, 'keysRevoked'::text]))) EXECUTE FUNCTION webhook_key();
+CREATE TRIGGER webhook_key AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['wrongAdminKeys'::text, 'keyMade'::text, 'keyRevoked'::text, 'keysRevoked'::text, 'proposed'::text]))) EXECUTE FUNCTION webhook_key();
 CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['mintedThoughRefunding'::text, 'mintedThoughRefunded'::text, 'refundTooEarly'::text, 'refundOfMinted'::text, 'refundOfOrphaned'::text, 'refundGone'::text]))) EXECUTE FUNCTION webhook_refund_alarm();
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
 CREATE TRIGGER junk_forgotten AFTER DELETE ON public.cursors FOR EACH ROW WHEN ((old.name = 'follow'::text)) EXECUTE FUNCTION junk_taken_back();

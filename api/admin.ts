@@ -979,6 +979,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/second-person": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What needs a second person */
+        get: operations["showSecondPerson"];
+        put?: never;
+        /** Change what needs a second person */
+        post: operations["setSecondPerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for a second person */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/proposals/{id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have it done */
+        post: operations["confirmProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/proposals/{id}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have it not done */
+        post: operations["refuseProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/webhooks": {
         parameters: {
             query?: never;
@@ -2139,6 +2208,30 @@ export interface components {
             revokedAt: components["schemas"]["NullableTime"];
             revokedBy: string | null;
         };
+        /** @description More than this needs a second person; null: nothing does. */
+        NullableBound: string | null;
+        Proposal: {
+            id: components["schemas"]["Id"];
+            act: string;
+            /** @description What the act was asked with. */
+            input: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Of whoever confirms it.
+             * @enum {unknown}
+             */
+            scope: "read" | "decide" | "prices" | "terms" | "operate" | null;
+            /** @enum {unknown} */
+            state: "open" | "confirmed" | "refused" | "failed" | "expired";
+            proposedBy: string;
+            proposedAt: components["schemas"]["Time"];
+            expiresAt: components["schemas"]["Time"];
+            settledBy: string | null;
+            settledAt: components["schemas"]["NullableTime"];
+            /** @description Why it could not be done any more. */
+            refusal: string | null;
+        };
         Endpoint: {
             endpoint: components["schemas"]["EndpointName"];
             /** @description False once it was removed. */
@@ -2193,6 +2286,22 @@ export interface components {
         };
     };
     responses: {
+        /** @description Not done yet: a second person has to confirm it. */
+        Proposed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    proposal: {
+                        id: components["schemas"]["Id"];
+                        act: string;
+                        expiresAt: components["schemas"]["Time"];
+                        says: string;
+                    };
+                };
+            };
+        };
         /** @description Wrong input; the text names all that is wrong. */
         BadRequest: {
             headers: {
@@ -2294,6 +2403,8 @@ export interface components {
         NodeId: components["schemas"]["NodeId"];
         /** @description The wallet. */
         Address: components["schemas"]["AddressInput"];
+        /** @description The proposal's id. */
+        ProposalId: components["schemas"]["Id"];
         /** @description The key's id. */
         KeyId: components["schemas"]["Id"];
         /** @description The delivery's id. */
@@ -2425,6 +2536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ManyDecided"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -2465,6 +2577,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefundsPrepared"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -2666,6 +2779,7 @@ export interface operations {
                     "application/json": components["schemas"]["Decided"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -2748,6 +2862,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefundPrepared"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -2902,6 +3017,7 @@ export interface operations {
                     "application/json": components["schemas"]["WalletChange"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -2984,6 +3100,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -3026,6 +3143,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -3107,6 +3225,7 @@ export interface operations {
                     "application/json": components["schemas"]["TermsProposal"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -3196,6 +3315,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4742,6 +4862,205 @@ export interface operations {
                         label: components["schemas"]["KeyLabel"];
                         /** @constant */
                         revoked: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showSecondPerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        aboveWei: components["schemas"]["NullableBound"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setSecondPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description More than this needs one. */
+                    aboveWei?: string;
+                    off?: components["schemas"]["FlagInput"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        aboveWei: components["schemas"]["NullableBound"];
+                        changed: boolean;
+                    };
+                };
+            };
+            202: components["responses"]["Proposed"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProposals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Those that wait first, then the newest; at most 200. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        proposals: components["schemas"]["Proposal"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmProposal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The proposal's id. */
+                id: components["parameters"]["ProposalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The proposal. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: components["schemas"]["Id"];
+                        /** @constant */
+                        state: "confirmed";
+                        /** @description What the act answers. */
+                        done: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    refuseProposal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The proposal's id. */
+                id: components["parameters"]["ProposalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The proposal. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: components["schemas"]["Id"];
+                        /** @constant */
+                        state: "refused";
                     };
                 };
             };

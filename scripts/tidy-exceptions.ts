@@ -21,7 +21,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/domain/replay.test.ts': [478, CASES],
     'test/operator/refunding.test.ts': [460, CASES],
     'test/follower/reorganisation.test.ts': [458, CASES],
-    'test/cli/commands.test.ts': [469, CASES],
+    'test/cli/commands.test.ts': [478, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
     'test/support/invariants.ts': [429, 'every invariant, each a statement of SQL'],
     'test/follower/wallet.test.ts': [413, CASES],

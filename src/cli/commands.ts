@@ -6,6 +6,7 @@ import { KEYS } from './commands/keys.ts'
 import { LOOK } from './commands/look.ts'
 import { OWNER } from './commands/owner.ts'
 import { PAYMENTS } from './commands/payments.ts'
+import { PROPOSALS } from './commands/proposals.ts'
 import { RUN } from './commands/run.ts'
 import { SALE } from './commands/sale.ts'
 import { SERVICE } from './commands/service.ts'
@@ -23,5 +24,6 @@ export const COMMANDS: readonly Command[] = [
   ...BOOKS,
   ...WEBHOOKS,
   ...KEYS,
+  ...PROPOSALS,
   ...TOOLS,
 ]

@@ -2,6 +2,7 @@
 
 import type { KnownError } from '../lib/errors.ts'
 import { isOperatorRefusal, type OperatorRefusal, type RefusedBecause } from '../operator/act.ts'
+import { isProposed, type Proposed } from '../operator/second-person/guarded.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 
@@ -30,9 +31,16 @@ export function fieldsOf({
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** The result, or the refusal as an error of the command line, which names options as they are given here. */
-export function accepted<T extends object>(result: T | OperatorRefusal, { command }: Pick<Call, 'command'>): T {
-  if (!isOperatorRefusal(result)) return result
+/** The result; or the refusal, or that it waits for a second person, as an error of the command line, which names options as they are given here. */
+export function accepted<T extends object>(
+  result: T | Proposed | OperatorRefusal,
+  { command }: Pick<Call, 'command'>,
+): T {
+  if (!isOperatorRefusal(result)) {
+    if (isProposed(result))
+      throw new RefusedError(`${result.proposal.says} They run "node-ledger proposals confirm ${result.proposal.id}".`)
+    return result
+  }
   const { because } = result
   const names = [
     ...Object.keys(command.options ?? {}).map((name) => [camel(name), `--${name}`] as const),

@@ -76,11 +76,11 @@ export interface Call {
 
 /**
  * A response of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, events that go on until either side ends
- * them, or a refusal, which alone has a status other than 200; never a cookie with ready bytes.
+ * them, or a refusal; 202 is what waits for a second person; never a cookie with ready bytes.
  */
 export type Outcome =
   | CachedOutcome
-  | { json: string; cookies?: string[] }
+  | { json: string; cookies?: string[]; status?: 202 }
   | Download
   | { events: EventStream }
   | Refusal

@@ -48,6 +48,8 @@ export interface Actor {
   requestId: string | null
   /** Their key, where it is one of the ledger's; left out for keys of ADMIN_KEY and the command line, which may do everything. */
   held?: KeyHolder
+  /** The second person, and the proposal that they confirmed. */
+  confirmed?: { readonly by: string; readonly proposal: number }
 }
 
 /** Plain JSON values by name, as they came. */
@@ -96,7 +98,10 @@ export async function recordAct(sql: Sql, actor: Actor, { action, subject, ...de
     actor: actor.name,
     action,
     ...(subject === undefined ? {} : { subject }),
-    detail,
+    detail: {
+      ...detail,
+      ...(actor.confirmed && { confirmedBy: actor.confirmed.by, proposal: actor.confirmed.proposal }),
+    },
     requestId: actor.requestId,
   })
 }

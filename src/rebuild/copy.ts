@@ -35,7 +35,7 @@ const REFUNDS =
 /** Actors of the audit log that are not people. Their acts are repeated by a rebuild, or mean nothing to it. */
 const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 /** The operator's switches; the other settings are facts about one database. */
-const SWITCHES = ['paused']
+const SWITCHES = ['paused', 'secondPerson']
 
 /**
  * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, admin keys, the prices and

@@ -1,5 +1,6 @@
 // Every command, on a real ledger: the examples of the documentation as they stand there, and with database or chain down.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -8,6 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
+import { insertProposal } from '../../src/db/operator/proposals.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { hash } from '../../src/domain/units.ts'
 import { createKey } from '../../src/operator/keys/admin-keys.ts'
@@ -120,6 +122,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     url: () => empty.url,
     'kms-key': () => AWS_KEY,
     key: () => anAdminKey(),
+    proposal: () => aProposal(),
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
     delivery: async () => String((await aDelivery()).id),
@@ -150,6 +153,12 @@ async function anAdminKey(): Promise<string> {
   const actor = { name: 'cli:test', requestId: null }
   const made = await createKey({ pool: world.pool, environmentLabels }, actor, given)
   return String((made as { id: number }).id)
+}
+
+/** The number of what another person has proposed: that a rule which is off be switched off. */
+async function aProposal(): Promise<string> {
+  const given = { act: 'setSecondPerson', input: { off: true }, by: `clerk-${randomUUID()}` }
+  return String((await insertProposal(world.pool, given)).id)
 }
 
 /** A payment by an inner call, as a Safe makes it, found by the audit. */

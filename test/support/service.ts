@@ -70,7 +70,7 @@ export async function startService(
 export async function startServiceHere(
   env: Record<string, string> = {},
   dataDir = temporaryDirectory(),
-): Promise<Service> {
+): Promise<Service & { databaseUrl: string }> {
   const database = await createDatabase()
   const service = await startService(dataDir, { ...env, DATABASE_URL: database.url })
   const stopAndDrop = async () => {
@@ -78,7 +78,7 @@ export async function startServiceHere(
     await database.drop()
     return exit
   }
-  return { ...service, stop: stopAndDrop }
+  return { ...service, stop: stopAndDrop, databaseUrl: database.url }
 }
 
 async function startOnce(

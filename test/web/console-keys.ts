@@ -1,10 +1,17 @@
-// The story of an admin key at the console: made for somebody, used with the rights it has, revoked.
+// Stories of admin keys at the console: one made for somebody, used with the rights it has, and revoked; and a second person who confirms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { connect } from '../../src/db/core/sql.ts'
+import { createKey } from '../../src/operator/keys/admin-keys.ts'
 import type { ConsoleUnderTest } from './console.ts'
 
-/** Declares it, within the describe of the console. */
+/** Declares them, within the describe of the console. */
 export function testKeys(opened: ConsoleUnderTest): void {
+  testOneKey(opened)
+  testSecondPerson(opened)
+}
+
+function testOneKey(opened: ConsoleUnderTest): void {
   const { go, dialog, confirm, axe } = opened
 
   test('a key is made for somebody, may do what it says and no more, and is revoked', async () => {
@@ -51,4 +58,52 @@ export function testKeys(opened: ConsoleUnderTest): void {
     await confirm('Done')
     await row.getByText('revoked').waitFor()
   })
+}
+
+function testSecondPerson(opened: ConsoleUnderTest): void {
+  const { go, dialog, confirm, axe } = opened
+
+  test('what one proposes another confirms', async () => {
+    const { page, service } = opened
+    const enterAs = async (key: string) => {
+      await page.getByRole('button', { name: 'Leave', exact: true }).click()
+      await page.getByLabel('Admin key').fill(key)
+      await page.getByRole('button', { name: 'Enter' }).click()
+    }
+    await go('Second person')
+    await page.getByText('The rule is off').waitFor()
+    await page.getByRole('button', { name: 'Set the amount…' }).click()
+    await dialog().getByLabel('Amount').fill('5')
+    await confirm('Set the amount')
+    await confirm('Done')
+    await page.getByText('A release or refund of more than 5 ETH').waitFor()
+    await page.getByRole('button', { name: 'Switch the rule off…' }).click()
+    await confirm('Switch the rule off')
+    await dialog().getByText('Not done yet: a second person has to confirm it').waitFor()
+    await confirm('Done')
+    const row = page.getByRole('row', { name: 'setSecondPerson' })
+    await row.getByText('open').waitFor()
+    assert.equal(await row.getByRole('button', { name: 'Confirm…' }).count(), 0, 'not their own')
+    await axe()
+
+    await enterAs(await madeByCommand(service.databaseUrl))
+    await row.getByRole('button', { name: 'Confirm…' }).click()
+    await confirm('Confirm')
+    await dialog().getByText('Confirmed, and done.').waitFor()
+    await confirm('Done')
+    await page.getByText('The rule is off').waitFor()
+    await enterAs(opened.key())
+  })
+}
+
+/** A key of somebody whom the operator at the console has not made one. */
+async function madeByCommand(databaseUrl: string): Promise<string> {
+  const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'test' })
+  try {
+    const given = { label: 'second', scopes: 'read,operate' }
+    const made = await createKey({ pool, environmentLabels: [] }, { name: 'cli:test', requestId: null }, given)
+    return (made as { key: string }).key
+  } finally {
+    await pool.end({ timeout: 1 })
+  }
 }

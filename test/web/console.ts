@@ -13,7 +13,7 @@ const LONG_MS = 60_000
 const COME_BACK = "setInterval(() => dispatchEvent(new Event('visibilitychange')), 250)"
 
 export interface ConsoleUnderTest {
-  readonly service: Service
+  readonly service: Service & { databaseUrl: string }
   readonly wellKnown: WellKnown
   readonly page: Page
   /** What the page has complained about so far. */
@@ -36,7 +36,12 @@ export interface ConsoleUnderTest {
 /** Opens the console for the tests of this file. `settings` are asked for once they run; what is returned may be used in tests only. */
 export function openConsole(settings: () => Promise<Record<string, string>> = async () => ({})): ConsoleUnderTest {
   const dataDir = temporaryDirectory()
-  const opened = {} as { service: Service; wellKnown: WellKnown; page: Page; complaints: string[] }
+  const opened = {} as {
+    service: Service & { databaseUrl: string }
+    wellKnown: WellKnown
+    page: Page
+    complaints: string[]
+  }
   let browser: Browser
   before(async () => {
     const started = startBrowser()

@@ -3,10 +3,9 @@
 import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import type { OperatorDeps } from '../../operator/act.ts'
-import { decideMany } from '../../operator/decide.ts'
 import { LIMIT_MAX } from '../../operator/page.ts'
 import { MANY_MAX, readPayments } from '../../operator/payments.ts'
-import { prepareRefunds } from '../../operator/refunds/refund-many.ts'
+import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
@@ -106,8 +105,9 @@ async function decide(call: Call, deps: OperatorDeps, payments: readonly string[
   const { args, values, flags } = call
   const reason = values.reason === undefined ? {} : { reason: values.reason }
   if (args.decision === 'refund-prepare')
-    return accepted(await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call).results
+    return accepted(await guardedActs.prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call)
+      .results
   const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
   const asked = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
-  return accepted(await decideMany(deps, actorHere(), asked), call).results
+  return accepted(await guardedActs.decideMany(deps, actorHere(), asked), call).results
 }

@@ -1,12 +1,6 @@
 // The commands `node-ledger wallets …`: the wallets that buyers pay to. A change is shown as it would be made before anybody is asked.
-import {
-  changeWallet,
-  closeBooks,
-  listWallets,
-  previewWallet,
-  takeBackWallet,
-  type WalletProposal,
-} from '../../operator/payment-wallets.ts'
+import { listWallets, previewWallet, type WalletProposal } from '../../operator/payment-wallets.ts'
+import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
@@ -44,7 +38,7 @@ export async function set(call: Call): Promise<ExitCode> {
     out.say(inWords(accepted(await previewWallet(deps, actor, input), call)))
     if (!(await agrees(io, 'Have buyers pay there?', flags, signal))) throw new RefusedError('Nothing was changed.')
     // Blocks go on meanwhile, and with them the time from which it holds: the entry is printed once more.
-    const done = accepted(await changeWallet(deps, actor, input), call)
+    const done = accepted(await guardedActs.changeWallet(deps, actor, input), call)
     await out.result(done, () => `Entered. ${inWords(done)}`)
     return EXIT.done
   })
@@ -55,7 +49,7 @@ export async function takeBack(call: Call): Promise<ExitCode> {
   const { io, out, flags, signal } = call
   return await withOperator(io, async (deps) => {
     if (!(await agrees(io, 'Take this change back?', flags, signal))) throw new RefusedError('Nothing was changed.')
-    const done = accepted(await takeBackWallet(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await guardedActs.takeBackWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, `Taken back. Buyers go on paying to ${done.inForce}.`)
     return EXIT.done
   })
@@ -67,7 +61,7 @@ export async function close(call: Call): Promise<ExitCode> {
   return await withOperator(io, async (deps) => {
     if (!(await agrees(io, 'Close its books? What comes there later is not seen.', flags, signal)))
       throw new RefusedError('Nothing was changed.')
-    const done = accepted(await closeBooks(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await guardedActs.closeBooks(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, `Closed with block ${done.closedBlock}.`)
     return EXIT.done
   })

@@ -151,7 +151,7 @@ export function sendOutcome(
     if ('body' in outcome) return sendEncoded(reply, route, isPrivate ? null : asked, outcome)
     if ('stream' in outcome) sendDownload(reply, outcome)
     else if ('events' in outcome) sendEvents(reply, outcome.events)
-    else sendJson(reply, 200, outcome.json)
+    else sendJson(reply, outcome.status ?? 200, outcome.json)
   }
 }
 

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
 import { FormFields } from './act-fields.tsx'
 import { type ActField, type Filled, problemsOf, readForm, withReason } from './act-form.ts'
-import { type ActRoute, type BodyOf, type Did, lacking, type ParamOf, placeOf, useAct } from './admin.ts'
+import { type ActRoute, type BodyOf, type Did, isWaiting, lacking, type ParamOf, placeOf, useAct } from './admin.ts'
 
 /** A field of that act's body. */
 export type FieldOf<Route extends ActRoute> = ActField<keyof BodyOf<Route> & string>
@@ -72,6 +72,16 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
   )
 }
 
+/** What an act did; or that it waits for a second person. */
+function Done({ answer, did }: { answer: object; did: (answer: unknown) => ReactNode }) {
+  const waits = isWaiting(answer)
+  return (
+    <div className={waits ? 'notice' : 'notice good'} role="status">
+      {waits ? answer.proposal.says : did(answer)}
+    </div>
+  )
+}
+
 /** The end of a button's text: that it opens a dialog, or that the key lacks a right. */
 export function Beyond({ lacks }: { lacks: string | null }) {
   return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
@@ -104,9 +114,7 @@ function ActForm({ label, says, path, fields, body, did, danger, warns, close }:
   if (act.data) {
     return (
       <div className="stack">
-        <div className="notice good" role="status">
-          {did(act.data)}
-        </div>
+        <Done answer={act.data} did={did} />
         <button type="button" className="button" onClick={close}>
           Done
         </button>

@@ -17,7 +17,7 @@ let own: OwnKey | null = null
 export const ownKey = (): OwnKey | null => own
 /** The scope of an act that the key lacks; null where it may do it. */
 export const lacking = (act: ActRoute): string | null =>
-  own?.scopes.includes(ACT_SCOPES[act]) ? null : ACT_SCOPES[act]
+  ACT_SCOPES[act] === 'any' || own?.scopes.includes(ACT_SCOPES[act]) ? null : ACT_SCOPES[act]
 
 /** Where the operator chose to keep the key for the tab. */
 const KEPT = 'node-ledger-admin-key'
@@ -125,6 +125,12 @@ const PARAM = /\{(\w+)\}/g
 export const placeOf = (route: string, params: Readonly<Record<string, string>>): string =>
   route.replaceAll(PARAM, (_, name: string) => params[name] ?? '')
 
+/** What an act answers that waits for a second person. */
+export interface Waiting {
+  proposal: { id: number; says: string }
+}
+export const isWaiting = (answer: object): answer is Waiting => 'proposal' in answer
+
 /** An act of the operator's: once done, everything that was read is read again. */
 export function useAct<T>() {
   return useMutation<T, Error, { path: string; body?: object }>({
@@ -170,6 +176,7 @@ export type TrendBin = Trends['bins'][number]
 export interface Preview extends Shape<'Preview'> {}
 export interface Reconciliation extends Shape<'Reconciliation'> {}
 export interface AdminKey extends Shape<'AdminKey'> {}
+export interface Proposal extends Shape<'Proposal'> {}
 export interface Endpoint extends Shape<'Endpoint'> {}
 export interface Delivery extends Shape<'Delivery'> {}
 export interface AuditEntry extends Shape<'AuditEntry'> {}

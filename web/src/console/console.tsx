@@ -12,6 +12,7 @@ import { Audit } from './ledger/audit.tsx'
 import { Books } from './ledger/books.tsx'
 import { Keys } from './ledger/keys.tsx'
 import { Nodes } from './ledger/nodes.tsx'
+import { Proposals } from './ledger/proposals.tsx'
 import { RoundsConsole } from './ledger/rounds.tsx'
 import { State } from './ledger/state.tsx'
 import { Transactions } from './ledger/transactions.tsx'
@@ -38,6 +39,7 @@ const SECTIONS = {
   transactions: ['Transactions', Transactions],
   webhooks: ['Webhooks', Webhooks],
   keys: ['Keys', Keys],
+  proposals: ['Second person', Proposals],
   books: ['Books', Books],
   audit: ['Audit log', Audit],
 } as const

@@ -42,9 +42,9 @@ export const readingRoute =
 
 /** POST of an act. Fields are the path's parameters and those of the JSON body, which may be left out where none is needed. */
 export const actRoute =
-  (path: string, scope: Scope, act: Act, { kept }: ActOptions = {}) =>
+  (path: string, scope: Scope | null, act: Act, { kept }: ActOptions = {}) =>
   (tools: Tools): Route => ({
-    ...adminGuard(tools, { POST: scope }),
+    ...adminGuard(tools, scope && { POST: scope }),
     path: `/api/admin/${path}`,
     methods: ['POST'],
     takesJson: 'orNothing',
@@ -75,8 +75,11 @@ export function bothOf(reading: Route, acting: Route): Route {
 
 function outcomeOf(answer: Answer): Outcome {
   if (isOperatorRefusal(answer)) return refuseAs(answer)
-  return 'stream' in answer ? (answer as Download) : { json: toJson(answer) }
+  return 'stream' in answer ? (answer as Download) : answered(toJson(answer))
 }
+
+/** An answer, as it is given or was kept: 202 where the act waits for a second person. */
+const answered = (json: string): Outcome => ({ json, ...(json.startsWith('{"proposal":') && { status: 202 }) })
 
 /** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
 async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: object) => answer): Promise<Outcome> {
@@ -93,7 +96,7 @@ async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: objec
   const state = await takeKey(operator.pool, name, key, digestOf(call))
   switch (state.kind) {
     case 'answered':
-      return { json: state.answer }
+      return answered(state.answer)
     case 'underWay':
       return refuse('actUnderWay')
     case 'otherRequest':

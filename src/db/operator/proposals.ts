@@ -1,0 +1,83 @@
+// Acts that wait for a second person.
+import { jsonRows, type Sql } from '../core/sql.ts'
+
+/** A proposal as it stands. */
+export interface ProposalRow {
+  id: number
+  act: string
+  input: Record<string, unknown>
+  proposedBy: string
+  proposedAt: Date
+  expiresAt: Date
+  outcome: 'confirmed' | 'refused' | 'failed' | null
+  isExpired: boolean
+  settledBy: string | null
+  settledAt: Date | null
+  refusal: string | null
+}
+
+const columns = (sql: Sql) => sql`
+  id, act, input, proposed_by AS "proposedBy", proposed_at AS "proposedAt", expires_at AS "expiresAt", outcome,
+  outcome IS NULL AND expires_at <= now() AS "isExpired", settled_by AS "settledBy", settled_at AS "settledAt", refusal`
+
+/** The open ones first, then the newest. */
+export async function readProposals(sql: Sql, limit: number): Promise<ProposalRow[]> {
+  return await sql<ProposalRow[]>`
+    SELECT ${columns(sql)} FROM proposals ORDER BY outcome IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
+}
+
+/** Stores a proposal; the same one that still waits is answered instead of another. `isNew` tells which. */
+export async function insertProposal(
+  sql: Sql,
+  { act, input, by }: { act: string; input: object; by: string },
+): Promise<ProposalRow & { isNew: boolean }> {
+  const json = jsonRows([input])
+  const [same] = await sql<ProposalRow[]>`
+    SELECT ${columns(sql)} FROM proposals WHERE act = ${act} AND input = ${json}::text::jsonb -> 0 AND proposed_by = ${by}
+      AND outcome IS NULL AND expires_at > now()`
+  if (same) return { ...same, isNew: false }
+  const [row] = await sql<ProposalRow[]>`
+    INSERT INTO proposals (act, input, proposed_by) VALUES (${act}, ${json}::text::jsonb -> 0, ${by}) RETURNING ${columns(sql)}`
+  if (!row) throw new Error('an inserted proposal came back without its row')
+  return { ...row, isNew: true }
+}
+
+/** The proposal of this id, locked until the transaction ends: of two who answer it the second waits. */
+export async function lockProposal(sql: Sql, id: number): Promise<ProposalRow | null> {
+  const [row] = await sql<ProposalRow[]>`SELECT ${columns(sql)} FROM proposals WHERE id = ${id} FOR UPDATE`
+  return row ?? null
+}
+
+/** Stores what became of a proposal. */
+export async function settleProposal(
+  sql: Sql,
+  id: number,
+  { outcome, by, refusal }: { outcome: 'confirmed' | 'refused' | 'failed'; by: string; refusal: string | null },
+): Promise<void> {
+  await sql`
+    UPDATE proposals SET outcome = ${outcome}, settled_by = ${by}, settled_at = now(), refusal = ${refusal} WHERE id = ${id}`
+}
+
+/**
+ * True if the two labels may be one person: they are the same, or the same person has made keys of both, themselves or through others. Who
+ * makes a key has seen it. Keys made on the command line do not count: who is there has the database as well.
+ */
+export async function mayBeSamePerson(sql: Sql, one: string, other: string): Promise<boolean> {
+  const [row] = await sql<{ same: boolean }[]>`
+    WITH RECURSIVE behind(person, label) AS (
+      SELECT p, p FROM unnest(${[one, other]}::text[]) AS p
+      UNION
+      SELECT b.person, k.made_by FROM admin_keys k JOIN behind b ON k.label = b.label WHERE k.made_by NOT LIKE 'cli:%')
+    SELECT ${one === other} OR EXISTS (
+      SELECT FROM behind a JOIN behind b USING (label) WHERE a.person = ${one} AND b.person = ${other}) AS same`
+  return row?.same ?? true
+}
+
+/** The sum of the payments with these hashes or ids, of each once. */
+export async function sumOfPayments(sql: Sql, named: readonly string[]): Promise<bigint> {
+  const names = named.map((name) => name.toLowerCase())
+  const [row] = await sql<{ wei: bigint }[]>`
+    SELECT coalesce(sum(value_wei), 0) AS wei FROM payments
+    WHERE tx_hash = ANY(${names}::text[]) OR id = ANY(${names.filter((name) => /^[1-9][0-9]{0,15}$/.test(name))}::text[]::bigint[])`
+  return row?.wei ?? 0n
+}

@@ -1,0 +1,95 @@
+// Proposals: acts that wait for a second person, who confirms or refuses them.
+import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import * as proposals from '../../db/operator/proposals.ts'
+import type { LedgerDb } from '../../passes/context.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+} from '../act.ts'
+import { readFields } from '../input.ts'
+import { actOf } from './guarded.ts'
+
+const LISTED_MAX = 200
+
+const stateOf = ({ outcome, isExpired }: proposals.ProposalRow) => outcome ?? (isExpired ? 'expired' : 'open')
+
+/** GET proposals: those that wait first, then the newest. */
+export async function listProposals({ pool }: LedgerDb): Promise<object> {
+  const rows = await proposals.readProposals(pool, LISTED_MAX)
+  return {
+    proposals: rows.map(({ outcome: _outcome, isExpired: _isExpired, ...row }, at) => ({
+      ...row,
+      scope: actOf(row.act)?.scope ?? null,
+      state: stateOf(rows[at] as proposals.ProposalRow),
+    })),
+  }
+}
+
+/** POST proposals/:id/confirm: the act is done now, by the function that it was asked of; its row in the audit log has both names. */
+export async function confirmProposal(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<object | OperatorRefusal> {
+  return answer(deps, actor, input, async (sql, proposal) => {
+    const { id, proposedBy } = proposal
+    const known = actOf(proposal.act)
+    if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
+    if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
+      return refuseAct('forbidden', sameWords(proposedBy, actor.name))
+    const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
+    const done = await known.act(deps, person, proposal.input)
+    if (!isOperatorRefusal(done)) {
+      await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
+      return { id, state: 'confirmed', done }
+    }
+    // What may be asked again shortly stays a proposal.
+    if (done.because === 'notYet' || done.because === 'unavailable') return done
+    await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
+    return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
+  })
+}
+
+/** POST proposals/:id/refuse `{reason?}`: it is not done. Who proposed it may take it back so. */
+export async function refuseProposal(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+  return answer(deps, actor, input, async (sql, { id, act, proposedBy }, reason) => {
+    await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
+    const before = { act, proposedBy }
+    await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
+    return { id, state: 'refused' }
+  })
+}
+
+const sameWords = (one: string, other: string) =>
+  one === other
+    ? 'It takes a second person: you proposed it yourself.'
+    : 'It takes a second person: the same person has made a key of yours and one of theirs, or one of you made a key of the other.'
+
+/** Reads which proposal is answered, and locks it. The act itself runs in a transaction of its own meanwhile. */
+async function answer(
+  { pool }: LedgerDb,
+  { held }: Actor,
+  input: Fields,
+  body: (sql: Sql, proposal: proposals.ProposalRow, reason: string | null) => Promise<object | OperatorRefusal>,
+): Promise<object | OperatorRefusal> {
+  const fields = readFields(input)
+  const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(pool, async (sql) => {
+    const proposal = await proposals.lockProposal(sql, id)
+    if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)
+    const state = stateOf(proposal)
+    if (state === 'expired') return refuseAct('conflict', `Proposal ${id} has expired: have it proposed again.`)
+    if (state !== 'open') return refuseAct('conflict', `Proposal ${id} was ${state} before, by ${proposal.settledBy}.`)
+    const scope = actOf(proposal.act)?.scope
+    if (held && scope && !held.scopes.includes(scope))
+      return refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
+    return body(sql, proposal, reason)
+  })
+}

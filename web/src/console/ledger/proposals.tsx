@@ -1,0 +1,127 @@
+// The second person: from which amount on one is needed, and what waits for them.
+
+import { Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { ActButton } from '../act.tsx'
+import { ownKey, type Proposal, useAdmin } from '../admin.ts'
+import { etherAndWei } from '../amounts.ts'
+import { PAGE } from '../pager.tsx'
+import { Pairs } from '../record.tsx'
+
+export function Proposals() {
+  const reading = useAdmin('proposals')
+  return (
+    <Section title="Second person" aside={<SetRule />}>
+      <Rule />
+      <Shown reading={reading} lines={4}>
+        {({ proposals }) =>
+          proposals.length === 0 ? (
+            <Empty title="Nothing waits for a second person." />
+          ) : (
+            <Table caption="Proposals" rows={proposals} keyOf={({ id }) => String(id)} columns={COLUMNS} first={PAGE} />
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+function Rule() {
+  const { data } = useAdmin('second-person')
+  if (!data) return null
+  return (
+    <p className="note">
+      {data.aboveWei === null
+        ? 'The rule is off: each act is done at once.'
+        : `A release or refund of more than ${etherAndWei(data.aboveWei)} needs a second person; credit terms and the payments wallet always do.`}
+    </p>
+  )
+}
+
+function SetRule() {
+  const { data } = useAdmin('second-person')
+  const did = ({ aboveWei }: { aboveWei: bigint | null }) =>
+    aboveWei === null ? 'The rule is off.' : 'The rule is set.'
+  return (
+    <div className="buttons">
+      <ActButton
+        main={!data || data.aboveWei === null}
+        label="Set the amount"
+        act="second-person"
+        says="Above it a release or a refund becomes a proposal, which another person confirms. To raise it takes a second person, too."
+        fields={[{ name: 'aboveWei', label: 'Amount', required: true, ether: true }]}
+        did={did}
+      />
+      {data && data.aboveWei !== null && (
+        <ActButton
+          label="Switch the rule off"
+          act="second-person"
+          body={{ off: true }}
+          says="This takes a second person. Proposals that wait go on waiting."
+          did={did}
+          danger
+        />
+      )}
+    </div>
+  )
+}
+
+const TONES: Record<Proposal['state'], Tone> = {
+  open: 'warn',
+  confirmed: 'good',
+  refused: 'calm',
+  failed: 'bad',
+  expired: 'calm',
+}
+
+const COLUMNS: readonly Column<Proposal>[] = [
+  { heading: 'Proposal', figure: true, cell: ({ id }) => id },
+  { heading: 'Act', cell: ({ act }) => <code>{act}</code> },
+  { heading: 'With', cell: ({ input }) => <Pairs of={input} /> },
+  {
+    heading: 'By',
+    cell: ({ proposedBy, proposedAt }) => (
+      <>
+        {proposedBy}, <Time at={proposedAt} />
+      </>
+    ),
+  },
+  {
+    heading: 'State',
+    cell: ({ state, settledBy, refusal }) => (
+      <span className="whole">
+        <Mark tone={TONES[state]}>{state}</Mark> {settledBy && `by ${settledBy}`} {refusal}
+      </span>
+    ),
+  },
+  { heading: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} ahead /> },
+  { heading: 'Decide', cell: (proposal) => proposal.state === 'open' && <Answer proposal={proposal} /> },
+]
+
+function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
+  const params = { id: String(id) }
+  return (
+    <div className="buttons">
+      {ownKey()?.label !== proposedBy && (
+        <ActButton
+          main
+          label="Confirm"
+          act="proposals/{id}/confirm"
+          params={params}
+          says={`${act} is done now, as ${proposedBy} proposed it, as far as it still can be. The audit log has both names.`}
+          did={() => 'Confirmed, and done.'}
+        />
+      )}
+      <ActButton
+        label="Refuse"
+        act="proposals/{id}/refuse"
+        params={params}
+        says="It is not done."
+        did={() => 'Refused.'}
+        danger
+      />
+    </div>
+  )
+}
