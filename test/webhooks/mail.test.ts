@@ -7,14 +7,16 @@ import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { lookAtWebhooks } from '../../src/cli/doctor/webhooks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import { connect, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { addEndpoint, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { mailTargetOf } from '../../src/domain/webhooks/receiver.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { addWebhook } from '../../src/operator/webhooks.ts'
 import { sendMail } from '../../src/webhooks/mail.ts'
-import { startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
+import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -228,6 +230,28 @@ test('a server that is gone or says nothing costs an attempt, and what waits for
   await removeEndpoint(pool, name)
   await tell('funds.low', { sender: 'minter' })
   assert.equal(await left(), 0)
+})
+
+test('it is named by the settings or by an act like any other, without a signing secret, and the doctor looks at it', async () => {
+  const url = urlOf()
+  assert.deepEqual(await adoptEndpoints(pool, { urls: [url], secrets: [] }), [])
+  assert.deepEqual(await adoptEndpoints(pool, { urls: [url, urlOf('&events=all')], secrets: [] }), [
+    endpointName(urlOf('&events=all')),
+  ])
+  const act = (fields: Record<string, string>) =>
+    addWebhook({ pool } as never, { name: 'ann', requestId: null } as never, fields)
+  assert.deepEqual(await act({ url: urlOf('', 'another') }), { endpoint: endpointName(url), added: false })
+  for (const wrong of [`smtp://127.0.0.1:${port}`, `${url}&events=payment.lost`])
+    assert.match(JSON.stringify(await act({ url: wrong })), /smtps:\/\/user:password@host/)
+  assert.match(JSON.stringify(await act({ url: 'https://hooks.example/x' })), /secret must be/)
+  assert.equal(((await act({ url: 'https://hooks.slack.com/services/T/B/x' })) as { added: boolean }).added, true)
+  await removeEndpoint(pool, endpointName('https://hooks.slack.com/services/T/B/x'))
+  const [finding] = await lookAtWebhooks({ urls: [], secrets: [], allowPrivate: true }, pool)
+  assert.equal(finding?.verdict, 'ok')
+  const [strict] = await lookAtWebhooks({ urls: [], secrets: [], allowPrivate: false }, pool)
+  assert.match(strict?.says ?? '', /private address/)
+  const audit = await pool`SELECT * FROM audit`
+  assert.doesNotMatch(JSON.stringify([finding, strict, audit]), /another|ann\+ops|p@ss/)
 })
 
 test('a URL that is no whole mail server is none', () => {
