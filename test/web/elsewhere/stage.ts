@@ -8,7 +8,7 @@ import { startRelay, type TestRelay } from '../../support/wallets/relay.ts'
 const LONG_MS = 60_000
 export const PROJECT = '0123456789abcdef0123456789abcdef'
 /** The connector, as pages name it. */
-const NAME = 'Another device (WalletConnect)'
+export const NAME = 'Another device (WalletConnect)'
 
 export interface ElsewhereStage {
   relay: TestRelay
