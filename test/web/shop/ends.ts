@@ -1,0 +1,147 @@
+// Unhappy ends of a purchase, as stories that are told at the size of a desk and of a phone. Each has an account of the chain to itself.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { type BrowserWallet, WALLET_NAME } from '../../support/browser-wallet.ts'
+import { type Service, type WellKnown, wallet } from '../../support/service.ts'
+
+const BASIC_WEI = 10n ** 16n
+const NEVER_SENT = `0x${'5'.repeat(64)}`
+
+export interface End {
+  page: Page
+  own: BrowserWallet
+  account: number
+  service: Service
+  wellKnown: WellKnown
+  adminKey: string
+  /** Called where a page has come to what its reader has to look at; `next` is what they can press, if anything. */
+  look(next?: string | RegExp): Promise<void>
+}
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
+const pay = ({ account, wellKnown }: End, valueWei: bigint) =>
+  wallet(account, wellKnown).pay(wellKnown.paymentAddress, valueWei)
+
+async function connect({ page, service }: End, path: string): Promise<void> {
+  await page.goto(service.url + path)
+  await press(page, 'Connect a wallet')
+  await press(page, WALLET_NAME)
+}
+
+async function act({ service, adminKey }: End, path: string, body: object): Promise<void> {
+  const answer = await fetch(`${service.url}/api/admin/${path}`, {
+    method: 'POST',
+    headers: { 'x-admin-key': adminKey, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+    body: JSON.stringify(body),
+  })
+  assert.equal(answer.status, 200, await answer.text())
+}
+
+async function whileTheWalletAsks(end: End): Promise<void> {
+  const { page } = end
+  await connect(end, '/buy/basic')
+  // A wallet that does not answer: the buyer looks at it, and the page is gone meanwhile.
+  await page.evaluate(`{
+      const answer = window.walletAnswer
+      window.walletAnswer = (asked) => (asked.method === 'eth_sendTransaction' ? new Promise(() => {}) : answer(asked))
+    }`)
+  await press(page, 'Pay 0.01 ETH')
+  await page.getByText('Confirm in the wallet…').waitFor()
+  await page.reload()
+  await page.getByText('Do not pay again before you have looked into the wallet.').waitFor()
+  assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
+  await end.look()
+  await pay(end, BASIC_WEI)
+  await page.getByRole('link', { name: 'See this payment' }).click()
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  await end.look('See the node')
+}
+
+async function ofAWrongAmount(end: End): Promise<void> {
+  const { page, own, service } = end
+  const txHash = await pay(end, BASIC_WEI + 7n)
+  await page.goto(`${service.url}/payment/${txHash}`)
+  await page.getByText('It is 0.000000000000000007 ETH more than Basic costs.').waitFor()
+  await end.look()
+  await act(end, `payments/${txHash}/release`, { tierId: 'basic', reason: 'a few wei' })
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  await page.goto(`${service.url}/address/${own.address}`)
+  await page.getByRole('table', { name: 'Payments' }).getByText('minted').waitFor()
+}
+
+async function closed(end: End): Promise<void> {
+  const { page, service } = end
+  const txHash = await pay(end, BASIC_WEI - 1n)
+  await page.goto(`${service.url}/payment/${txHash}`)
+  await page.getByText('less than Basic costs.').waitFor()
+  await act(end, `payments/${txHash}/dismiss`, { reason: 'as agreed' })
+  await page.getByText('closed this payment without a node').waitFor()
+  await end.look()
+}
+
+async function replaced(end: End): Promise<void> {
+  const { page, own, service } = end
+  await page.goto(`${service.url}/`)
+  const intent = {
+    ...{ payer: own.address, tierId: 'basic', priceWei: BASIC_WEI.toString() },
+    ...{ at: Date.now(), txHash: NEVER_SENT },
+  }
+  await page.evaluate(`localStorage.setItem('node-ledger.intent', ${JSON.stringify(JSON.stringify(intent))})`)
+  await page.goto(`${service.url}/payment/${NEVER_SENT}`)
+  await page.getByText('waiting for the next block').waitFor()
+  await pay(end, BASIC_WEI)
+  await page.getByRole('link', { name: 'look at it' }).waitFor()
+  await end.look('look at it')
+  await page.getByRole('link', { name: 'look at it' }).click()
+  await page.getByText(/Node \d+ is yours/).waitFor()
+}
+
+async function takenOffSale(end: End): Promise<void> {
+  const { page, own } = end
+  const sale = (onSale: boolean) => act(end, 'tiers/plus/sale', { onSale, reason: 'a test' })
+  // The page hears nothing of it before the buyer pays: its checks stand still.
+  let checks = 0
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/api\/can-buy\//, async (route) => {
+    if (++checks === 2) await held.promise
+    await route.continue()
+  })
+  await connect(end, '/buy/plus')
+  await page.locator('.ticks .passes', { hasText: 'Plus is on sale.' }).waitFor()
+  await sale(false)
+  await press(page, 'Pay 0.025 ETH')
+  held.resolve()
+  await page.locator('.notice', { hasText: 'Plus is not on sale at present.' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Pay 0.025 ETH' }).isDisabled(), true)
+  await end.look()
+  assert.deepEqual(own.asked, [])
+  await sale(true)
+}
+
+async function priceChanged(end: End): Promise<void> {
+  const { page } = end
+  const stale = /\/api\/deploy-quote/
+  await page.route(stale, async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, body: (await answer.text()).replace(`${BASIC_WEI}`, '9000000000000000') })
+  })
+  await connect(end, '/buy/basic')
+  await page.getByRole('button', { name: 'Pay 0.009 ETH' }).waitFor()
+  await page.unroute(stale)
+  await press(page, 'Pay 0.009 ETH')
+  await page.getByText('The price is 0.01 ETH now. Nothing was sent.').waitFor()
+  await end.look('Pay 0.01 ETH')
+  await press(page, 'Pay 0.01 ETH')
+  await page.getByText(/Node \d+ is yours/).waitFor()
+}
+
+/** Each with what it shows of a payment, and its account. */
+export const ENDS: readonly (readonly [title: string, account: number, play: (end: End) => Promise<void>])[] = [
+  ['while the wallet still asked is found by its payer, and not offered again before', 5, whileTheWalletAsks],
+  ['of a wrong amount shows by how much, waits for the operator, and goes on to its node by itself', 6, ofAWrongAmount],
+  ['that is closed says so', 7, closed],
+  ['and replaced in the wallet leads to the transaction that came in its place', 8, replaced],
+  ['for a tier that was taken off sale while the page was open is not sent', 11, takenOffSale],
+  ['at a price that changed while the page was open is not sent, and the new price is shown', 9, priceChanged],
+]
