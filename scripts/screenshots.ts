@@ -90,8 +90,9 @@ try {
     console: '/console',
     'not-found': '/nowhere',
   }
-  rmSync(OUT, { recursive: true, force: true })
-  mkdirSync(OUT)
+  // The pictures of the README leave those of all pages as they are.
+  if (!only.includes('pictures')) rmSync(OUT, { recursive: true, force: true })
+  mkdirSync(OUT, { recursive: true })
   let visitor = 1
   for (const theme of ['light', 'dark'] as const) {
     for (const [size, width] of Object.entries(WIDTHS)) {

@@ -99,7 +99,11 @@ const buyButton: Plugin = {
   },
 }
 
-/** The library for wallets on other devices: one file, which shares nothing with the pages, so that they weigh the same without it. */
+/** At the head of the file, as its licence asks. */
+const WALLETCONNECT_LICENCE =
+  '/*! Holds @walletconnect/sign-client 2.21.8 (Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0), by WalletConnect, Inc., and what it imports */'
+
+/** The library for wallets on other devices, with its licence: one file, which shares nothing with the pages, so that they weigh the same without it. */
 const walletConnect: Plugin = {
   name: 'wallet-connect',
   apply: 'build',
@@ -111,10 +115,12 @@ const walletConnect: Plugin = {
         rolldownOptions: {
           input: `${ROOT}src/walletconnect/index.ts`,
           preserveEntrySignatures: 'strict',
-          output: { entryFileNames: 'walletconnect.js', codeSplitting: false },
+          output: { entryFileNames: 'walletconnect.js', codeSplitting: false, postBanner: WALLETCONNECT_LICENCE },
         },
       },
     })
+    const library = createRequire(import.meta.url).resolve('@walletconnect/sign-client/package.json')
+    await copyFile(join(dirname(library), 'LICENSE'), join(DIST, 'walletconnect.js.LICENSE.txt'))
   },
 }
 
