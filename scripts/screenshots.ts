@@ -16,9 +16,8 @@ const BASIC_WEI = 10n ** 16n
 const WIDTHS = { phone: 360, desk: 1280 } as const
 const ADMIN_KEY = 'admin-key-of-the-screenshots-012345'
 const only = process.argv.slice(2)
-/** The README's pictures: the head of the overview, down to the gap below the plot. */
+/** The README's pictures. */
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
-const PICTURE = { x: 0, y: 0, width: WIDTHS.desk, height: 792 } as const
 
 const dataDir = temporaryDirectory()
 const receiver = await startReceiver()
@@ -133,11 +132,16 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
 }
 
+/** The head of the overview, down to the gap below the plot. */
 async function takePicture(page: Page, theme: string): Promise<void> {
   await page.goto(service.url)
   await page.getByRole('heading', { name: 'Latest rounds' }).waitFor()
   await page.waitForTimeout(1_000)
-  await page.screenshot({ path: `${PICTURES}overview-${theme}.png`, clip: PICTURE })
+  const plot = await page.locator('.card', { has: page.locator('.chart') }).boundingBox()
+  const below = await page.locator('.card', { hasText: 'On offer' }).first().boundingBox()
+  if (!plot || !below) throw new Error('the overview lacks its plot, or what follows it')
+  const clip = { x: 0, y: 0, width: WIDTHS.desk, height: Math.round((plot.y + plot.height + below.y) / 2) }
+  await page.screenshot({ path: `${PICTURES}overview-${theme}.png`, clip, fullPage: true })
 }
 
 /** The console's sections, which a reload would leave. */
