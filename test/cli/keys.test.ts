@@ -6,6 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { addressOfKey } from '../../src/chain/read/wallets.ts'
 import { decryptKeystore } from '../../src/chain/send/keystore.ts'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { findLiveKey } from '../../src/db/operator/admin-keys.ts'
+import { digestOfKey } from '../../src/operator/keys/secret.ts'
 import { runHere, runProcess } from '../support/cli.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -77,6 +79,12 @@ test('an admin key goes into a file that only its owner may read, once; a taken 
   const shown = await run(...words.slice(0, -2))
   assert.equal(shown.code, 2)
   assert.match(shown.err, /no terminal to show the key on/)
+  const [other = ''] = (await runHere(['keys', 'create', '--label', 'bot', '--scopes', 'read'], env, '')).out.split(
+    '\n',
+  )
+  assert.match(other, /^nlk_[\w-]{43}$/, 'a terminal shows it, once')
+  assert.equal((await findLiveKey(pool, digestOfKey(other)))?.label, 'bot')
+  assert.ok(!(await run('keys', 'list')).out.includes(other))
   const wrong = await run('keys', 'create', '--label', 'clerk', '--scopes', 'all', '--out', `${path}.2`)
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /--scopes must be some of read/)

@@ -33,6 +33,8 @@ test('a flood of unkeyed requests to every route by every method makes few serie
   const before = await series()
   await flood({}, '')
   await flood({ headers: { 'x-admin-key': 'wrong', 'x-cron-key': 'wrong' } }, '?limit=0')
+  const wrong = await registry.getSingleMetric('node_ledger_admin_keys_wrong_total')?.get()
+  assert.ok((wrong?.values[0]?.value ?? 0) > 20, 'wrong admin keys are counted')
   const first = (await series()) - before
   assert.ok(first < SERIES_MAX, `${first} series`)
   await flood({ headers: { authorization: 'Bearer x', 'x-admin-key': 'guess' } }, '?x=1')

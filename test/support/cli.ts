@@ -93,7 +93,7 @@ export async function runHere(
 ): Promise<Outcome> {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined })
   stdin.write(`${typed ?? ''}\n`)
-  const [stdout, stderr] = [collector(), collector()]
+  const [stdout, stderr] = [Object.assign(collector(), { isTTY: stdin.isTTY }), collector()]
   const code = await runCli(argv, { env, stdin, stdout, stderr }, interrupt)
   return held(argv, { code, out: stdout.text(), err: stderr.text() })
 }
