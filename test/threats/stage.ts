@@ -118,17 +118,23 @@ interface Rule {
   expr: string
 }
 
-/** Of the rules that only ask whether a figure is above zero, those that hold. */
+/** Of the rules that only ask whether a figure is above zero, and another one not, those that hold. */
 async function firing(world: World): Promise<string[]> {
   const { pool, ctx, rpc, factory } = world
   const readings = createReadings({ rpc, factory, distributor: null })
   const samples = await createMetricsReader({ pool, chain: ctx.chain, readings, minter: null, distributor: null })()
   const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }
+  /** The samples that a rule of this form is about; none of a rule of another form. */
+  const above = (expr = '') => {
+    const name = /^max(?: by \(\w+\))? \((\w+)\)(?: == 1| > 0)$/.exec(expr.replace('max(', 'max ('))?.[1]
+    return samples.filter((sample) => sample.name === name && Number(sample.value) > 0)
+  }
   return groups
     .flatMap(({ rules }) => rules)
     .flatMap(({ alert, expr }) => {
-      const name = /^max(?: by \(\w+\))? \((\w+)\)(?: == 1| > 0)$/.exec(expr.replace('max(', 'max ('))?.[1]
-      return samples.some((sample) => sample.name === name && Number(sample.value) > 0) ? [alert] : []
+      const [rule, unless] = expr.split(' unless on(what) ')
+      const causes = above(unless).map(({ labels }) => labels?.what)
+      return above(rule).some(({ labels }) => !causes.includes(labels?.what)) ? [alert] : []
     })
 }
 
