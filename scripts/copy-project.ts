@@ -15,6 +15,7 @@ const COPIED = [
 export function copyProject(): string {
   const copy = temporaryDirectory()
   for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  for (const name of ['node_modules', 'contracts']) symlinkSync(join(ROOT, name), join(copy, name))
+  // The pages as they were built, if they were: tests of what is served read them.
+  for (const name of ['node_modules', 'contracts', 'web/dist']) symlinkSync(join(ROOT, name), join(copy, name))
   return copy
 }
