@@ -23,10 +23,11 @@ type Needs = (sql: Sql, input: Fields, bound: bigint) => Promise<boolean> | bool
 
 const always: Needs = () => true
 /** By the sum of those that are named: several are decided about together. */
-const byAmount: Needs = async (sql, { payment, payments }, bound) => {
-  const named = Array.isArray(payments) ? payments : [payment]
-  return (await sumOfPayments(sql, named.map(String))) > bound
-}
+const byAmount: Needs = async (sql, input, bound) => (await sumOfPayments(sql, namedIn(input))) > bound
+/** To ask again about a refund that was prepared before takes none. */
+const byUnprepared: Needs = async (sql, input, bound) =>
+  (await sumOfPayments(sql, namedIn(input), { unprepared: true })) > bound
+const namedIn = ({ payment, payments }: Fields) => (Array.isArray(payments) ? payments : [payment]).map(String)
 const releasing: Needs = (sql, input, bound) =>
   input.decision === 'release' && input.dryRun !== true && input.dryRun !== 'true' && byAmount(sql, input, bound)
 /** A lower bound needs none: it takes nothing from anybody's say. */
@@ -53,8 +54,8 @@ export type GuardedAct = keyof typeof RAW
 const RULES: Record<GuardedAct, { scope: Scope; needs: Needs; preview?: Act }> = {
   release: { scope: 'decide', needs: byAmount },
   decideMany: { scope: 'decide', needs: releasing },
-  prepareRefund: { scope: 'decide', needs: byAmount },
-  prepareRefunds: { scope: 'decide', needs: byAmount },
+  prepareRefund: { scope: 'decide', needs: byUnprepared },
+  prepareRefunds: { scope: 'decide', needs: byUnprepared },
   enterTerms: { scope: 'terms', needs: always, preview: previewTerms as Act },
   takeBackTerms: { scope: 'terms', needs: always },
   changeWallet: { scope: 'terms', needs: always, preview: previewWallet as Act },

@@ -116,6 +116,8 @@ describe('a second person', () => {
     const other = await propose(`payments/${hash}/refund/prepare`, {})
     const { status, json } = await confirm(other)
     assert.deepEqual([status, json.done.reason], [200, 'refunding'])
+    const again = await desk.post(`payments/${hash}/refund/prepare`)
+    assert.equal(again.status, 200, 'to ask whether it may be sent takes none')
   })
 
   it('is needed for several together that come to more; not for a preview, nor to dismiss', async () => {

@@ -88,7 +88,7 @@ export function Beyond({ lacks }: { lacks: string | null }) {
 }
 
 function ActForm({ label, says, path, fields, body, did, danger, warns, close }: Asked & { close: () => void }) {
-  const act = useAct<object>()
+  const act = useAct<object>({ mayWait: true })
   const all = withReason(fields)
   const [given, setGiven] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),

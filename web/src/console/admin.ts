@@ -131,10 +131,14 @@ export interface Waiting {
 }
 export const isWaiting = (answer: object): answer is Waiting => 'proposal' in answer
 
-/** An act of the operator's: once done, everything that was read is read again. */
-export function useAct<T>() {
+/** An act of the operator's: once done, everything that was read is read again. One that waits for a second person fails, unless `mayWait`. */
+export function useAct<T extends object>({ mayWait = false } = {}) {
   return useMutation<T, Error, { path: string; body?: object }>({
-    mutationFn: ({ path, body }) => ask<T>('POST', path, body),
+    mutationFn: async ({ path, body }) => {
+      const answer = await ask<T>('POST', path, body)
+      if (!mayWait && isWaiting(answer)) throw new Error(answer.proposal.says)
+      return answer
+    },
     onSuccess: () => queries.invalidateQueries(),
   })
 }
