@@ -83,11 +83,14 @@ export async function startCluster(): Promise<Cluster> {
     },
     async switchOver() {
       const [leader, candidate] = [await memberOf('primary'), await memberOf('replica')]
-      const answer = await fetch(`http://127.0.0.1:${leader.rest}/switchover`, {
-        method: 'POST',
-        body: JSON.stringify({ leader: leader.name, candidate: candidate.name }),
+      // Refused until the replica is known to have caught up, which Patroni looks at every ten seconds.
+      await until('the switchover', async () => {
+        const answer = await fetch(`http://127.0.0.1:${leader.rest}/switchover`, {
+          method: 'POST',
+          body: JSON.stringify({ leader: leader.name, candidate: candidate.name }),
+        })
+        return answer.ok
       })
-      if (!answer.ok) throw new Error(`switchover: ${answer.status} ${await answer.text()}`)
     },
     async stop() {
       for (const child of [proxy, ...members.map((member) => member.child), etcd])
