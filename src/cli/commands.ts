@@ -1,8 +1,8 @@
 // The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module.
 import type { Command } from './command.ts'
+import { ADMIN_KEYS } from './commands/admin-keys.ts'
 import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
-import { KEYS } from './commands/keys.ts'
 import { LOOK } from './commands/look.ts'
 import { OWNER } from './commands/owner.ts'
 import { PAYMENTS } from './commands/payments.ts'
@@ -23,7 +23,7 @@ export const COMMANDS: readonly Command[] = [
   ...OWNER,
   ...BOOKS,
   ...WEBHOOKS,
-  ...KEYS,
+  ...ADMIN_KEYS,
   ...PROPOSALS,
   ...TOOLS,
 ]

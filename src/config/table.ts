@@ -299,7 +299,7 @@ export const SETTING_GROUPS = [
         kind: 'key',
         secret: true,
         otherwise: 'generated; in production none',
-        text: 'Opens all of `/api/admin`, beside the keys of the ledger (`node-ledger keys create`), also while the database is away; without any key `/api/admin` is not there. Several as `label:key`, separated by commas (in a file also by lines); the label stands in the audit log. 32 random characters at least; in development 8 will do.',
+        text: 'Opens all of `/api/admin`, beside the keys of the ledger (`node-ledger admin-keys create`), also while the database is away; without any key `/api/admin` is not there. Several as `label:key`, separated by commas (in a file also by lines); the label stands in the audit log. 32 random characters at least; in development 8 will do.',
       },
       {
         name: 'CRON_KEY',

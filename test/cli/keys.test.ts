@@ -64,7 +64,18 @@ describe('keys new', () => {
 
 test('an admin key goes into a file that only its owner may read, once; a taken file makes no key, and no terminal shows it', async () => {
   const path = join(directory, 'admin.key')
-  const words = ['keys', 'create', '--label', 'clerk', '--scopes', 'read,decide', '--expires', '8h', '--out', path]
+  const words = [
+    'admin-keys',
+    'create',
+    '--label',
+    'clerk',
+    '--scopes',
+    'read,decide',
+    '--expires',
+    '8h',
+    '--out',
+    path,
+  ]
   const { code, out, err } = await runProcess(words, env)
   assert.equal(code, 0, err)
   assert.equal(statSync(path).mode & 0o777, 0o600)
@@ -79,16 +90,16 @@ test('an admin key goes into a file that only its owner may read, once; a taken 
   const shown = await run(...words.slice(0, -2))
   assert.equal(shown.code, 2)
   assert.match(shown.err, /no terminal to show the key on/)
-  const [other = ''] = (await runHere(['keys', 'create', '--label', 'bot', '--scopes', 'read'], env, '')).out.split(
-    '\n',
-  )
+  const [other = ''] = (
+    await runHere(['admin-keys', 'create', '--label', 'bot', '--scopes', 'read'], env, '')
+  ).out.split('\n')
   assert.match(other, /^nlk_[\w-]{43}$/, 'a terminal shows it, once')
   assert.equal((await findLiveKey(pool, digestOfKey(other)))?.label, 'bot')
-  assert.ok(!(await run('keys', 'list')).out.includes(other))
-  const wrong = await run('keys', 'create', '--label', 'clerk', '--scopes', 'all', '--out', `${path}.2`)
+  assert.ok(!(await run('admin-keys', 'list')).out.includes(other))
+  const wrong = await run('admin-keys', 'create', '--label', 'clerk', '--scopes', 'all', '--out', `${path}.2`)
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /--scopes must be some of read/)
   assert.ok(!existsSync(`${path}.2`), 'no key, no file')
   assert.equal(await count(), 1)
-  assert.equal((await run('keys', 'revoke', '--yes')).code, 2)
+  assert.equal((await run('admin-keys', 'revoke', '--yes')).code, 2)
 })

@@ -40,7 +40,7 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
     await service.buy(5)
     const key = join(temporaryDirectory(), 'clerk.key')
     const created = await command(
-      ['keys', 'create', '--label', 'clerk', '--scopes', 'read', '--out', key],
+      ['admin-keys', 'create', '--label', 'clerk', '--scopes', 'read', '--out', key],
       ledger('ledger'),
     )
     assert.equal(created.code, 0, created.err)

@@ -39,7 +39,7 @@ Did you refund anything since ${createdAt}? The ledger does not know: before the
 which holds each payment without a node for you to look at. When in doubt, run it.`)
     if (keysRevoked > 0)
       out.say(`Admin keys that open: none of the ledger's ${keysRevoked}. Some may have been revoked since, so all were; those of ADMIN_KEY
-stay. Make new ones with "node-ledger keys create".`)
+stay. Make new ones with "node-ledger admin-keys create".`)
     return EXIT.done
   } finally {
     await pool.end({ timeout: 5 })

@@ -146,7 +146,7 @@ function Door({ opened }: { opened: () => void }) {
           {knock.isPending ? 'Trying…' : 'Enter'}
         </button>
         <p className="note">
-          A key of the ledger, which another operator or <code>node-ledger keys create</code> makes, or one of{' '}
+          A key of the ledger, which another operator or <code>node-ledger admin-keys create</code> makes, or one of{' '}
           <code>ADMIN_KEY</code>; on an embedded ledger that is in <code>secrets.json</code> of the data directory. It
           is kept in this page’s memory alone, and gone when you leave or reload, unless you have it kept for this tab:
           then a script that got into this page could read it.
@@ -159,6 +159,7 @@ function Door({ opened }: { opened: () => void }) {
 function inWords(error: Error): Error {
   if (!(error instanceof LedgerError)) return error
   if (error.status === 401) return new Error('The service does not know this key.')
-  if (error.status === 404) return new Error('This service has no admin key: make one with "node-ledger keys create".')
+  if (error.status === 404)
+    return new Error('This service has no admin key: make one with "node-ledger admin-keys create".')
   return error
 }

@@ -2,9 +2,9 @@
 import type { Command } from '../command.ts'
 import { REASON, YES } from './options.ts'
 
-export const KEYS: readonly Command[] = [
+export const ADMIN_KEYS: readonly Command[] = [
   {
-    name: 'keys create',
+    name: 'admin-keys create',
     group: 'decide',
     summary: 'make an admin key for a person or a machine, with the rights you name',
     details: `The ledger keeps a digest of the key: it is shown this once, on a terminal, or written to a file that only you may read. It opens
@@ -19,29 +19,29 @@ keys).`,
       ...REASON,
     },
     examples: [
-      'node-ledger keys create --label grace --scopes read,decide --out grace.key',
-      'node-ledger keys create --label shop-bot --scopes read --expires 30d --out bot.key',
+      'node-ledger admin-keys create --label grace --scopes read,decide --out grace.key',
+      'node-ledger admin-keys create --label shop-bot --scopes read --expires 30d --out bot.key',
     ],
-    load: async () => (await import('../desk/keys.ts')).create,
+    load: async () => (await import('../desk/admin-keys.ts')).create,
   },
   {
-    name: 'keys list',
+    name: 'admin-keys list',
     group: 'decide',
     summary: 'list the admin keys: their rights, who made them, their last use and their end',
-    examples: ['node-ledger keys list'],
-    load: async () => (await import('../desk/keys.ts')).list,
+    examples: ['node-ledger admin-keys list'],
+    load: async () => (await import('../desk/admin-keys.ts')).list,
   },
   {
-    name: 'keys revoke',
+    name: 'admin-keys revoke',
     group: 'decide',
     summary: 'have an admin key open no more; every instance knows within three seconds',
     details: 'Keys of ADMIN_KEY are not in the ledger: take their line out, and "node-ledger reload".',
     args: [{ name: 'id', help: 'its number in the list', optional: true }],
     options: { all: { help: 'every key of the ledger, as after a theft', isOurs: true }, ...REASON, ...YES },
     examples: [
-      'node-ledger keys revoke <key> --reason "left the team" --yes',
-      'node-ledger keys revoke --all --reason "stolen" --yes',
+      'node-ledger admin-keys revoke <key> --reason "left the team" --yes',
+      'node-ledger admin-keys revoke --all --reason "stolen" --yes',
     ],
-    load: async () => (await import('../desk/keys.ts')).revoke,
+    load: async () => (await import('../desk/admin-keys.ts')).revoke,
   },
 ]

@@ -1,4 +1,4 @@
-// The commands `node-ledger keys create`, `list` and `revoke`: the admin keys of the ledger. They need no chain.
+// The commands `node-ledger admin-keys create`, `list` and `revoke`: the admin keys of the ledger. They need no chain.
 import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/keys/admin-keys.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
@@ -17,7 +17,7 @@ interface Made {
   key: string
 }
 
-/** `keys create`. */
+/** `admin-keys create`. */
 export async function create(call: Call): Promise<ExitCode> {
   const { io, out, values } = call
   const { out: path, ...given } = fieldsOf(call)
@@ -43,7 +43,7 @@ export async function create(call: Call): Promise<ExitCode> {
   })
 }
 
-/** `keys list`. */
+/** `admin-keys list`. */
 export async function list(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async ({ pool, config }) => {
     const environmentLabels = config.secrets.adminKeys.map(({ label }) => label)
@@ -56,7 +56,7 @@ export async function list(call: Call): Promise<ExitCode> {
   })
 }
 
-/** `keys revoke`. */
+/** `admin-keys revoke`. */
 export async function revoke(call: Call): Promise<ExitCode> {
   const { io, out, args, flags, signal } = call
   const all = flags.has('all')
