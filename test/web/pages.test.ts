@@ -3,6 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { decodeFunctionData, encodeAbiParameters, parseAbi, toHex, zeroAddress } from 'viem'
+import { mainnet } from 'viem/chains'
+import { namehash, packetToBytes } from 'viem/ens'
+import { announceWallet } from '../support/browser-wallet.ts'
 import { complaintsOf, contrastViolations, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
@@ -261,6 +265,25 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
+  test('on a chain with names the search finds wallets by them, through the wallet of this browser', async () => {
+    const page = await browser.newPage()
+    await page.route('**/.well-known/node-ledger.json', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), chainId: mainnet.id } })
+    })
+    await announceWallet(page, async ({ method, params = [] }) => answerForNames(method, params))
+    await page.goto(at('/'))
+    const search = page.getByRole('searchbox')
+    await search.fill('Owner.eth')
+    await search.press('Enter')
+    await page.waitForURL(`**/address/${walletOf(1).toLowerCase()}`)
+    await page.getByRole('heading', { level: 1, name: /^Wallet/ }).waitFor()
+    await search.fill('nobody.eth')
+    await search.press('Enter')
+    await page.getByText('No address has the name nobody.eth.').waitFor()
+    await page.close()
+  })
+
   test('on a phone without a wallet, links open this page in the apps that have one', async () => {
     const context = await browser.newContext({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 800 } })
     const page = await context.newPage()
@@ -275,6 +298,25 @@ describe('the pages', { skip: noBrowser }, () => {
     await context.close()
   })
 })
+
+const RESOLVER = parseAbi([
+  'function resolveWithGateways(bytes name, bytes data, string[] gateways) view returns (bytes, address)',
+])
+const RECORD = parseAbi(['function addr(bytes32 node) view returns (address)'])
+
+/** Answers as a wallet on mainnet would of whose names ENS knows one (https://docs.ens.domains/resolvers/universal): no chain here has it. */
+function answerForNames(method: string, params: readonly unknown[]): unknown {
+  if (method === 'eth_chainId') return `0x${mainnet.id.toString(16)}`
+  assert.equal(method, 'eth_call')
+  const { to, data } = params[0] as { to: string; data: `0x${string}` }
+  assert.equal(to.toLowerCase(), mainnet.contracts.ensUniversalResolver.address)
+  const [name, asked] = decodeFunctionData({ abi: RESOLVER, data }).args
+  const [node] = decodeFunctionData({ abi: RECORD, data: asked }).args
+  const isKnown = node === namehash('owner.eth')
+  if (isKnown) assert.equal(name, toHex(packetToBytes('owner.eth')))
+  const found = encodeAbiParameters([{ type: 'address' }], [isKnown ? (walletOf(1) as `0x${string}`) : zeroAddress])
+  return encodeAbiParameters([{ type: 'bytes' }, { type: 'address' }], [found, zeroAddress])
+}
 
 /** Counts what a page takes, as it comes over the network: each file each time, as if the browser had never been here. */
 async function countTransfers(page: Page): Promise<{ bytes: number; requests: number }> {
