@@ -2,7 +2,7 @@
 // that a script can read the one and a person both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
-import { UsageError } from './errors.ts'
+import { RefusedError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 
 export interface Output {
@@ -68,15 +68,18 @@ function cell(value: unknown): string {
 }
 
 /**
- * Asks before something that cannot be taken back. `--yes` answers; without it and without a terminal it throws a UsageError:
- * a script must say what it wants.
+ * Asks before something that cannot be taken back, and goes on with a yes alone. `--yes` answers; without it and without a terminal it throws a
+ * UsageError: a script must say what it wants. Throws a RefusedError that says how things are without a yes.
  */
-export async function agrees(
-  io: Io,
+export async function mustAgree(
+  { io, flags, signal }: { io: Io; flags: ReadonlySet<string>; signal: AbortSignal },
   question: string,
-  flags: ReadonlySet<string>,
-  signal?: AbortSignal,
-): Promise<boolean> {
+  otherwise = 'Nothing was changed.',
+): Promise<void> {
+  if (!(await agrees(io, question, flags, signal))) throw new RefusedError(otherwise)
+}
+
+async function agrees(io: Io, question: string, flags: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
   if (flags.has('yes')) return true
   if (!io.stdin.isTTY) throw new UsageError('There is no terminal to ask: add --yes to do it all the same.')
   const dialogue = createInterface({ input: io.stdin, output: io.stderr })
@@ -84,7 +87,7 @@ export async function agrees(
   const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))
   const closed = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')))
   try {
-    const asked = dialogue.question(`${question} [y/N] `, signal ? { signal } : {})
+    const asked = dialogue.question(`${question} [y/N] `, { signal })
     return /^y(es)?$/i.test((await Promise.race([asked, interrupted, closed])).trim())
   } finally {
     dialogue.close()

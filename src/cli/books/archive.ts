@@ -9,12 +9,12 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted } from '../operator.ts'
-import { agrees } from '../output.ts'
+import { mustAgree } from '../output.ts'
 import { toFile } from './export.ts'
 
 /** Runs the command. */
 export async function archiveRows(call: Call): Promise<ExitCode> {
-  const { io, out, values, flags, signal } = call
+  const { io, out, values, signal } = call
   const path = values.out ?? ''
   if (existsSync(path)) throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
   return await withOperator(io, async (deps) => {
@@ -25,7 +25,7 @@ export async function archiveRows(call: Call): Promise<ExitCode> {
       return EXIT.done
     }
     const question = `Take ${verdicts} verdicts of passes on minted payments and ${audit} notes of passes out of the ledger, into ${path}?`
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, question)
     const done = await archive(deps, actorHere(), before, async (lines) => {
       const gzip = createGzip()
       // A fault of the database ends the file, and the file's fault the reading.

@@ -2,9 +2,9 @@
 import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/keys/admin-keys.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
-import { RefusedError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees, tableOf } from '../output.ts'
+import { mustAgree, tableOf } from '../output.ts'
 import { writeNew } from '../service/keys.ts'
 
 const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
@@ -58,12 +58,12 @@ export async function list(call: Call): Promise<ExitCode> {
 
 /** `admin-keys revoke`. */
 export async function revoke(call: Call): Promise<ExitCode> {
-  const { io, out, args, flags, signal } = call
+  const { io, out, args, flags } = call
   const all = flags.has('all')
   if (all === (args.id !== undefined)) throw new UsageError('Name a key by its number, or add --all.')
   return await withDatabase(io, async ({ pool }) => {
     const question = all ? 'Have no key of the ledger open any more?' : `Have key ${args.id} open no more?`
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('The keys stay as they were.')
+    await mustAgree(call, question, 'The keys stay as they were.')
     const done = accepted(await (all ? revokeAllKeys : revokeKey)({ pool }, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Revoked: within three seconds no instance opens to it.')
     return EXIT.done

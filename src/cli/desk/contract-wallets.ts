@@ -7,9 +7,8 @@ import {
 } from '../../operator/contract-wallets.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees, table, tableOf } from '../output.ts'
+import { mustAgree, table, tableOf } from '../output.ts'
 
 /** `contract-wallets list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
@@ -36,11 +35,10 @@ export async function list({ io, out }: Call): Promise<ExitCode> {
 
 /** `contract-wallets mode`. */
 export async function mode(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
     const input = fieldsOf(call)
-    if (!(await agrees(io, `Have contract wallets judged by the mode ${input.mode}?`, flags, signal)))
-      throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, `Have contract wallets judged by the mode ${input.mode}?`)
     const done = accepted(await setContractWallets(deps, actorHere(), input), call)
     await out.result(
       done,
@@ -52,10 +50,9 @@ export async function mode(call: Call): Promise<ExitCode> {
 
 /** `contract-wallets allow`. */
 export async function allow(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
-    if (!(await agrees(io, 'Have this contract buy in the mode proven?', flags, signal)))
-      throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Have this contract buy in the mode proven?')
     const done = accepted(await allowContractWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Allowed. What it has waiting is judged again by the next payments pass.')
     return EXIT.done
@@ -64,10 +61,9 @@ export async function allow(call: Call): Promise<ExitCode> {
 
 /** `contract-wallets disallow`. */
 export async function disallow(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
-    if (!(await agrees(io, 'Allow this contract no more?', flags, signal)))
-      throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Allow this contract no more?')
     const done = accepted(await disallowContractWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Allowed no more. What it has bought stays bought.')
     return EXIT.done

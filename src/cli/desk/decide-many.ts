@@ -8,10 +8,10 @@ import { MANY_MAX, readPayments } from '../../operator/payments.ts'
 import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted } from '../operator.ts'
-import { agrees, table } from '../output.ts'
+import { mustAgree, table } from '../output.ts'
 
 type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' | 'tierId'>
 /** A payment by its row id or its transaction's hash, and why it was not decided; null where it was. */
@@ -38,7 +38,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       return EXIT.done
     }
     const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
-    if (!dryRun && !(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    if (!dryRun) await mustAgree(call, question)
     const results: Outcome[] = []
     for (let at = 0; at < payments.length && !signal.aborted; at += MANY_MAX) {
       results.push(...(await decide(call, deps, payments.slice(at, at + MANY_MAX))))

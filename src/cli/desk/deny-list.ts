@@ -2,9 +2,11 @@
 import { addToDenyList, listDenyList, removeFromDenyList } from '../../operator/deny-list.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
-import { agrees, tableOf } from '../output.ts'
+import { mustAgree, tableOf } from '../output.ts'
+
+/** Said to a person who declines. */
+const UNCHANGED = 'The list stays as it was.'
 
 /** `senders list`. */
 export async function list(call: Call): Promise<ExitCode> {
@@ -18,21 +20,17 @@ export async function list(call: Call): Promise<ExitCode> {
 /** `senders deny`. */
 export async function deny(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    await ask(call, `Hold all payments of ${call.args.address} from now on?`)
+    await mustAgree(call, `Hold all payments of ${call.args.address} from now on?`, UNCHANGED)
     const done = accepted(await addToDenyList(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Payments of this wallet are held from now on.')
     return EXIT.done
   })
 }
 
-async function ask({ io, flags, signal }: Call, question: string): Promise<void> {
-  if (!(await agrees(io, question, flags, signal))) throw new RefusedError('The list stays as it was.')
-}
-
 /** `senders allow`. */
 export async function allow(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    await ask(call, `Take ${call.args.address} off the list?`)
+    await mustAgree(call, `Take ${call.args.address} off the list?`, UNCHANGED)
     const done = accepted(await removeFromDenyList(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Taken off the list. What was held for it stays held until you decide.')
     return EXIT.done

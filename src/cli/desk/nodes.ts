@@ -2,9 +2,8 @@
 import { grantNode, listUnpaid, revokeGrant } from '../../operator/grants.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
-import { agrees, table } from '../output.ts'
+import { mustAgree, table } from '../output.ts'
 
 /** `nodes unpaid`. */
 export async function unpaid(call: Call): Promise<ExitCode> {
@@ -23,10 +22,10 @@ export async function unpaid(call: Call): Promise<ExitCode> {
 
 /** `nodes grant`. */
 export async function grant(call: Call): Promise<ExitCode> {
-  const { io, out, flags, args, signal } = call
+  const { io, out, args } = call
   return await withOperator(io, async (deps) => {
     const question = `Node ${args['node-id']} came without a payment. Grant it, so that it is credited like any other?`
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, question)
     const done = accepted(await grantNode(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Granted: its cohort is credited again from the next pass on.')
     return EXIT.done
@@ -35,10 +34,10 @@ export async function grant(call: Call): Promise<ExitCode> {
 
 /** `nodes revoke`. */
 export async function revoke(call: Call): Promise<ExitCode> {
-  const { io, out, flags, args, signal } = call
+  const { io, out, args } = call
   return await withOperator(io, async (deps) => {
     const question = `Take back the grant of node ${args['node-id']}, so that its cohort is no longer credited?`
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, question)
     const done = accepted(await revokeGrant(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Taken back: its cohort waits from the next pass on.')
     return EXIT.done

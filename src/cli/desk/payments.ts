@@ -21,7 +21,7 @@ import { actorHere, withOperator, withPasses } from '../database.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
-import { agrees, fields, table } from '../output.ts'
+import { fields, mustAgree, table } from '../output.ts'
 
 type Row = Omit<components['schemas']['Payment'], 'verdict'>
 type Detail = components['schemas']['PaymentInFull']
@@ -143,11 +143,11 @@ export const refundPrepare = (call: Call) =>
 
 /** `payments refund-batch`: the same for several, and one file for a Safe that pays them all. */
 export async function refundBatch(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out, signal } = call
   const { 'safe-file': path, ...values } = call.values
   return await withOperator(io, async (deps) => {
     const question = 'Hold them, so that no mint is signed for them any more?'
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, question)
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
     const asked = { ...fieldsOf({ ...call, values }), payments }
     const done = accepted(await guardedActs.prepareRefunds(deps, actorHere(), asked), call)
@@ -193,7 +193,7 @@ function origin({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: Attri
 
 /** `payments dismiss`: one payment, or all the dust. */
 export async function dismiss(call: Call): Promise<ExitCode> {
-  const { args, values, io, out, flags, signal } = call
+  const { args, values, io, out } = call
   if ((args.payment === undefined) === (values['below-wei'] === undefined))
     throw new UsageError('Name one payment, or all held ones below an amount with --below-wei.')
   if (args.payment !== undefined)
@@ -202,8 +202,7 @@ export async function dismiss(call: Call): Promise<ExitCode> {
     const dust = (dryRun: boolean) => dismissAllDust(deps, actorHere(), { ...fieldsOf(call), dryRun })
     const { count, sumWei } = accepted(await dust(true), call)
     out.say(`Held below ${values['below-wei']} wei: ${count}, together ${inEther(sumWei)} ether.`)
-    if (count > 0 && !(await agrees(io, 'Dismiss them all?', flags, signal)))
-      throw new RefusedError('Nothing was dismissed.')
+    if (count > 0) await mustAgree(call, 'Dismiss them all?', 'Nothing was dismissed.')
     const done = accepted(await dust(count === 0), call)
     await out.result(done, `${count === 0 ? 0 : done.count} dismissed, ${done.remaining} left.`)
     return EXIT.done
@@ -219,11 +218,11 @@ async function decide(
     return `It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`
   },
 ): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
     const { payments } = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
     for (const payment of payments) out.say([summary(payment), held(payment), ...paidBack(payment)].join('\n'))
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, question)
     const done = accepted(await act(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, tell(done))
     return EXIT.done

@@ -5,10 +5,9 @@ import { confirmProposal, listProposals, refuseProposal } from '../../operator/s
 import { showSecondPerson } from '../../operator/second-person/rule.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
-import { agrees, tableOf } from '../output.ts'
+import { mustAgree, tableOf } from '../output.ts'
 
 const COLUMNS = ['id', 'state', 'act', 'input', 'proposedBy', 'proposedAt', 'expiresAt', 'settledBy', 'refusal']
 
@@ -26,14 +25,10 @@ const inWords = (aboveWei: bigint | null) =>
     ? 'Off: nothing needs a second person.'
     : `Above ${inEther(aboveWei)} ether a release or a refund needs a second person; terms and the payments wallet always do.`
 
-async function ask({ io, flags, signal }: Call, question: string): Promise<void> {
-  if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
-}
-
 /** `second-person set`. */
 export async function set(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async ({ pool }) => {
-    await ask(call, 'Change who has to agree?')
+    await mustAgree(call, 'Change who has to agree?')
     const done = accepted(await guardedActs.setSecondPerson({ pool }, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, inWords((done as { aboveWei: bigint | null }).aboveWei))
     return EXIT.done
@@ -57,7 +52,7 @@ export const refuse = (call: Call) => settle(call, refuseProposal, 'Refuse it?',
 
 async function settle(call: Call, act: Act, question: string, says: string): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    await ask(call, question)
+    await mustAgree(call, question)
     await call.out.result(accepted(await act(deps, actorHere(), fieldsOf(call)), call), says)
     return EXIT.done
   })

@@ -5,10 +5,9 @@ import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { listTerms, previewTerms, type TermsProposal } from '../../operator/terms.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees, table } from '../output.ts'
+import { mustAgree, table } from '../output.ts'
 
 /** `terms list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
@@ -26,7 +25,7 @@ export async function list({ io, out }: Call): Promise<ExitCode> {
 
 /** `terms set`. */
 export async function set(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
     const actor = actorHere()
     const input = fieldsOf(call)
@@ -36,7 +35,7 @@ export async function set(call: Call): Promise<ExitCode> {
       return EXIT.done
     }
     out.say(inWords(proposal))
-    if (!(await agrees(io, 'Enter these terms?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Enter these terms?')
     // Blocks go on meanwhile, and with them the earliest time: the entry is printed once more.
     const done = accepted(await guardedActs.enterTerms(deps, actor, input), call)
     await out.result(
@@ -49,12 +48,12 @@ export async function set(call: Call): Promise<ExitCode> {
 
 /** `terms take-back`. */
 export async function takeBack(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
     const { terms } = await listTerms(deps)
     const last = terms.at(-1)
     if (last) out.say(table(HEADS, [cells(last)]))
-    if (!(await agrees(io, 'Take this entry back?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Take this entry back?')
     const input = { ...fieldsOf(call), fromTime: last?.fromTime ?? 0 }
     const done = accepted(await guardedActs.takeBackTerms(deps, actorHere(), input), call)
     await out.result(done, 'Taken back. What was in force before it goes on.')

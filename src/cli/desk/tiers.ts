@@ -11,10 +11,9 @@ import {
 } from '../../operator/tiers.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees, fields, table } from '../output.ts'
+import { fields, mustAgree, table } from '../output.ts'
 
 /** `tiers list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
@@ -57,13 +56,13 @@ export const onSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call)
 export const offSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: false }, 'Take it off sale?')
 
 async function enter(call: Call, change: Change, input: Fields, question: string): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
     const { tiers } = await listTiers(deps)
     const known = tiers.find(({ tierId }) => tierId === input.tierId)
     out.say(preview(known ?? null, input))
     out.say(`It holds from the next block on.${known ? ` ${graceInWords(known, input, deps)}` : ''}`)
-    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, question)
     const done = accepted(await change(deps, actorHere(), input), call)
     await out.result(done, () => `${done.changed ? 'Entered' : 'It stood so already'}.\n${asTable([done.tier])}`)
     return EXIT.done

@@ -3,9 +3,8 @@ import { listWallets, previewWallet, type WalletProposal } from '../../operator/
 import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees, table } from '../output.ts'
+import { mustAgree, table } from '../output.ts'
 
 /** `wallets list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
@@ -31,12 +30,12 @@ export async function list({ io, out }: Call): Promise<ExitCode> {
 
 /** `wallets set`. */
 export async function set(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
     const actor = actorHere()
     const input = fieldsOf(call)
     out.say(inWords(accepted(await previewWallet(deps, actor, input), call)))
-    if (!(await agrees(io, 'Have buyers pay there?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Have buyers pay there?')
     // Blocks go on meanwhile, and with them the time from which it holds: the entry is printed once more.
     const done = accepted(await guardedActs.changeWallet(deps, actor, input), call)
     await out.result(done, () => `Entered. ${inWords(done)}`)
@@ -46,9 +45,9 @@ export async function set(call: Call): Promise<ExitCode> {
 
 /** `wallets take-back`. */
 export async function takeBack(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
-    if (!(await agrees(io, 'Take this change back?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Take this change back?')
     const done = accepted(await guardedActs.takeBackWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, `Taken back. Buyers go on paying to ${done.inForce}.`)
     return EXIT.done
@@ -57,10 +56,9 @@ export async function takeBack(call: Call): Promise<ExitCode> {
 
 /** `wallets close`. */
 export async function close(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out } = call
   return await withOperator(io, async (deps) => {
-    if (!(await agrees(io, 'Close its books? What comes there later is not seen.', flags, signal)))
-      throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Close its books? What comes there later is not seen.')
     const done = accepted(await guardedActs.closeBooks(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, `Closed with block ${done.closedBlock}.`)
     return EXIT.done

@@ -7,9 +7,9 @@ import { isSecret, SETTINGS } from '../../config/names.ts'
 import { POSTGRES_URL, parseUrl } from '../../config/values.ts'
 import type { Address } from '../../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { RefusedError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { agrees, fields } from '../output.ts'
+import { fields, mustAgree } from '../output.ts'
 import { Folder, type Progress, ROLES, type Role } from './folder.ts'
 import { commandOf, filesOf } from './forms.ts'
 import { putOnChain } from './on-chain.ts'
@@ -28,7 +28,7 @@ interface Setup {
 
 /** Runs the command. Ends with `doctor` and its exit code, where the service runs on this machine. */
 export async function init(call: Call): Promise<ExitCode> {
-  const { out, values, flags, io, signal } = call
+  const { out, values, flags } = call
   const folder = new Folder(values.folder ?? 'node-ledger')
   const setup = await ask(call, folder)
   out.say(plan(setup))
@@ -37,8 +37,7 @@ export async function init(call: Call): Promise<ExitCode> {
     return EXIT.done
   }
   const isBegun = folder.progress().chainId !== undefined
-  if (!isBegun && !(await agrees(io, 'Set it up?', flags, signal)))
-    throw new RefusedError('Nothing was written, and nothing sent.')
+  if (!isBegun) await mustAgree(call, 'Set it up?', 'Nothing was written, and nothing sent.')
   await putOnChain({ ...setup, roles: makeSecrets(setup) })
   const next = writeFiles(setup)
   const code = isHere(setup.answers) ? await firstStart(setup) : EXIT.done

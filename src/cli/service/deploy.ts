@@ -11,7 +11,7 @@ import { type Address, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
-import { agrees } from '../output.ts'
+import { mustAgree } from '../output.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 import { type VerificationKit, writeVerificationKit } from './verification-kit.ts'
 
@@ -38,14 +38,14 @@ interface Request extends FactorySetup {
 
 /** Runs the command: deploys, unless the plan refuses or the operator does not agree. */
 export async function deploy(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { out } = call
   const request = readRequest(call)
   const deployer = addressOfKey(request.privateKey)
   try {
     const plan = await planDeployment(request.rpcUrl, deployer, request)
     out.say(preview(plan, deployer, request))
     if (plan.refusals.length > 0) throw new RefusedError(`\nNot deployed.\n${plan.refusals.join('\n')}`)
-    if (!(await agrees(io, 'Deploy?', flags, signal))) throw new RefusedError('Not deployed.')
+    await mustAgree(call, 'Deploy?', 'Not deployed.')
     const deployed = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
     const { chainId } = plan
     const kit = writeVerificationKit(

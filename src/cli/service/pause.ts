@@ -6,7 +6,7 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees } from '../output.ts'
+import { mustAgree } from '../output.ts'
 import { haltInWords } from './halt.ts'
 
 /** The next step once a halt is cleared, by its reason. */
@@ -19,10 +19,9 @@ const NEXT: Record<HaltReason, string> = {
 
 /** Runs `pause`. */
 export async function pause(call: Call): Promise<ExitCode> {
-  const { io, flags, signal } = call
+  const { io } = call
   return await withOperator(io, async (deps) => {
-    if (!(await agrees(io, 'Stop crediting, until "node-ledger resume"?', flags, signal)))
-      throw new RefusedError('Crediting goes on.')
+    await mustAgree(call, 'Stop crediting, until "node-ledger resume"?', 'Crediting goes on.')
     const done = accepted(await pauseCrediting(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, done.changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.')
     return EXIT.done
@@ -37,12 +36,12 @@ export async function resume(call: Call): Promise<ExitCode> {
     if (flags.has('halt')) {
       if (!halt) throw new RefusedError('The passes are not halted.')
       out.say(`${describe(halt)}\n${NEXT[halt.reason]}`)
-      if (!(await agrees(io, 'Clear it?', flags, call.signal))) throw new RefusedError('The halt stands.')
+      await mustAgree(call, 'Clear it?', 'The halt stands.')
       const done = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
       await out.result(done, 'Cleared: the next passes look at the chain again.')
       return EXIT.done
     }
-    if (!(await agrees(io, 'Go on crediting?', flags, call.signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Go on crediting?')
     const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
     await out.result({ ...done, halted: halt }, done.changed ? 'Crediting goes on.' : 'Crediting was not paused.')
     if (!halt) return EXIT.done

@@ -8,10 +8,11 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { agrees } from '../output.ts'
+import { mustAgree } from '../output.ts'
 
 /** Runs the command. */
-export async function recheck({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
+export async function recheck(call: Call): Promise<ExitCode> {
+  const { io, out, values } = call
   const named = readBlockNumber(values['up-to'] ?? '')
   return await withOperator(io, async ({ pool, chain }) => {
     const head = await chain.head()
@@ -26,7 +27,7 @@ export async function recheck({ io, out, values, flags, signal }: Call): Promise
     out.say(
       `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no word of yours: they will be held "recheck", and those that the ledger has yet to follow (it stands at ${cursor?.number ?? 'no block'}) likewise.`,
     )
-    if (!(await agrees(io, 'Have them held?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Have them held?')
     const actor = actorHere()
     const raised = await inTransaction(pool, async (sql) => {
       const done = await raiseRecheck(sql, block, actor.name)

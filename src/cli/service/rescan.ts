@@ -4,13 +4,12 @@ import { toJson } from '../../lib/json.ts'
 import { type RescanResult, rescan } from '../../operator/rescan.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
-import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
-import { agrees } from '../output.ts'
+import { mustAgree } from '../output.ts'
 
 /** Runs the command: 0 when nothing differs, or what differed will be followed again. */
 export async function rescanBlocks(call: Call): Promise<ExitCode> {
-  const { io, out, flags, signal } = call
+  const { io, out, signal } = call
   return await withOperator(io, async (deps) => {
     let input: Record<string, unknown> = fieldsOf(call)
     const scan = async (dryRun: boolean) => accepted(await rescan(deps, actorHere(), { ...input, dryRun }), call)
@@ -32,8 +31,7 @@ export async function rescanBlocks(call: Call): Promise<ExitCode> {
     ]) {
       for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
     }
-    if (!(await agrees(io, 'Go back to before the first of these, and follow again?', flags, signal)))
-      throw new RefusedError('Nothing was changed.')
+    await mustAgree(call, 'Go back to before the first of these, and follow again?')
     const done = await scan(false)
     await out.result(done, `The ledger went back to block ${done.wentBackTo}; the next pass follows from there.`)
     return EXIT.done
