@@ -4,6 +4,7 @@
 import type { Attributes, Tracer } from '@opentelemetry/api'
 import type { AnyValueMap, Logger } from '@opentelemetry/api-logs'
 import type { TelemetryConfig } from '../config/telemetry/telemetry.ts'
+import { within } from '../lib/deadline.ts'
 import { codeOf } from '../lib/errors.ts'
 import type { Meters } from '../metrics/meters.ts'
 
@@ -71,7 +72,7 @@ export async function openTelemetry(config: TelemetryConfig, version: string): P
     logs: config.logs ? logSink(loggers.getLogger(SCOPE, version)) : null,
     async close() {
       const done = Promise.allSettled([tracers.shutdown(), loggers.shutdown()])
-      await Promise.race([done, new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref())])
+      await within(FLUSH_MS, done, () => null)
       api.context.disable()
       api.trace.disable()
       api.propagation.disable()

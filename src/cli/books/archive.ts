@@ -1,9 +1,9 @@
 // The command `node-ledger archive`: takes old rows that the books do not need out of the ledger, into a compressed file of JSON lines.
 import { existsSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import { syncDirectory, syncFile } from '../../lib/files.ts'
 import { archive, countArchive, readBefore } from '../../operator/archive.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withOperator } from '../database.ts'
@@ -33,17 +33,11 @@ export async function archiveRows(call: Call): Promise<ExitCode> {
         .on('error', (error) => gzip.destroy(error))
         .pipe(gzip)
       await toFile({ stream }, path, signal)
-      await settle(path)
+      // The file outlives the machine before its rows leave the ledger.
+      await syncFile(path)
+      syncDirectory(dirname(path))
     })
     await out.result({ ...done, file: path }, `${done.rows} rows are in ${path}. Keep it with the books.`)
     return EXIT.done
   })
-}
-
-/** Sees to it that the file outlives the machine before its rows leave the ledger. */
-async function settle(path: string): Promise<void> {
-  for (const name of [path, dirname(path)]) {
-    const file = await open(name)
-    await file.sync().finally(() => file.close())
-  }
 }

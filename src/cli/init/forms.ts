@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseKmsKey } from '../../chain/send/kms/key.ts'
 import { RefusedError } from '../errors.ts'
 import type { Folder } from './folder.ts'
 import type { Form } from './questions.ts'
@@ -149,12 +150,10 @@ function egressTo(folder: Folder): string {
   const roles = ['minter', 'distributor']
   const signers = roles.flatMap((role) => folder.secret(`${role}_signer_url`) ?? [])
   const ports = signers.map((url) => Number(new URL(url).port) || (url.startsWith('https:') ? 443 : 80))
-  const services = roles.map((role) => folder.secret(`${role}_kms_key`)?.split(':', 1)[0])
+  const services = roles.map((role) => parseKmsKey(folder.secret(`${role}_kms_key`) ?? '')?.service)
   // EKS Pod Identity; the metadata server of GKE, as it is with Dataplane V2 and without.
-  const aws = services.includes('arn') ? [toHost('169.254.170.23', 80)] : []
-  const google = services.some((service) => service?.startsWith('projects'))
-    ? [toHost('169.254.169.254', 80), toHost('169.254.169.252', 988)]
-    : []
+  const aws = services.includes('aws') ? [toHost('169.254.170.23', 80)] : []
+  const google = services.includes('google') ? [toHost('169.254.169.254', 80), toHost('169.254.169.252', 988)] : []
   return [...[...new Set(ports)].map((port) => `    - ports:\n        - port: ${port}\n`), ...aws, ...google].join('')
 }
 
