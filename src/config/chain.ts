@@ -4,7 +4,7 @@ import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainConfig } from './shape.ts'
 import { type Source, shown } from './source.ts'
-import { PORTS, parseAddress, readAddress, readHash, readHttpUrls, readWei, readWhole } from './values.ts'
+import { PORTS, parseAddress, readAddress, readHash, readHttpUrl, readHttpUrls, readWei, readWhole } from './values.ts'
 
 /** The maximum number of providers; more only multiply the requests. */
 const RPC_URLS_MAX = 8
@@ -70,7 +70,7 @@ function readFormerFactories(source: Source): Address[] | null {
 }
 
 function readPublicRpcUrl(source: Source): string | null {
-  const [url = null] = readHttpUrls(source, 'PUBLIC_RPC_URL', 1)
+  const url = readHttpUrl(source, 'PUBLIC_RPC_URL')
   if (url === null) return null
   const { username, password } = new URL(url)
   if (username !== '' || password !== '') {

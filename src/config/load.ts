@@ -16,7 +16,7 @@ import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, P
 import { readSite } from './site/site.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
 import { readTelemetry } from './telemetry/telemetry.ts'
-import { readAddress, readChoice, readHttpUrls, readPostgresUrl, readSwitch, readText, readWhole } from './values.ts'
+import { readAddress, readChoice, readHttpUrl, readPostgresUrl, readSwitch, readText, readWhole } from './values.ts'
 import { readWebhooks } from './webhooks.ts'
 
 export { describeConfig } from './describe.ts'
@@ -172,7 +172,7 @@ function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
 }
 
 function readPrice(source: Source): Config['price'] {
-  const [url = null] = readHttpUrls(source, 'PRICE_URL', 1)
+  const url = readHttpUrl(source, 'PRICE_URL')
   const fieldForm = /^[^.\s]+(\.[^.\s]+){0,15}$/
   const remedy = 'set it to the path of the number, like ethereum.usd'
   const field = readText(source, 'PRICE_FIELD', { form: fieldForm, remedy }, null)

@@ -145,7 +145,12 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
   return url !== null && schemes.includes(url.protocol) && url.hostname !== '' ? url : null
 }
 
-const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
+export const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
+
+/** The URL of an HTTP service; null where none is set. */
+export function readHttpUrl(source: Source, name: SettingOf<'url'>): string | null {
+  return readHttpUrls(source, name, 1)[0] ?? null
+}
 
 /** URLs of HTTP services, separated by commas; or of others that `takes` takes, in its words. */
 export function readHttpUrls(

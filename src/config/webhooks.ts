@@ -5,7 +5,7 @@ import { isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { WebhooksConfig } from './shape.ts'
 import type { Source } from './source.ts'
-import { parseUrl, readHttpUrls, readSwitch } from './values.ts'
+import { isHttp, readHttpUrls, readSwitch } from './values.ts'
 
 /** More are better served by one endpoint that forwards events. */
 const URLS_MAX = 4
@@ -13,7 +13,7 @@ const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'
 
 const FORM = {
-  takes: (text: string) => (isMail(text) ? mailTargetOf(text) !== null : parseUrl(text, ['http:', 'https:']) !== null),
+  takes: (text: string) => (isMail(text) ? mailTargetOf(text) !== null : isHttp(text)),
   form: 'https://…, or for mail smtps://user:password@host?from=…&to=…',
 }
 

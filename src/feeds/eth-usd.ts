@@ -3,6 +3,7 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
+import { readAtMost } from '../lib/bounded.ts'
 
 /** From the first byte sent to the last one read. */
 const TIMEOUT_MS = 3_000
@@ -42,15 +43,10 @@ async function readAnswer(response: Dispatcher.ResponseData): Promise<string | n
     response.body.on('error', () => {}).destroy()
     return null
   }
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of response.body) {
-    size += (part as Buffer).length
-    if (size > ANSWER_BYTES_MAX) return null
-    parts.push(part as Buffer)
-  }
-  const raw = await decompress(Buffer.concat(parts, size), String(response.headers['content-encoding'] ?? 'identity'))
-  return raw.toString('utf8')
+  const raw = await readAtMost(ANSWER_BYTES_MAX, response.body)
+  if (raw === null) return null
+  const plain = await decompress(raw, String(response.headers['content-encoding'] ?? 'identity'))
+  return plain.toString('utf8')
 }
 
 /** Decompresses up to the bound; throws beyond it, and on encodings that were not requested or are unknown. */

@@ -6,7 +6,7 @@ import { KeystoreError, keystoreAddress } from '../../chain/send/keystore.ts'
 import { parseKmsKey } from '../../chain/send/kms/key.ts'
 import type { KeyConfig, KeysConfig } from '../shape.ts'
 import { type Source, shown } from '../source.ts'
-import { readAddress, readHttpUrls, readPrivateKey } from '../values.ts'
+import { readAddress, readHttpUrl, readPrivateKey } from '../values.ts'
 import { isWellKnownKey } from '../weak.ts'
 import { readKmsAccess } from './kms.ts'
 
@@ -73,7 +73,7 @@ function readKeystore(source: Source, role: Role): KeyConfig | null {
 }
 
 function readSigner(source: Source, role: Role): KeyConfig | null {
-  const [url = null] = readHttpUrls(source, `${role}_SIGNER_URL`, 1)
+  const url = readHttpUrl(source, `${role}_SIGNER_URL`)
   const address = readAddress(source, `${role}_ADDRESS`)
   return url === null || address === null ? null : { kind: 'signer', url, address }
 }

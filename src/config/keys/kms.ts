@@ -1,9 +1,9 @@
 // Reads how the service is let in at a key management service. Platforms set these variables on their own, so nothing is refused, only
 // warned of, unless a key there is named. It must never repeat a secret.
 import type { AwsAccess, GoogleAccess, KmsAccess, ServiceAccount } from '../../chain/send/kms/key.ts'
-import type { SettingOf } from '../names.ts'
+import { objectIn } from '../../lib/json.ts'
 import type { Source } from '../source.ts'
-import { readHttpUrls } from '../values.ts'
+import { readHttpUrl } from '../values.ts'
 
 /** The address at which ECS serves relative paths. */
 const ECS_URL = 'http://169.254.170.2'
@@ -27,11 +27,11 @@ function readAws(source: Source): AwsAccess {
     source.refuse(missing, 'is missing: the two belong together')
   }
   return {
-    endpoint: readUrl(source, 'AWS_ENDPOINT_URL_KMS'),
+    endpoint: readHttpUrl(source, 'AWS_ENDPOINT_URL_KMS'),
     given: { accessKeyId, secretAccessKey, sessionToken: source.get('AWS_SESSION_TOKEN') },
     containerUrl: readContainerUrl(source),
     containerTokenFile: source.get('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'),
-    metadataUrl: readUrl(source, 'AWS_EC2_METADATA_SERVICE_ENDPOINT') ?? EC2_URL,
+    metadataUrl: readHttpUrl(source, 'AWS_EC2_METADATA_SERVICE_ENDPOINT') ?? EC2_URL,
   }
 }
 
@@ -39,7 +39,7 @@ function readContainerUrl(source: Source): string | null {
   const relative = source.get('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI')
   if (relative !== null) return new URL(relative, ECS_URL).href
   const name = 'AWS_CONTAINER_CREDENTIALS_FULL_URI'
-  const url = readUrl(source, name)
+  const url = readHttpUrl(source, name)
   if (url === null) return null
   const { protocol, hostname } = new URL(url)
   if (protocol !== 'http:' || PLAIN_HOSTS.includes(hostname)) return url
@@ -47,15 +47,13 @@ function readContainerUrl(source: Source): string | null {
   return null
 }
 
-const readUrl = (source: Source, name: SettingOf<'url'>) => readHttpUrls(source, name, 1)[0] ?? null
-
 function readGoogle(source: Source): Omit<GoogleAccess, 'account'> {
   const name = 'GCE_METADATA_HOST'
   const metadataHost = source.get(name) ?? GOOGLE_METADATA_HOST
   if (!HOST_FORM.test(metadataHost))
     source.refuse(name, 'is no host: set it to a name or an address, with or without a port')
   return {
-    endpoint: readUrl(source, 'CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS') ?? GOOGLE_URL,
+    endpoint: readHttpUrl(source, 'CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS') ?? GOOGLE_URL,
     accountFile: source.get('GOOGLE_APPLICATION_CREDENTIALS'),
     metadataHost,
   }
@@ -66,7 +64,7 @@ function readAccount(source: Source): ServiceAccount | null {
   const name = 'GOOGLE_APPLICATION_CREDENTIALS'
   const text = source.file(name)
   if (text === null) return null
-  const fields = fieldsIn(text)
+  const fields = objectIn(text) ?? {}
   const [email, keyId, privateKey, tokenUrl] = [
     fields.client_email,
     fields.private_key_id,
@@ -85,13 +83,4 @@ function readAccount(source: Source): ServiceAccount | null {
     "names a file that is no service account's key (JSON with client_email, private_key_id, private_key and token_uri)",
   )
   return null
-}
-
-function fieldsIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }

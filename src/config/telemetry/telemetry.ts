@@ -1,7 +1,7 @@
 // Reads where traces and logs are sent. It must never repeat a header, which may hold a key.
 import type { SettingOf } from '../names.ts'
 import { type Source, shown } from '../source.ts'
-import { readChoice, readHttpUrls } from '../values.ts'
+import { readChoice, readHttpUrl } from '../values.ts'
 
 const EXPORTERS = ['otlp', 'none'] as const
 const SAMPLERS = [
@@ -28,9 +28,8 @@ export interface TelemetryConfig {
 }
 
 export function readTelemetry(source: Source): TelemetryConfig {
-  const [endpoint = null] = readHttpUrls(source, 'OTEL_EXPORTER_OTLP_ENDPOINT', 1)
   return {
-    endpoint,
+    endpoint: readHttpUrl(source, 'OTEL_EXPORTER_OTLP_ENDPOINT'),
     headers: readPairs(source, 'OTEL_EXPORTER_OTLP_HEADERS'),
     traces: readChoice(source, 'OTEL_TRACES_EXPORTER', EXPORTERS, 'otlp') === 'otlp',
     logs: readChoice(source, 'OTEL_LOGS_EXPORTER', EXPORTERS, 'otlp') === 'otlp',

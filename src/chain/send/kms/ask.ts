@@ -1,8 +1,10 @@
 // One request to a key management service, or to what hands out the keys to it: bounded in time and size, never repeated, never redirected.
 // Errors say who refused and why, and nothing of what was sent.
-import { type Dispatcher, request } from 'undici'
+import { request } from 'undici'
+import { readAtMost } from '../../../lib/bounded.ts'
 import { isTimeout } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/errors.ts'
+import { objectIn } from '../../../lib/json.ts'
 import { SignerFault } from '../../faults.ts'
 
 /** A service in the cloud answers in a tenth of a second, one with a hardware module within one. */
@@ -27,7 +29,9 @@ export async function ask({ url, method, headers = {}, body }: Asked): Promise<s
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const response = await request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) })
     status = response.statusCode
-    text = await readText(response)
+    const bytes = await readAtMost(ANSWER_BYTES_MAX, response.body)
+    if (bytes === null) throw new Error('an answer that is too long')
+    text = bytes.toString('utf8')
   } catch (error) {
     throw new SignerFault(
       `${host} does not answer: ${isTimeout(error) ? 'no answer in time' : messageOf(error)}`,
@@ -50,26 +54,6 @@ export function textOf(answer: Readonly<Record<string, unknown>>, field: string,
   const value = answer[field]
   if (typeof value === 'string' && value !== '') return value
   throw new SignerFault(`${of} answered without ${field}`)
-}
-
-async function readText({ body }: Dispatcher.ResponseData): Promise<string> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of body) {
-    size += (part as Buffer).length
-    if (size > ANSWER_BYTES_MAX) throw new Error('an answer that is too long')
-    parts.push(part as Buffer)
-  }
-  return Buffer.concat(parts, size).toString('utf8')
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
 }
 
 /** First line of the reason that was given: AWS repeats the request, and with it the token, in the lines after it. */
