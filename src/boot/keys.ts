@@ -1,6 +1,5 @@
 // Opens the keys that the settings name: from here on they are signers, of no particular kind. Refuses what only shows once a key file is
 // open. It must never log or repeat a key or a password.
-
 import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
 import { kmsSigner } from '../chain/send/kms/signer.ts'
 import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'

@@ -1,5 +1,4 @@
 // Between the command line and the operator's acts and readings: options become fields, refusals become errors with exit codes.
-
 import type { KnownError } from '../lib/errors.ts'
 import { isOperatorRefusal, type OperatorRefusal, type RefusedBecause } from '../operator/act.ts'
 import { isProposed, type Proposed } from '../operator/second-person/guarded.ts'

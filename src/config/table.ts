@@ -1,7 +1,6 @@
 // The table of all settings, each in one place: its name, kind of value, default, secrecy, and text for people. The names in names.ts,
 // .env.example and docs/SETTINGS.md are made from it. It holds texts only: the readers beside it check and default the values, and a test
 // holds them to this table.
-
 import { KEY_GROUPS } from './keys/table.ts'
 import type { SettingGroup } from './setting.ts'
 import { SITE_GROUP } from './site/table.ts'

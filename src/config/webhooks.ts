@@ -1,6 +1,5 @@
 // Reads the webhook endpoints for a ledger without any, and the secrets that sign events (Standard Webhooks). It must never repeat a URL,
 // which is often a secret itself, or a signing secret.
-
 import { isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { WebhooksConfig } from './shape.ts'

@@ -4,7 +4,7 @@
 // with `recordAct`: no act without its row in the audit log. Each names the parts that it uses; none of them can send.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
-import type { KeyHolder } from '../domain/keys/admin-key.ts'
+import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type {
@@ -76,6 +76,10 @@ export class OperatorRefusal {
 
 /** Refuses. */
 export const refuseAct = (because: RefusedBecause, message: string) => new OperatorRefusal(because, message)
+
+/** Refuses who holds a key without the scope. */
+export const refuseByScope = (scope: Scope) =>
+  refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
 
 export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => value instanceof OperatorRefusal
 

@@ -4,19 +4,13 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { startWorld, type World } from '../support/world.ts'
-
-interface Finding {
-  check: string
-  verdict: 'ok' | 'warn' | 'fail' | 'unknown'
-  says: string
-  todo: string | null
-}
 
 const SECRET = 'Zq7TopSecretMarker'
 const NOBODY = 'http://127.0.0.1:9'

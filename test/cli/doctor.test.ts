@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { encryptKeystore } from '../../src/chain/send/keystore.ts'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { clearState, writeState } from '../../src/db/core/state.ts'
@@ -13,13 +14,6 @@ import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { startWorld, type World } from '../support/world.ts'
-
-interface Finding {
-  check: string
-  verdict: 'ok' | 'warn' | 'fail' | 'unknown'
-  says: string
-  todo: string | null
-}
 
 let world: World
 let env: Record<string, string>

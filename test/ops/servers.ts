@@ -6,6 +6,7 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, startChild } from '../../packages/embed/child.ts'
+import { findFreePort } from '../../packages/embed/port.ts'
 import { chooseRunAs, handOver } from '../../packages/embed/runas.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -50,7 +51,7 @@ export async function startServer(settings: readonly string[] = []): Promise<Ser
 
 /** A server on files that are there: a copy, a restored archive, a stopped server's own. `at` is a port to be had again. */
 export async function serve(directory: string, settings: readonly string[] = [], at?: number): Promise<Server> {
-  const port = at ?? (await freePort())
+  const port = at ?? (await findFreePort())
   const flags = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', `port=${port}`, ...settings]
   const runAs = chooseRunAs(directory)
   const child = await startChild({
@@ -85,7 +86,7 @@ export async function promote(replica: Server): Promise<void> {
 /** A pooler in transaction mode before a server's databases. */
 export async function startPooler(server: Server): Promise<{ port: number; stop(): Promise<void> }> {
   const directory = temporaryDirectory()
-  const port = await freePort()
+  const port = await findFreePort()
   const file = join(directory, 'pgbouncer.ini')
   const lines = [
     ...['[databases]', `* = host=127.0.0.1 port=${server.port}`, '[pgbouncer]', `listen_port = ${port}`],
@@ -147,14 +148,6 @@ async function answers(url: string, child: Child): Promise<void> {
       await sleep(POLL_MS)
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((done) => probe.close(done))
-  return port
 }
 
 /** An address that can be moved from one server to another, as a virtual address or a name does at a failover. */

@@ -1,6 +1,5 @@
 // Chains for tests: a real EVM node of the test's own that mines only on demand, and a test's means to play the network: time, balances,
 // reorganisations. Ends with the test's process.
-
 import { startAnvil } from '../../packages/embed/anvil.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
 import { DEVELOPMENT_ACCOUNTS, type DevelopmentAccount } from '../../src/domain/development.ts'

@@ -1,5 +1,4 @@
 // Tests that each have a world of their own, since they break it.
-
 import { test } from 'node:test'
 import type { Trouble } from '../../src/db/core/troubles.ts'
 import { startWorld, type World } from './world.ts'

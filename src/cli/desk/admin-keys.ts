@@ -1,4 +1,5 @@
 // The commands `node-ledger admin-keys create`, `list` and `revoke`: the admin keys of the ledger. They need no chain.
+import type { Config } from '../../config/shape.ts'
 import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/keys/admin-keys.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
@@ -17,6 +18,8 @@ interface Made {
   key: string
 }
 
+const labelsOf = ({ secrets }: Config) => secrets.adminKeys.map(({ label }) => label)
+
 /** `admin-keys create`. */
 export async function create(call: Call): Promise<ExitCode> {
   const { io, out, values } = call
@@ -24,20 +27,15 @@ export async function create(call: Call): Promise<ExitCode> {
   if (path === undefined && !io.stdout.isTTY)
     throw new UsageError('There is no terminal to show the key on: add --out <file>.')
   return await withDatabase(io, async ({ pool, config }) => {
-    const environmentLabels = config.secrets.adminKeys.map(({ label }) => label)
-    const make = async () => accepted((await createKey({ pool, environmentLabels }, actorHere(), given)) as Made, call)
+    const deps = { pool, environmentLabels: labelsOf(config) }
+    const make = async () => accepted((await createKey(deps, actorHere(), given)) as Made, call)
     if (values.out === undefined) {
       const made = await make()
       await out.result(made, made.key)
       out.say(`Key ${made.id} of ${made.label}, until ${made.expiresAt.toISOString()}. It is not shown again.`)
       return EXIT.done
     }
-    let made: Made | undefined
-    await writeNew(values.out, async () => {
-      made = await make()
-      return made.key
-    })
-    const { key: _secret, ...shown } = made as unknown as Made
+    const { key: _secret, ...shown } = await writeNew(values.out, make, ({ key }) => key)
     await out.result({ ...shown, file: values.out }, `Key ${shown.id} of ${shown.label} is in ${values.out}.`)
     return EXIT.done
   })
@@ -46,7 +44,7 @@ export async function create(call: Call): Promise<ExitCode> {
 /** `admin-keys list`. */
 export async function list(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async ({ pool, config }) => {
-    const environmentLabels = config.secrets.adminKeys.map(({ label }) => label)
+    const environmentLabels = labelsOf(config)
     const found = (await listKeys({ pool, environmentLabels })) as { keys: { scopes: string[] }[] }
     const rows = found.keys.map((row) => ({ ...row, scopes: row.scopes.join(',') }))
     const inSettings =

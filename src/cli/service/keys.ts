@@ -26,7 +26,8 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   const password = plain ? null : await readPassword(io, values['password-file'], signal)
   const key = randomKey()
   const address = checksum(addressOfKey(key))
-  await writeNew(path, async () => (password === null ? key : JSON.stringify(await encryptKeystore(key, password))))
+  const make = async () => (password === null ? key : JSON.stringify(await encryptKeystore(key, password)))
+  await writeNew(path, make, (line) => line)
   await out.result({ address, file: path, encrypted: !plain }, address)
   out.say(`Written to ${path}${plain ? ', unencrypted' : ''}. It cannot be made again: keep a copy in a safe place.`)
   return EXIT.done
@@ -54,13 +55,21 @@ export function randomKey(): `0x${string}` {
   }
 }
 
-/** Makes a file of one line, readable by its owner alone. What is to be in it is made once the file is there; without it the file goes again. */
-export async function writeNew(path: string, make: () => Promise<string>): Promise<void> {
+/**
+ * Makes a file of one line, readable by its owner alone. What is to be in it is made once the file is there; without it the file goes again.
+ * Answers what was made.
+ */
+export async function writeNew<Made>(
+  path: string,
+  make: () => Promise<Made>,
+  lineOf: (made: Made) => string,
+): Promise<Made> {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
   try {
-    const line = await make()
-    await file.writeFile(`${line}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
+    const made = await make()
+    await file.writeFile(`${lineOf(made)}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
     await file.sync()
+    return made
   } catch (error) {
     await rm(path, { force: true })
     throw error

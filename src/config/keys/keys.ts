@@ -1,7 +1,6 @@
 // Reads where the minter's and the distributor's keys are: in the settings, in an encrypted key file, with a remote signer, or in a key
 // management service; one place each. A key file is read here, so that a missing one is reported with all other mistakes, and decrypted at start. It must never repeat a
 // key, a password or a URL.
-
 import { KeystoreError, keystoreAddress } from '../../chain/send/keystore.ts'
 import { parseKmsKey } from '../../chain/send/kms/key.ts'
 import type { KeyConfig, KeysConfig } from '../shape.ts'

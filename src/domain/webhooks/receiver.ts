@@ -1,6 +1,5 @@
 // What a receiver's URL says of it: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's:
 // smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org&events=payment.held,funds.low
-
 import { KINDS } from './kinds.ts'
 
 /** The field for text, by the host of a chat's webhook. */

@@ -1,5 +1,5 @@
 // Asks a route for its key before anything else is told of it, counts wrong keys, and holds the key's scope against the route's.
-import { refuseAct } from '../../operator/act.ts'
+import { refuseByScope } from '../../operator/act.ts'
 import { type Refusal, refuse, refuseAs } from '../refusals.ts'
 import type { Call, Route } from '../route.ts'
 import type { Client } from './client-address.ts'
@@ -44,5 +44,5 @@ export function next<T, U>(value: T | Promise<T>, then: (value: T) => U | Promis
 export function refuseUnscoped({ scopes }: Route, { method, holder }: Call): Refusal | null {
   const scope = scopes?.[method === 'POST' ? 'POST' : 'GET']
   if (scope === undefined || holder?.scopes.includes(scope)) return null
-  return refuseAs(refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`))
+  return refuseAs(refuseByScope(scope))
 }

@@ -1,6 +1,5 @@
 // GET /og/node/:id.png, /og/round/:id.png and /og/sale.png: what a link to a page shows elsewhere. Pictures are no part of the API: the heads of
 // the pages name them (pages/heads.ts). A figure on one is as old as its answer may be kept, and says as of when it is.
-
 import type { Sql } from '../../db/core/sql.ts'
 import { readPicturedNode, readPicturedRound } from '../../db/reads/pictured.ts'
 import { Crowded } from '../../lib/semaphore.ts'

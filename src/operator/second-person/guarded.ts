@@ -4,7 +4,7 @@ import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { insertProposal, sumOfPayments } from '../../db/operator/proposals.ts'
 import type { Scope } from '../../domain/keys/admin-key.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { type Act, type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct } from '../act.ts'
+import { type Act, type Actor, type Fields, isOperatorRefusal, recordAct } from '../act.ts'
 import { decideMany, releasePayment } from '../decide.ts'
 import { changeWallet, closeBooks, previewWallet, takeBackWallet } from '../payment-wallets.ts'
 import { prepareRefunds } from '../refunds/refund-many.ts'
@@ -36,50 +36,46 @@ const loosening: Needs = (_sql, input, bound) => {
   return 'aboveWei' in asked && (asked.aboveWei === null || asked.aboveWei > bound)
 }
 
-const RAW = {
-  release: releasePayment,
-  decideMany,
-  prepareRefund,
-  prepareRefunds,
-  enterTerms,
-  takeBackTerms,
-  changeWallet,
-  takeBackWallet,
-  closeBooks,
-  setSecondPerson,
+/** The acts, the scope of both persons, when each act needs a second one, and what refuses a proposal that could not be done even now. */
+const ACTS = {
+  release: { act: releasePayment, scope: 'decide', needs: byAmount },
+  decideMany: { act: decideMany, scope: 'decide', needs: releasing },
+  prepareRefund: { act: prepareRefund, scope: 'decide', needs: byUnprepared },
+  prepareRefunds: { act: prepareRefunds, scope: 'decide', needs: byUnprepared },
+  enterTerms: { act: enterTerms, scope: 'terms', needs: always, preview: previewTerms },
+  takeBackTerms: { act: takeBackTerms, scope: 'terms', needs: always },
+  changeWallet: { act: changeWallet, scope: 'terms', needs: always, preview: previewWallet },
+  takeBackWallet: { act: takeBackWallet, scope: 'terms', needs: always },
+  closeBooks: { act: closeBooks, scope: 'terms', needs: always },
+  setSecondPerson: { act: setSecondPerson, scope: 'operate', needs: loosening },
 } as const
-export type GuardedAct = keyof typeof RAW
+export type GuardedAct = keyof typeof ACTS
 
-/** When each needs a second person, the scope of both, and what refuses a proposal that could not be done even now. */
-const RULES: Record<GuardedAct, { scope: Scope; needs: Needs; preview?: Act }> = {
-  release: { scope: 'decide', needs: byAmount },
-  decideMany: { scope: 'decide', needs: releasing },
-  prepareRefund: { scope: 'decide', needs: byUnprepared },
-  prepareRefunds: { scope: 'decide', needs: byUnprepared },
-  enterTerms: { scope: 'terms', needs: always, preview: previewTerms as Act },
-  takeBackTerms: { scope: 'terms', needs: always },
-  changeWallet: { scope: 'terms', needs: always, preview: previewWallet as Act },
-  takeBackWallet: { scope: 'terms', needs: always },
-  closeBooks: { scope: 'terms', needs: always },
-  setSecondPerson: { scope: 'operate', needs: loosening },
+interface Rule {
+  readonly act: Act
+  readonly scope: Scope
+  readonly needs: Needs
+  readonly preview?: Act
 }
+
+const ruleOf = (name: GuardedAct) => ACTS[name] as Rule
 
 /** The scope and the function of an act that was proposed; null for one that this version does not know. */
-export function actOf(name: string): { scope: Scope; act: Act } | null {
-  if (!Object.hasOwn(RAW, name)) return null
-  const known = name as GuardedAct
-  return { scope: RULES[known].scope, act: RAW[known] as Act }
+export function actOf(name: string): Rule | null {
+  return Object.hasOwn(ACTS, name) ? ruleOf(name as GuardedAct) : null
 }
 
-/** The act as routes and commands call it: done at once, or proposed where it needs a second person. */
-function guarded<Deps extends LedgerDb, Result extends object>(
-  name: GuardedAct,
-  act: (deps: Deps, actor: Actor, input: Fields) => Promise<Result | OperatorRefusal>,
-) {
-  return async (deps: Deps, actor: Actor, input: Fields): Promise<Result | Proposed | OperatorRefusal> => {
+/** An act as routes and commands call it: done at once, or proposed where it needs a second person. */
+type Guarded<Raw> = Raw extends (deps: infer Deps, actor: Actor, input: Fields) => Promise<infer Result>
+  ? (deps: Deps, actor: Actor, input: Fields) => Promise<Result | Proposed>
+  : never
+
+function guarded(name: GuardedAct): Act {
+  const { act, needs, preview } = ruleOf(name)
+  return async (deps, actor, input) => {
     const bound = await readBound(deps.pool)
-    if (bound === null || !(await RULES[name].needs(deps.pool, input, bound))) return act(deps, actor, input)
-    const previewed = await RULES[name].preview?.(deps as never, actor, input)
+    if (bound === null || !(await needs(deps.pool, input, bound))) return act(deps, actor, input)
+    const previewed = await preview?.(deps, actor, input)
     return isOperatorRefusal(previewed) ? previewed : propose(deps, actor, name, input)
   }
 }
@@ -96,15 +92,6 @@ async function propose({ pool }: LedgerDb, actor: Actor, act: GuardedAct, input:
 }
 
 /** The acts as routes and commands call them. */
-export const guardedActs = {
-  release: guarded('release', RAW.release),
-  decideMany: guarded('decideMany', RAW.decideMany),
-  prepareRefund: guarded('prepareRefund', RAW.prepareRefund),
-  prepareRefunds: guarded('prepareRefunds', RAW.prepareRefunds),
-  enterTerms: guarded('enterTerms', RAW.enterTerms),
-  takeBackTerms: guarded('takeBackTerms', RAW.takeBackTerms),
-  changeWallet: guarded('changeWallet', RAW.changeWallet),
-  takeBackWallet: guarded('takeBackWallet', RAW.takeBackWallet),
-  closeBooks: guarded('closeBooks', RAW.closeBooks),
-  setSecondPerson: guarded('setSecondPerson', RAW.setSecondPerson),
-}
+export const guardedActs = Object.fromEntries(
+  Object.keys(ACTS).map((name) => [name, guarded(name as GuardedAct)]),
+) as unknown as { readonly [Name in GuardedAct]: Guarded<(typeof ACTS)[Name]['act']> }

@@ -10,22 +10,24 @@ import {
   type OperatorRefusal,
   recordAct,
   refuseAct,
+  refuseByScope,
 } from '../act.ts'
 import { readFields } from '../input.ts'
 import { actOf } from './guarded.ts'
 
 const LISTED_MAX = 200
 
-const stateOf = ({ outcome, isExpired }: proposals.ProposalRow) => outcome ?? (isExpired ? 'expired' : 'open')
+const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
+  outcome ?? (isExpired ? 'expired' : 'open')
 
 /** GET proposals: those that wait first, then the newest. */
 export async function listProposals({ pool }: LedgerDb): Promise<object> {
   const rows = await proposals.readProposals(pool, LISTED_MAX)
   return {
-    proposals: rows.map(({ outcome: _outcome, isExpired: _isExpired, ...row }, at) => ({
+    proposals: rows.map(({ outcome, isExpired, ...row }) => ({
       ...row,
       scope: actOf(row.act)?.scope ?? null,
-      state: stateOf(rows[at] as proposals.ProposalRow),
+      state: stateOf({ outcome, isExpired }),
     })),
   }
 }
@@ -88,8 +90,7 @@ async function answer(
     if (state === 'expired') return refuseAct('conflict', `Proposal ${id} has expired: have it proposed again.`)
     if (state !== 'open') return refuseAct('conflict', `Proposal ${id} was ${state} before, by ${proposal.settledBy}.`)
     const scope = actOf(proposal.act)?.scope
-    if (held && scope && !held.scopes.includes(scope))
-      return refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
+    if (held && scope && !held.scopes.includes(scope)) return refuseByScope(scope)
     return body(sql, proposal, reason)
   })
 }

@@ -1,6 +1,5 @@
 // The model as the chain of a test: the same interface as a real EVM node's (test/support/anvil.ts), without a process or a
 // socket.
-
 import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
 import { address } from '../../../src/domain/units.ts'
 import type { Hex, TestBlock, TestChain } from '../../support/anvil.ts'

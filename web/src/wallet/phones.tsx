@@ -1,6 +1,5 @@
 // Phones have no extensions: each wallet app has a browser of its own, in which this page finds that wallet. Links open the page there.
 // MetaMask's and OKX's are in their documents; those of Coinbase Wallet, Trust and Rainbow are as other applications use them. None was tried on a phone.
-
 import { rich } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 

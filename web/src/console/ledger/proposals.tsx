@@ -1,5 +1,4 @@
 // The second person: from which amount on one is needed, and what waits for them.
-
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
