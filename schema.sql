@@ -42,6 +42,17 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.figures_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM changed) THEN
+    UPDATE tier_figures_basis SET changes = changes + 1;
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -984,6 +995,21 @@ CREATE TABLE skips (
   CONSTRAINT skips_turns_check CHECK ((turns > 0))
 );
 
+CREATE TABLE tier_figures (
+  changes bigint NOT NULL,
+  day integer NOT NULL,
+  figures json NOT NULL,
+  tier_no integer NOT NULL,
+  CONSTRAINT tier_figures_pkey PRIMARY KEY (tier_no)
+) WITH (fillfactor=50);
+
+CREATE TABLE tier_figures_basis (
+  changes bigint NOT NULL DEFAULT 0,
+  single boolean NOT NULL DEFAULT true,
+  CONSTRAINT tier_figures_basis_pkey PRIMARY KEY (single),
+  CONSTRAINT tier_figures_basis_single_check CHECK (single)
+) WITH (fillfactor=50);
+
 CREATE TABLE tiers (
   entered_at timestamp with time zone NOT NULL DEFAULT now(),
   entered_by text NOT NULL,
@@ -1216,10 +1242,16 @@ CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EA
 CREATE TRIGGER wallet_revalued AFTER UPDATE OF value_wei ON public.payments FOR EACH ROW WHEN ((((old.value_wei)::numeric <> (new.value_wei)::numeric) AND new.succeeded AND (old.state <> 'orphaned'::text) AND (new.state <> 'orphaned'::text))) EXECUTE FUNCTION wallet_revalued();
 CREATE TRIGGER webhook_payment_inserted AFTER INSERT ON public.payments FOR EACH ROW WHEN ((new.state = 'held'::text)) EXECUTE FUNCTION webhook_payment();
 CREATE TRIGGER webhook_payment_updated AFTER UPDATE OF state, reason ON public.payments FOR EACH ROW WHEN (((new.state = ANY (ARRAY['held'::text, 'minted'::text])) AND ((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)))) EXECUTE FUNCTION webhook_payment();
+CREATE TRIGGER figures_prices_deleted AFTER DELETE ON public.price_history REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_prices_inserted AFTER INSERT ON public.price_history REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_prices_updated AFTER UPDATE ON public.price_history REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
 CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
 CREATE TRIGGER rounds_inserted AFTER INSERT ON public.rounds REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
 CREATE TRIGGER webhook_round AFTER INSERT ON public.rounds FOR EACH ROW WHEN ((new.node_count > 0)) EXECUTE FUNCTION webhook_round();
 CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON public.settings FOR EACH ROW WHEN (((new.name = ANY (ARRAY['drift'::text, 'budget'::text])) OR (new.name ~~ 'funds %'::text))) EXECUTE FUNCTION webhook_setting();
+CREATE TRIGGER figures_turns_deleted AFTER DELETE ON public.turns REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_turns_inserted AFTER INSERT ON public.turns REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_turns_updated AFTER UPDATE ON public.turns REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
 CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
 CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
 CREATE TRIGGER webhook_withdrawal AFTER INSERT ON public.withdrawals FOR EACH ROW EXECUTE FUNCTION webhook_withdrawal();

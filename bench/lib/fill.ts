@@ -1,6 +1,7 @@
 // Ledgers of any size, written straight into the tables as following would have left them: the rows that public reads and a round's planning
 // look at. Triggers and foreign keys are off while it writes; the kept totals are set to what the triggers would have made them.
 import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { keepFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 
 export interface LedgerSize {
   nodes: number
@@ -47,6 +48,8 @@ export async function fillLedger(pool: Pool, size: LedgerSize): Promise<void> {
     await fillNodes(sql, size)
     await fillTotals(sql, size)
   })
+  // As a payments pass does.
+  for (const tier of await readTiersToKeep(pool)) await keepFigures(pool, tier)
   await pool`VACUUM (ANALYZE)`
   // Else it is written to disk while something is measured.
   await pool`CHECKPOINT`

@@ -54,7 +54,7 @@ export interface paths {
         };
         /**
          * What the nodes of a tier got
-         * @description What was really credited to the tier's nodes in the last 30 days; no promise of what will be. Medians are of nodes: a turn of a cohort
+         * @description What was really credited to the tier's nodes today, by UTC, and in the 30 days before; no promise of what will be. Medians are of nodes: a turn of a cohort
          *     counts as often as it was paid, and a credit for several turns as so many of their average. Dollars are by the price of the hour in which
          *     a turn was due, and `null` where one of those prices is not known. Days are of UTC, and those that are over.
          */
@@ -777,7 +777,7 @@ export interface components {
             nodeCount: number;
             /** @description When the next of its nodes are due; `null` while there is none. */
             nextRoundAt: components["schemas"]["NullableTime"];
-            /** @description The turns that were due from here on are counted. 30 days ago, or later where a cohort had more than 720 turns since. */
+            /** @description The turns that were due from here on are counted. The beginning of the day 30 days ago, or later where a cohort had more than 744 turns since. */
             since: components["schemas"]["NullableTime"];
             /** @description What a node got for one turn; `null` where there was none. */
             turn: {

@@ -1,5 +1,5 @@
 // Holds the ledger against the contract at the one block that the ledger stands at: counters, every node or some, every cohort, and
-// whether the contract covers what it owes. Both sides stand still meanwhile, unless the chain takes that block back, so what differs is
+// whether the contract covers what it owes; and what is kept of the tiers against their turns. Both sides stand still meanwhile, unless the chain takes that block back, so what differs is
 // drift. Changes nothing.
 import { randomInt } from 'node:crypto'
 import type { ContractReader } from '../chain/port.ts'
@@ -8,6 +8,7 @@ import { inSnapshot } from '../db/core/snapshot.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readLedgerCounters, readNodes } from '../db/nodes/nodes.ts'
+import { findWrongFigures } from '../db/nodes/tier-figures.ts'
 import { coverOf } from '../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
 import type { ChainRead, FactoryRead } from '../passes/context.ts'
@@ -56,6 +57,7 @@ export function verifyLedger(
     const nodesInAll = await countNodes(sql, lastNodeId)
     const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
+    drifts.push(...(await findWrongFigures(sql)).map((tierNo) => ({ kind: 'figures' as const, tierNo })))
     // The contract is asked by the block's number.
     if ((await chain.block(cursor.number))?.hash !== cursor.hash)
       return refuseAct(

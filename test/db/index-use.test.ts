@@ -14,6 +14,7 @@ import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts }
 import * as nodes from '../../src/db/nodes/nodes.ts'
 import { rewindRounds } from '../../src/db/nodes/rounds.ts'
 import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/nodes/seed-blocks.ts'
+import { keepFigures, readTierFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 import { applyAttributions, detachOrphans } from '../../src/db/payments/attributions.ts'
 import { listPayments } from '../../src/db/payments/decisions.ts'
 import { hasOperatorVerdict, isReleased } from '../../src/db/payments/recheck.ts'
@@ -22,7 +23,6 @@ import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
 import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../src/db/reads/public-payments.ts'
 import { readTransaction } from '../../src/db/reads/public-transactions.ts'
-import { readTierFigures } from '../../src/db/reads/tier-figures.ts'
 import { readTrends } from '../../src/db/reads/trends.ts'
 import * as outbox from '../../src/db/sends/outbox.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
@@ -191,6 +191,10 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   },
   'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
   'what the nodes of a tier got': (sql) => readTierFigures(sql, 'basic'),
+  'keeping what the nodes of a tier got': async (sql) => {
+    await readTiersToKeep(sql)
+    await keepFigures(sql, { tierNo: 1, day: 1 })
+  },
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),
   'a wallet that is about to buy': (sql) => readBuyerStanding(sql, addressOf(7), 1),

@@ -2,6 +2,7 @@
 // than the service's. Named as in the tests' messages: I1 to I11.
 import assert from 'node:assert/strict'
 import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
+import { findWrongFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import type { World } from './world.ts'
 
@@ -224,8 +225,7 @@ async function checkNodes(world: World, minted: Minted[]): Promise<void> {
     { id: number; owner: string; credited: bigint; withdrawn: bigint; cohort: number; ref: Hash }[]
   >`
     SELECT n.node_id AS id, n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0) AS credited,
-      n.withdrawn_wei AS withdrawn, coalesce(n.cohort, 0) AS cohort, n.ref
-    FROM nodes n LEFT JOIN cohorts c USING (cohort) ORDER BY n.node_id`
+      n.withdrawn_wei AS withdrawn, coalesce(n.cohort, 0) AS cohort, n.ref FROM nodes n LEFT JOIN cohorts c USING (cohort) ORDER BY n.node_id`
   assert.equal(await world.read<bigint>('lastId'), BigInt(rows.length), 'I4: as many nodes as the contract counts')
   assert.deepEqual(
     rows.map((row) => [BigInt(row.id), row.ref]),
@@ -317,8 +317,7 @@ const turnsOf = ({ round, cohort, due, turns }: Skipped) =>
 async function checkBooks(world: World): Promise<void> {
   const outstanding = await world.read<bigint>('outstanding')
   const [sums] = await world.pool<{ balances: bigint }[]>`
-    SELECT coalesce(sum(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei), 0) AS balances
-    FROM nodes n JOIN cohorts c USING (cohort)`
+    SELECT coalesce(sum(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei), 0) AS balances FROM nodes n JOIN cohorts c USING (cohort)`
   assert.equal(sums?.balances, outstanding, 'I6: what is owed is the sum of all balances')
   const holds = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.factory, 'latest']))
   assert.ok(outstanding <= holds && (await world.read<boolean>('isSolvent')), 'I6: what is owed is there')
@@ -326,14 +325,15 @@ async function checkBooks(world: World): Promise<void> {
   const [counted] = await world.pool`
     SELECT (SELECT count(*) FROM nodes) AS nodes, (SELECT count(DISTINCT owner) FROM nodes) AS owners,
       (SELECT count(*) FROM rounds WHERE node_count > 0) AS rounds, (SELECT coalesce(sum(total_wei), 0) FROM rounds) AS distributed_wei,
-      (SELECT coalesce(sum(withdrawn_wei), 0) FROM nodes) AS withdrawn_wei,
-      (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE state = 'minted') AS sales_wei`
+      (SELECT coalesce(sum(withdrawn_wei), 0) FROM nodes) AS withdrawn_wei, (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE state = 'minted') AS sales_wei`
   assert.deepEqual(kept, counted, 'the kept totals equal a recount')
   assert.deepEqual(
     [...(await world.pool`SELECT owner, nodes FROM owners ORDER BY owner`)],
     [...(await world.pool`SELECT owner, count(*)::int AS nodes FROM nodes GROUP BY owner ORDER BY owner`)],
     'the kept owners equal a recount',
   )
+  const figures = [...(await readTiersToKeep(world.pool)), ...(await findWrongFigures(world.pool))]
+  assert.deepEqual(figures, [], 'what the nodes of each tier got is kept, as their turns say')
 }
 
 /** I8: whenever a pass accepted a payment, its wallet had room in the tier and in all. */

@@ -8,6 +8,7 @@ import { hashOf, insertCohort, insertTiers } from '../../support/http-ledger.ts'
 const DAY = 86_400
 /** Noon of a day in UTC: the head. */
 const NOW = Date.UTC(2026, 5, 30, 12) / 1000
+const TODAY = NOW - DAY / 2
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 interface Turn {
@@ -47,7 +48,7 @@ const figures = async (tier = 'basic') => {
 test('a tier without a credit has none to show, and one that is not there is 404', async () => {
   const { json } = await figures('plus')
   assert.deepEqual(json, {
-    ...{ tierId: 'plus', nodeCount: 0, nextRoundAt: null, since: iso(NOW - 30 * DAY) },
+    ...{ tierId: 'plus', nodeCount: 0, nextRoundAt: null, since: iso(TODAY - 30 * DAY) },
     ...{ turn: null, day: null, days: [] },
   })
   assert.equal((await figures('nothing')).status, 404)
@@ -68,7 +69,7 @@ test('ranges and medians are of nodes, by turn and by whole days, in dollars whe
   const ether = (count: number) => (BigInt(count) * 10n ** 18n).toString()
   const unpriced = (await figures()).json
   assert.deepEqual(unpriced, {
-    ...{ tierId: 'basic', nodeCount: 3, nextRoundAt: iso(NOW + 120), since: iso(NOW - 30 * DAY) },
+    ...{ tierId: 'basic', nodeCount: 3, nextRoundAt: iso(NOW + 120), since: iso(TODAY - 30 * DAY) },
     turn: { lowWei: ether(1), medianWei: ether(2), highWei: ether(9), medianUsd: null, credits: 7 },
     day: { lowWei: ether(2), medianWei: ether(2), highWei: ether(7), medianUsd: null },
     days: [
@@ -102,6 +103,6 @@ test('a cohort of very many turns shortens the time that is counted, and the ans
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count)
     SELECT 1000 + n, 4, n, ${NOW}::bigint - n * 600, 1, n, 1 FROM generate_series(1, 1000) n`
   const { json } = await figures('founder')
-  assert.deepEqual([json.since, json.turn.credits, json.turn.highWei], [iso(NOW - 720 * 600), 720, '720'])
-  assert.deepEqual([json.turn.medianWei, json.days.length], ['360', 4])
+  assert.deepEqual([json.since, json.turn.credits, json.turn.highWei], [iso(NOW - 744 * 600), 744, '744'])
+  assert.deepEqual([json.turn.medianWei, json.days.length], ['372', 4])
 })

@@ -1,5 +1,5 @@
 // GET /api/tiers/:id/figures: what the nodes of a tier really got in the last thirty days; no promise of what they will get.
-import { readTierFigures } from '../../../db/reads/tier-figures.ts'
+import { readTierFigures } from '../../../db/nodes/tier-figures.ts'
 import { TIER_ID_FORM } from '../../../domain/tiers.ts'
 import { orRefuse, refuse } from '../../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../../route.ts'
