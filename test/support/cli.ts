@@ -61,7 +61,7 @@ export function worldEnv(world: World): Record<string, string> {
 export async function runProcess(
   argv: readonly string[],
   env: Record<string, string> = {},
-  options: { interruptWhen?: Promise<unknown>; closeAfter?: number } = {},
+  options: { interruptWhen?: Promise<unknown>; killWhen?: Promise<unknown>; closeAfter?: number } = {},
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...argv], {
     cwd: temporaryDirectory(),
@@ -77,6 +77,7 @@ export async function runProcess(
     if (options.closeAfter !== undefined && out.length > options.closeAfter) child.stdout.destroy()
   })
   void options.interruptWhen?.then(() => child.kill('SIGINT'))
+  void options.killWhen?.then(() => child.kill('SIGKILL'))
   child.stderr.on('data', (part) => {
     err += part
   })

@@ -174,6 +174,17 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   })
 }
 
+/**
+ * A transaction in a pool's place, for a function that begins its own: each of those is a savepoint, and what it did is kept or undone with the
+ * whole.
+ */
+export function poolWithin(sql: Sql): Pool {
+  const begin = (body: (sql: Sql) => unknown) => (sql as postgres.TransactionSql<ValueTypes>).savepoint(body)
+  return new Proxy(sql as Pool, {
+    get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)),
+  })
+}
+
 /** The transaction's handle, which rejects statements once the connection is lost. */
 function refusing<T extends Sql>(sql: T, isLost: () => boolean): T {
   return new Proxy(sql, {

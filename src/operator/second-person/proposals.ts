@@ -1,5 +1,5 @@
 // Proposals: acts that wait for a second person, who confirms or refuses them.
-import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { inTransaction, poolWithin, type Sql } from '../../db/core/sql.ts'
 import * as proposals from '../../db/operator/proposals.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import {
@@ -45,7 +45,8 @@ export async function confirmProposal(
     if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
       return refuseAct('forbidden', sameWords(proposedBy, actor.name))
     const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
-    const done = await known.act(deps, person, proposal.input)
+    // One transaction: an act that is done is a proposal that is confirmed, whenever this process ends.
+    const done = await known.act({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
     if (!isOperatorRefusal(done)) {
       await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
       return { id, state: 'confirmed', done }
@@ -72,7 +73,7 @@ const sameWords = (one: string, other: string) =>
     ? 'It takes a second person: you proposed it yourself.'
     : 'It takes a second person: the same person has made a key of yours and one of theirs, or one of you made a key of the other.'
 
-/** Reads which proposal is answered, and locks it. The act itself runs in a transaction of its own meanwhile. */
+/** Reads which proposal is answered, and locks it until the transaction in which `body` answers it ends. */
 async function answer(
   { pool }: LedgerDb,
   { held }: Actor,
