@@ -25,9 +25,10 @@ COPY package.json package-lock.json ./
 COPY toolchain/package.json toolchain/
 COPY client/package.json client/
 COPY web/package.json web/
-# The service runs none of what the packages bring for those who develop with them; nor does it need the workspaces.
+# The service runs none of what the packages bring for those who develop with them, nor what others load of the library for passkeys; nor does it need the workspaces.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
+ && rm -r node_modules/@simplewebauthn/server/script node_modules/@peculiar/*/build/es2015 \
  && rm -r node_modules/@node-ledger
 
 FROM ${NODE_IMAGE}

@@ -270,7 +270,8 @@ CREATE OR REPLACE FUNCTION public.webhook_key()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  PERFORM webhook_emit(CASE NEW.action WHEN 'wrongAdminKeys' THEN 'keys.wrong' WHEN 'proposed' THEN 'act.proposed' ELSE 'keys.changed' END,
+  PERFORM webhook_emit(CASE WHEN NEW.action IN ('wrongAdminKeys', 'passkeyCopied') THEN 'keys.wrong' WHEN NEW.action = 'proposed' THEN 'act.proposed'
+      ELSE 'keys.changed' END,
     concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
       'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
   RETURN NULL;
@@ -394,6 +395,7 @@ CREATE TABLE admin_keys (
   label text NOT NULL,
   made_at timestamp with time zone NOT NULL DEFAULT now(),
   made_by text NOT NULL,
+  passkey_id bigint,
   revoked_at timestamp with time zone,
   revoked_by text,
   scopes text[] NOT NULL,
@@ -402,9 +404,11 @@ CREATE TABLE admin_keys (
   CONSTRAINT admin_keys_digest_check CHECK ((length(digest) = 32)),
   CONSTRAINT admin_keys_digest_key UNIQUE (digest),
   CONSTRAINT admin_keys_label_check CHECK ((label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'::text)),
+  CONSTRAINT admin_keys_passkey_id_fkey FOREIGN KEY (passkey_id) REFERENCES passkeys(id),
   CONSTRAINT admin_keys_pkey PRIMARY KEY (id),
   CONSTRAINT admin_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'decide'::text, 'prices'::text, 'terms'::text, 'operate'::text])))
 );
+CREATE INDEX admin_keys_passkey ON public.admin_keys USING btree (passkey_id, id) WHERE (passkey_id IS NOT NULL);
 
 CREATE TABLE allowed_wallets (
   added_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -729,6 +733,55 @@ CREATE TABLE passes (
   succeeded_at timestamp with time zone,
   CONSTRAINT passes_pkey PRIMARY KEY (name)
 ) WITH (fillfactor=50);
+
+CREATE TABLE passkey_invitations (
+  by_key bigint,
+  by_passkey bigint,
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL DEFAULT (now() + '24:00:00'::interval),
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  label text NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  made_by text NOT NULL,
+  passkey_expires_at timestamp with time zone NOT NULL,
+  passkey_id bigint,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  scopes text[] NOT NULL,
+  CONSTRAINT passkey_invitations_by_key_fkey FOREIGN KEY (by_key) REFERENCES admin_keys(id),
+  CONSTRAINT passkey_invitations_by_passkey_fkey FOREIGN KEY (by_passkey) REFERENCES passkeys(id),
+  CONSTRAINT passkey_invitations_check CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+  CONSTRAINT passkey_invitations_check1 CHECK (((passkey_id IS NULL) OR (revoked_at IS NULL))),
+  CONSTRAINT passkey_invitations_digest_check CHECK ((length(digest) = 32)),
+  CONSTRAINT passkey_invitations_digest_key UNIQUE (digest),
+  CONSTRAINT passkey_invitations_label_check CHECK ((label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'::text)),
+  CONSTRAINT passkey_invitations_passkey_id_fkey FOREIGN KEY (passkey_id) REFERENCES passkeys(id),
+  CONSTRAINT passkey_invitations_passkey_id_key UNIQUE (passkey_id),
+  CONSTRAINT passkey_invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT passkey_invitations_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'decide'::text, 'prices'::text, 'terms'::text, 'operate'::text])))
+);
+
+CREATE TABLE passkeys (
+  counter bigint NOT NULL,
+  credential_id bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  invited_by text NOT NULL,
+  label text NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  public_key bytea NOT NULL,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  scopes text[] NOT NULL,
+  transports text[] NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT passkeys_check CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+  CONSTRAINT passkeys_counter_check CHECK ((counter >= 0)),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_label_check CHECK ((label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'::text)),
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'decide'::text, 'prices'::text, 'terms'::text, 'operate'::text])))
+);
 
 CREATE TABLE payer_codes (
   block_hash hash NOT NULL,
@@ -1223,7 +1276,7 @@ CREATE TABLE zero_transfers (
 );
 
 CREATE TRIGGER webhook_act AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['halted'::text, 'resumed'::text, 'haltWithdrawn'::text, 'paused'::text, 'unpaused'::text, 'released'::text, 'dismissed'::text, 'dustDismissed'::text, 'refunding'::text, 'refunded'::text, 'refundPrepared'::text, 'refundCancelled'::text, 'attributed'::text, 'termsEntered'::text, 'termsTakenBack'::text, 'tierCreated'::text, 'tierChanged'::text, 'walletChanged'::text, 'walletTakenBack'::text, 'walletClosed'::text, 'signerDown'::text, 'signerRestored'::text, 'foreignTransaction'::text, 'restored'::text]))) EXECUTE FUNCTION webhook_act();
-CREATE TRIGGER webhook_key AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['wrongAdminKeys'::text, 'keyMade'::text, 'keyRevoked'::text, 'keysRevoked'::text, 'proposed'::text]))) EXECUTE FUNCTION webhook_key();
+CREATE TRIGGER webhook_key AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['wrongAdminKeys'::text, 'keyMade'::text, 'keyRevoked'::text, 'keysRevoked'::text, 'proposed'::text, 'passkeyInvited'::text, 'invitationRevoked'::text, 'passkeyMade'::text, 'passkeyRevoked'::text, 'passkeyCopied'::text]))) EXECUTE FUNCTION webhook_key();
 CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['mintedThoughRefunding'::text, 'mintedThoughRefunded'::text, 'refundTooEarly'::text, 'refundOfMinted'::text, 'refundOfOrphaned'::text, 'refundGone'::text]))) EXECUTE FUNCTION webhook_refund_alarm();
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
 CREATE TRIGGER junk_forgotten AFTER DELETE ON public.cursors FOR EACH ROW WHEN ((old.name = 'follow'::text)) EXECUTE FUNCTION junk_taken_back();

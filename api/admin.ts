@@ -951,7 +951,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The admin keys */
+        /** The admin keys, passkeys and invitations */
         get: operations["listKeys"];
         put?: never;
         /** Make a key */
@@ -973,6 +973,74 @@ export interface paths {
         put?: never;
         /** Have a key open no more */
         post: operations["revokeKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/keys/self/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the session that asks */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/keys/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Invite a person to make a passkey */
+        post: operations["invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/passkeys/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a passkey sign in no more, and end its sessions */
+        post: operations["revokePasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/invitations/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take an invitation back that waits */
+        post: operations["revokeInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1162,6 +1230,91 @@ export interface paths {
         get: operations["getAdminOpenApi"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether people can sign in by a passkey */
+        get: operations["showPasskeyOffer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to sign in */
+        post: operations["beginSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to make the passkey of an invitation */
+        post: operations["beginPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/passkeys/make": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the passkey of an invitation, and sign in */
+        post: operations["makePasskey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2210,6 +2363,31 @@ export interface components {
             revokedAt: components["schemas"]["NullableTime"];
             revokedBy: string | null;
         };
+        Passkey: {
+            id: components["schemas"]["Id"];
+            label: components["schemas"]["KeyLabel"];
+            scopes: components["schemas"]["Scopes"];
+            /** @enum {unknown} */
+            state: "open" | "expired" | "revoked";
+            invitedBy: string;
+            madeAt: components["schemas"]["Time"];
+            expiresAt: components["schemas"]["Time"];
+            /** @description When somebody last signed in with it. */
+            usedAt: components["schemas"]["NullableTime"];
+            revokedAt: components["schemas"]["NullableTime"];
+            revokedBy: string | null;
+            /** @description Sessions that are open. */
+            sessions: number;
+        };
+        Invitation: {
+            id: components["schemas"]["Id"];
+            label: components["schemas"]["KeyLabel"];
+            scopes: components["schemas"]["Scopes"];
+            madeBy: string;
+            madeAt: components["schemas"]["Time"];
+            expiresAt: components["schemas"]["Time"];
+            passkeyExpiresAt: components["schemas"]["Time"];
+        };
         /** @description More than this needs a second person; null: nothing does. */
         NullableBound: string | null;
         Proposal: {
@@ -2358,7 +2536,25 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Too many wrong keys from this address. */
+        /** @description The challenge was used or has lapsed, or the ledger does not know the passkey or what it signed. */
+        NotLetIn: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description That method is not allowed here. */
+        WrongMethod: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests or wrong keys from this address. */
         RateLimited: {
             headers: {
                 [name: string]: unknown;
@@ -2409,6 +2605,10 @@ export interface components {
         ProposalId: components["schemas"]["Id"];
         /** @description The key's id. */
         KeyId: components["schemas"]["Id"];
+        /** @description The passkey's id. */
+        PasskeyId: components["schemas"]["Id"];
+        /** @description The invitation's id. */
+        InvitationId: components["schemas"]["Id"];
         /** @description The delivery's id. */
         DeliveryId: components["schemas"]["Id"];
         /** @description The same request under the same key is done once and answered the same again. */
@@ -4733,6 +4933,8 @@ export interface operations {
                         label: components["schemas"]["KeyLabel"];
                         scopes: components["schemas"]["Scopes"];
                         expiresAt: components["schemas"]["NullableTime"];
+                        /** @description The passkey that signed in; null for a key that is no session. */
+                        passkeyId: components["schemas"]["Id"] | null;
                     };
                 };
             };
@@ -4765,6 +4967,9 @@ export interface operations {
                         /** @description Labels of the keys of `ADMIN_KEY`. */
                         environment: string[];
                         keys: components["schemas"]["AdminKey"][];
+                        passkeys: components["schemas"]["Passkey"][];
+                        /** @description Those that wait. */
+                        invitations: components["schemas"]["Invitation"][];
                     };
                 };
             };
@@ -4854,6 +5059,188 @@ export interface operations {
         };
         responses: {
             /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: components["schemas"]["Id"];
+                        label: components["schemas"]["KeyLabel"];
+                        /** @constant */
+                        revoked: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its key opens no more. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        signedOut: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    invite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    label: components["schemas"]["KeyLabel"];
+                    scopes: components["schemas"]["Scopes"];
+                    /**
+                     * @description The end of the passkey: hours or days from now, at most 366d.
+                     * @default 365d
+                     * @example 90d
+                     * @example 8h
+                     */
+                    expires?: string;
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The link, which is shown this once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: components["schemas"]["Id"];
+                        label: components["schemas"]["KeyLabel"];
+                        scopes: components["schemas"]["Scopes"];
+                        expiresAt: components["schemas"]["Time"];
+                        passkeyExpiresAt: components["schemas"]["Time"];
+                        /** @description To the console, with the code. Null where the request was answered before under its `Idempotency-Key`. */
+                        link: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokePasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The passkey's id. */
+                id: components["parameters"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: components["schemas"]["Id"];
+                        label: components["schemas"]["KeyLabel"];
+                        /** @constant */
+                        revoked: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The invitation's id. */
+                id: components["parameters"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The invitation. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5382,6 +5769,192 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showPasskeyOffer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether they can; and why nobody can at this address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Somebody has a passkey that signs in. */
+                        offered: boolean;
+                        whyNot: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["WrongMethod"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description What the browser is asked for. Its challenge holds five minutes, once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["WrongMethod"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What the browser answered: a `RegistrationResponseJSON` or `AuthenticationResponseJSON` of WebAuthn. */
+                    credential: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description A key of at most eight hours, which is shown this once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description For `x-admin-key`. */
+                        key: string;
+                        label: components["schemas"]["KeyLabel"];
+                        expiresAt: components["schemas"]["Time"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotLetIn"];
+            405: components["responses"]["WrongMethod"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the invitation: `nli_` and 43 characters. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Whom it is for, and what the browser is asked for. Its challenge holds five minutes, once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        label: components["schemas"]["KeyLabel"];
+                        scopes: components["schemas"]["Scopes"];
+                        passkeyExpiresAt: components["schemas"]["Time"];
+                        /** @description As `navigator.credentials` takes them, a `PublicKeyCredentialCreationOptionsJSON` of WebAuthn. */
+                        options: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["WrongMethod"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    makePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the invitation: `nli_` and 43 characters. */
+                    code: string;
+                    /** @description What the browser answered: a `RegistrationResponseJSON` or `AuthenticationResponseJSON` of WebAuthn. */
+                    credential: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description A key of at most eight hours, which is shown this once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description For `x-admin-key`. */
+                        key: string;
+                        label: components["schemas"]["KeyLabel"];
+                        expiresAt: components["schemas"]["Time"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotLetIn"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["WrongMethod"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];

@@ -34,13 +34,15 @@ export async function checkApiTypes(): Promise<boolean> {
   return isCurrent
 }
 
+/** Others ask for no key, and have no scope. */
+const OPERATORS = '/api/admin/'
 type Operations = Record<string, Record<string, { 'x-scope'?: string }>>
 
 /** The scope of each act by its route, in order. */
 function scopes(document: string): string {
   const { paths } = parse(readFileSync(join(ROOT, document), 'utf8'), { merge: true }) as { paths: Operations }
   const acts = Object.entries(paths).flatMap(([path, { post }]) =>
-    post ? [`  '${path.replace('/api/admin/', '')}': '${post['x-scope']}',`] : [],
+    post && path.startsWith(OPERATORS) ? [`  '${path.slice(OPERATORS.length)}': '${post['x-scope']}',`] : [],
   )
   return `// The scope that a key must have for each act of the operator's. Written by "npm run generate" from ${document}; never edit it.
 

@@ -81,9 +81,11 @@ const LAYERS: readonly Layer[] = [
       'src/chain/read/wallets.ts',
       'src/chain/factory/owner-calls.ts',
       'src/chain/read/bounds.ts',
+      'src/operator/keys/webauthn.ts',
     ],
     packages: ['node'],
   },
+  { of: ['src/operator/keys/webauthn.ts'], may: ['src/domain'], packages: ['node', '@simplewebauthn/server'] },
   {
     of: ['src/http'],
     may: [
@@ -92,6 +94,7 @@ const LAYERS: readonly Layer[] = [
         'src/db',
         'src/chain/port.ts',
         'src/operator',
+        'src/operator/keys/webauthn.ts',
         'src/passes/outcomes.ts',
         'src/requests/price.ts',
       ],

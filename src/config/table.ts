@@ -42,7 +42,7 @@ export const SETTING_GROUPS = [
         default: 'http://127.0.0.1:3000',
         otherwise: '`http://HOST:PORT`',
         example: 'https://nodes.example.org',
-        text: 'The origin that wallets see: it stands in the message that people sign to sign in. Required in production unless `HOST` is a loopback address.',
+        text: 'The origin that wallets see: it stands in the message that people sign to sign in, and its host is what operators’ passkeys are made for. Required in production unless `HOST` is a loopback address.',
       },
       {
         name: 'TRUSTED_PROXIES',

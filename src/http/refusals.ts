@@ -27,6 +27,7 @@ const REFUSALS = {
   badWatch: [400, 'Name what to watch, once: address=0x… or payment=0x….'],
   badNodeId: [400, 'nodeId must be a chain node id: a positive whole number, as a decimal string.'],
   badSignature: [400, 'signature must be a hex string that begins with 0x.'],
+  badCredential: [400, 'credential must be what the browser answered to the challenge, as JSON.'],
   badTarget: [400, 'The request target cannot be read.'],
   badRequest: [400, 'The request cannot be read.'],
   badBody: [400, 'The body must be a JSON object, sent as application/json.'],
@@ -46,6 +47,8 @@ const REFUSALS = {
   notSignedIn: [401, 'Not signed in, or the session has expired.'],
   nonceLapsed: [401, 'The nonce was used already or has lapsed: ask for a new one.'],
   signatureRefused: [401, 'The signature does not belong to that address and message.'],
+  challengeLapsed: [401, 'The challenge was used already or has lapsed: try again.'],
+  passkeyRefused: [401, 'The service does not know this passkey, or not what it signed.'],
   wrongKey: [401, 'Unauthorized.'],
   // 403: of the public routes only sync (specification, section 7); the operator's say what a key lacks.
   notYours: [403, 'The chain names another wallet as the owner of that node.'],

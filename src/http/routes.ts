@@ -2,6 +2,7 @@
 import { pictures } from './pictures/routes.ts'
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin/index.ts'
+import { passkeyRoutes } from './routes/admin/passkeys.ts'
 import { authLogout } from './routes/auth-logout.ts'
 import { authNonce } from './routes/auth-nonce.ts'
 import { authVerify } from './routes/auth-verify.ts'
@@ -59,6 +60,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   cronHealth,
   cronPayments,
   cronCredit,
+  ...passkeyRoutes,
   ...adminRoutes,
   wellKnown,
   healthz,

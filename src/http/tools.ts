@@ -8,12 +8,15 @@ import { type CachedResponse, cachedResponseOf, createMemo } from './edge/memo.t
 import { streamLimits, Watches } from './events/watches.ts'
 import { LedgerKeys } from './routes/admin/ledger-keys.ts'
 import { wrongKeyTeller } from './routes/admin/wrong-keys.ts'
+import { Challenges } from './session/challenges.ts'
 import { originCheck } from './session/origin.ts'
 import { Sessions } from './session/session.ts'
 
 export interface Tools {
   deps: HttpDeps
   sessions: Sessions
+  /** What passkeys sign. */
+  challenges: Challenges
   /** The public reads' way to the database. */
   queryReplica: DatabaseRead
   /** The way to the primary, for what writes or must not lag. */
@@ -63,6 +66,7 @@ export function buildTools(deps: HttpDeps): Tools {
     ledgerKeys: new LedgerKeys(queryPrimary, deps),
     tellWrongKey: wrongKeyTeller(deps),
     sessions: new Sessions(deps.settings, deps.clock),
+    challenges: new Challenges(deps.settings, deps.clock),
     connectionLimits: limits,
     watches: watchesOf(deps, limits.total),
     snapshot: contractSnapshot(deps.readings, deps.monotonicClock),

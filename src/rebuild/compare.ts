@@ -40,7 +40,21 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'credit_terms', key: 'from_time', columns: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec' },
   { table: 'grants', key: 'ref', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
-  { table: 'admin_keys', key: 'id', columns: 'id, label, digest, scopes, made_by, made_at, expires_at, revoked_at' },
+  {
+    table: 'passkeys',
+    key: 'id',
+    columns: 'id, label, scopes, credential_id, public_key, invited_by, made_at, expires_at, revoked_at',
+  },
+  {
+    table: 'admin_keys',
+    key: 'id',
+    columns: 'id, label, digest, scopes, passkey_id, made_by, made_at, expires_at, revoked_at',
+  },
+  {
+    table: 'passkey_invitations',
+    key: 'id',
+    columns: 'id, label, digest, scopes, made_by, passkey_id, expires_at, revoked_at',
+  },
   { table: 'attributions', key: 'ref', columns: '*' },
   { table: 'contract_wallet_modes', key: 'from_block', columns: '*' },
   { table: 'allowed_wallets', key: 'address', columns: '*' },

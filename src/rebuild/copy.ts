@@ -15,9 +15,15 @@ const COPIED = {
   contract_wallet_modes: 'from_block, mode, entered_at, entered_by',
   allowed_wallets: 'address, label, reason, added_by, added_at',
   proven_wallets: 'address, deployed, proven_at',
-  admin_keys: 'id, label, digest, scopes, made_by, made_at, expires_at, used_at, revoked_at, revoked_by',
+  passkeys:
+    'id, label, scopes, credential_id, public_key, counter, transports, invited_by, made_at, expires_at, used_at, revoked_at, revoked_by',
+  admin_keys: 'id, label, digest, scopes, passkey_id, made_by, made_at, expires_at, used_at, revoked_at, revoked_by',
+  passkey_invitations: `id, label, scopes, digest, made_by, by_key, by_passkey, made_at, expires_at, passkey_expires_at, passkey_id,
+    revoked_at, revoked_by`,
   price_history: 'hour, usd, quoted_at',
 } as const
+/** Of these the ones that give numbers, each after those that it refers to. */
+const NUMBERED = ['passkeys', 'admin_keys', 'passkey_invitations']
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
 /** Residues that the operator has decided: where a trace shows what they were made of, they are filed all the same, to be decided so. */
@@ -38,7 +44,7 @@ const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 const SWITCHES = ['paused', 'secondPerson']
 
 /**
- * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, admin keys, the prices and
+ * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, admin keys, passkeys, the prices and
  * the pause from the other ledger. Does nothing twice.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
@@ -49,13 +55,16 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM senders`
     await sql`DELETE FROM contract_wallet_modes`
     await sql`DELETE FROM allowed_wallets`
-    await sql`DELETE FROM admin_keys`
+    for (const table of NUMBERED.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // Of each tier one version is live: the old one must not be in the way of the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, table, columns)
     // The next key gets the next number.
-    await sql`SELECT setval(pg_get_serial_sequence('admin_keys', 'id'), max(id)) FROM admin_keys HAVING max(id) > 0`
+    for (const table of NUMBERED)
+      await sql.unsafe(
+        `SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table} HAVING max(id) > 0`,
+      )
     await sql`UPDATE residue_traces SET kept = false WHERE kept`
     await sql`
       INSERT INTO residue_traces (ref, tries, kept)

@@ -222,7 +222,7 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
     ...(name === 'rebuild' ? ['--into', empty.url] : []),
     ...(name === 'migrate' ? ['--status'] : []),
     ...(name === 'payments decide' ? ['--held-for', 'recheck'] : []),
-    ...(name === 'admin-keys create' ? ['--out', join(directory, 'never.key')] : []),
+    ...(/^admin-keys (create|invite)$/.test(name) ? ['--out', join(directory, 'never.key')] : []),
   ]
 }
 

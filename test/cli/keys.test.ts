@@ -89,7 +89,7 @@ test('an admin key goes into a file that only its owner may read, once; a taken 
   assert.match(again.err, /exists already/)
   const shown = await run(...words.slice(0, -2))
   assert.equal(shown.code, 2)
-  assert.match(shown.err, /no terminal to show the key on/)
+  assert.match(shown.err, /no terminal to show it on/)
   const [other = ''] = (
     await runHere(['admin-keys', 'create', '--label', 'bot', '--scopes', 'read'], env, '')
   ).out.split('\n')
@@ -102,4 +102,38 @@ test('an admin key goes into a file that only its owner may read, once; a taken 
   assert.ok(!existsSync(`${path}.2`), 'no key, no file')
   assert.equal(await count(), 1)
   assert.equal((await run('admin-keys', 'revoke', '--yes')).code, 2)
+})
+
+test('an invitation’s link goes into a file, once; passkeys and invitations are listed and revoked with the keys', async () => {
+  const path = join(directory, 'dora.link')
+  const words = ['admin-keys', 'invite', '--label', 'dora', '--scopes', 'read', '--out', path]
+  const nameless = await runHere(words, { ...env, PUBLIC_URL: 'https://192.0.2.7' })
+  assert.equal(nameless.code, 1)
+  assert.match(nameless.err, /PUBLIC_URL is https:\/\/192\.0\.2\.7: set it to the console's own/)
+  assert.ok(!existsSync(path))
+  const named = { ...env, PUBLIC_URL: 'https://ledger.example' }
+  const { code, out, err } = await runHere(words, named)
+  assert.equal(code, 0, err)
+  const link = readFileSync(path, 'utf8').trim()
+  assert.match(link, /^https:\/\/ledger\.example\/console#invite=nli_[\w-]{43}$/)
+  assert.ok(!(out + err).includes('nli_'))
+  assert.equal((await run(...words.slice(0, -2))).code, 2)
+  assert.match((await runHere(words.slice(0, -2), named, '')).out, /^https:\/\/ledger\.example\/console#invite=/)
+
+  await pool`INSERT INTO passkeys (label, scopes, credential_id, public_key, counter, transports, invited_by, expires_at)
+    VALUES ('dora', '{read,decide}', '\\x01', '\\x02', 0, '{}', 'cli:test', now() + interval '1 day')`
+  const [passkey] = await pool<{ id: number }[]>`SELECT id FROM passkeys WHERE label = 'dora'`
+  const [invitation] = await pool<{ id: number }[]>`SELECT id FROM passkey_invitations ORDER BY id LIMIT 1`
+  const listed = (await run('admin-keys', 'list')).out
+  assert.match(listed, new RegExp(`passkey-${passkey?.id} +dora +read,decide +open`))
+  assert.match(listed, new RegExp(`invitation-${invitation?.id} +dora +read +waits`))
+  assert.ok(!listed.includes('nli_'))
+  for (const id of [`passkey-${passkey?.id}`, `invitation-${invitation?.id}`]) {
+    assert.equal((await run('admin-keys', 'revoke', id, '--yes')).code, 0, id)
+    assert.equal((await run('admin-keys', 'revoke', id, '--yes')).code, 1, `${id} again`)
+  }
+  assert.equal((await run('admin-keys', 'revoke', 'passkey-x', '--yes')).code, 2)
+  const all = await run('admin-keys', 'revoke', '--all', '--yes', '--json')
+  assert.equal(JSON.parse(all.out).invitations, 1)
+  assert.ok(!(await run('admin-keys', 'list')).out.includes('waits'))
 })

@@ -12,7 +12,7 @@ import { startService } from '../support/http.ts'
 import { document } from '../support/http-contract.ts'
 
 /** No part of the API's public surface: the operator's, the scheduler's, the platform's, and all pages. */
-const UNDOCUMENTED = /^\/api\/cron\/(payments|credit)$|^\/api\/admin|^\/(?!api\/|\.well-known\/)/
+const UNDOCUMENTED = /^\/api\/cron\/(payments|credit)$|^\/api\/(admin|passkeys)|^\/(?!api\/|\.well-known\/)/
 
 describe('the document', () => {
   it('describes every public route with its methods, and no other', async () => {
@@ -38,7 +38,7 @@ describe('the document', () => {
         ] as const,
     )
     assert.deepEqual(new Map(described), new Map(served))
-    assert.doesNotMatch(JSON.stringify(document), /api\/admin|cron\/(payments|credit)|x-(cron|admin)-key/)
+    assert.doesNotMatch(JSON.stringify(document), /api\/(admin|passkeys)|cron\/(payments|credit)|x-(cron|admin)-key/)
     await service.close()
   })
 

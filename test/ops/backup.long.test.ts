@@ -44,6 +44,12 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
       ledger('ledger'),
     )
     assert.equal(created.code, 0, created.err)
+    const link = join(temporaryDirectory(), 'dora.link')
+    const invited = await command(
+      ['admin-keys', 'invite', '--label', 'dora', '--scopes', 'read', '--out', link],
+      ledger('ledger'),
+    )
+    assert.equal(invited.code, 0, invited.err)
     const folder = join(temporaryDirectory(), 'backup')
     const made = await command(['backup', '--out', folder], ledger('ledger'))
     assert.equal(made.code, 0, made.err)
@@ -61,9 +67,14 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
     const restored = await command(['restore', folder, '--into', ledger('restored')], '')
     assert.equal(restored.code, 0, restored.err)
     assert.match(restored.err, /recheck --up-to head/)
-    assert.match(restored.err, /none of the ledger's 1\./)
+    assert.match(restored.err, /none of the ledger's 1, and none of its 0 passkeys/)
     const keys = await admin(ledger('restored'), (sql) => sql`SELECT FROM admin_keys WHERE revoked_at IS NULL`)
     assert.equal(keys.count, 0, 'one that was revoked since must not open again')
+    const invitations = await admin(
+      ledger('restored'),
+      (sql) => sql`SELECT FROM passkey_invitations WHERE revoked_at IS NULL`,
+    )
+    assert.equal(invitations.count, 0, 'nor must one make a passkey that was taken back since')
     appendFileSync(join(folder, 'ledger.dump'), 'x')
     assert.match((await command(['restore', folder, '--into', ledger('restored')], '')).err, /digest differs/)
     service = await start(ledger('restored'))

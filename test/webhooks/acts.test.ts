@@ -54,6 +54,9 @@ test('what the passes wrote down for a person is, and what they wrote for the re
     'restored',
     'wrongAdminKeys',
     'keyRevoked',
+    'passkeyCopied',
+    'passkeyInvited',
+    'signedIn',
     'reconciled',
   ])
     await writeAudit(pool, { actor: 'pass', action, detail: {} })
@@ -66,6 +69,8 @@ test('what the passes wrote down for a person is, and what they wrote for the re
       'signer.restored',
       'key.used',
       'ledger.restored',
+      'keys.wrong',
+      'keys.changed',
       'keys.wrong',
       'keys.changed',
     ],

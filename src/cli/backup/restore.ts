@@ -29,30 +29,37 @@ export async function restore(call: Call): Promise<ExitCode> {
     const contents = await readContents(pool)
     if (!isDeepStrictEqual(JSON.parse(JSON.stringify(contents)), expected))
       throw new RefusedError('What was restored differs from the manifest: do not use it. Take another backup.')
-    const keysRevoked = flags.has('keep-keys') ? 0 : await revokeRestoredKeys(pool)
+    const revoked = flags.has('keep-keys') ? NONE_REVOKED : await revokeRestoredKeys(pool)
+    const { revoked: keysRevoked, passkeys: passkeysRevoked, invitations: invitationsRevoked } = revoked
     await out.result(
-      { restored: true, ...contents, keysRevoked },
+      { restored: true, ...contents, keysRevoked, passkeysRevoked, invitationsRevoked },
       `Restored, and as the manifest has it: up to block ${contents.block?.number ?? '-'}.`,
     )
     out.say(`Stop every instance, point DATABASE_URL at it, and start. What happened on chain since then is followed again.
 Did you refund anything since ${createdAt}? The ledger does not know: before the start run "node-ledger recheck --up-to head",
 which holds each payment without a node for you to look at. When in doubt, run it.`)
-    if (keysRevoked > 0)
-      out.say(`Admin keys that open: none of the ledger's ${keysRevoked}. Some may have been revoked since, so all were; those of ADMIN_KEY
-stay. Make new ones with "node-ledger admin-keys create".`)
+    if (keysRevoked + passkeysRevoked > 0)
+      out.say(`Admin keys that open: none of the ledger's ${keysRevoked}, and none of its ${passkeysRevoked} passkeys. Some may have been revoked since, so all
+were; those of ADMIN_KEY stay. Make new ones with "node-ledger admin-keys create" and "node-ledger admin-keys invite".`)
     return EXIT.done
   } finally {
     await pool.end({ timeout: 5 })
   }
 }
 
+interface Revoked {
+  revoked: number
+  passkeys: number
+  invitations: number
+}
+const NONE_REVOKED: Revoked = { revoked: 0, passkeys: 0, invitations: 0 }
+
 /** A key that was revoked since the backup would open again. @returns how many opened. */
-async function revokeRestoredKeys(pool: Pool): Promise<number> {
+async function revokeRestoredKeys(pool: Pool): Promise<Revoked> {
   // A backup of an earlier version has none.
   const [table] = await pool<{ isThere: boolean }[]>`SELECT to_regclass('admin_keys') IS NOT NULL AS "isThere"`
-  if (!table?.isThere) return 0
-  const done = await revokeAllKeys({ pool }, actorHere(), { reason: 'restored from a backup' })
-  return (done as { revoked: number }).revoked
+  if (!table?.isThere) return NONE_REVOKED
+  return (await revokeAllKeys({ pool }, actorHere(), { reason: 'restored from a backup' })) as Revoked
 }
 
 function readManifest(folder: string): Manifest {

@@ -7,6 +7,8 @@ export interface AdminKeyRow {
   id: number
   label: string
   scopes: Scope[]
+  /** The passkey that signed in, where the key is a session. */
+  passkeyId: number | null
   madeBy: string
   madeAt: Date
   expiresAt: Date
@@ -21,6 +23,10 @@ export interface LiveKey {
   label: string
   scopes: Scope[]
   expiresAt: Date
+  /** The passkey of a session, and when that ends; null for other keys. */
+  passkeyId: number | null
+  passkeyEndsAt: Date | null
+  madeAt: Date
   /** Whether its last use is on record to the minute. */
   isNoted: boolean
 }
@@ -28,16 +34,19 @@ export interface LiveKey {
 /** The key with this digest, as long as it opens; one read of an index. */
 export async function findLiveKey(sql: Sql, digest: string): Promise<LiveKey | null> {
   const [row] = await sql<LiveKey[]>`
-    SELECT id, label, to_jsonb(scopes) AS scopes, expires_at AS "expiresAt",
-      coalesce(used_at > now() - interval '1 minute', false) AS "isNoted"
-    FROM admin_keys WHERE digest = decode(${digest}, 'hex') AND revoked_at IS NULL AND expires_at > now()`
+    SELECT k.id, k.label, to_jsonb(k.scopes) AS scopes, k.expires_at AS "expiresAt", k.passkey_id AS "passkeyId",
+      p.expires_at AS "passkeyEndsAt", k.made_at AS "madeAt",
+      coalesce(k.used_at > now() - interval '1 minute', false) AS "isNoted"
+    FROM admin_keys k LEFT JOIN passkeys p ON p.id = k.passkey_id
+    WHERE k.digest = decode(${digest}, 'hex') AND k.revoked_at IS NULL AND k.expires_at > now()`
   return row ?? null
 }
 
-/** True if any key of the ledger opens. */
+/** True if any key of the ledger opens, or somebody can sign in for one by a passkey. */
 export async function hasLiveKeys(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`
-    SELECT EXISTS (SELECT FROM admin_keys WHERE revoked_at IS NULL AND expires_at > now()) AS has`
+    SELECT EXISTS (SELECT FROM admin_keys WHERE revoked_at IS NULL AND expires_at > now())
+      OR EXISTS (SELECT FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()) AS has`
   return row?.has ?? false
 }
 
@@ -48,24 +57,33 @@ export async function noteKeyUsed(sql: Sql, id: number): Promise<void> {
 }
 
 const columns = (sql: Sql) => sql`
-  id, label, to_jsonb(scopes) AS scopes, made_by AS "madeBy", made_at AS "madeAt", expires_at AS "expiresAt", used_at AS "usedAt",
+  id, label, to_jsonb(scopes) AS scopes, passkey_id AS "passkeyId", made_by AS "madeBy", made_at AS "madeAt", expires_at AS "expiresAt", used_at AS "usedAt",
   revoked_at AS "revokedAt", revoked_by AS "revokedBy"`
 
-/** The newest keys: those that open first. */
+/** The newest keys: those that open first. Sessions are left out: their passkeys stand for them. */
 export async function readAdminKeys(sql: Sql, limit: number): Promise<AdminKeyRow[]> {
   return await sql<AdminKeyRow[]>`
-    SELECT ${columns(sql)} FROM admin_keys ORDER BY revoked_at IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
+    SELECT ${columns(sql)} FROM admin_keys WHERE passkey_id IS NULL
+    ORDER BY revoked_at IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
-/** Stores a key that opens from now on, for so many seconds. */
+/** Stores a key that opens from now on, for so many seconds; a session no longer than its passkey. */
 export async function insertAdminKey(
   sql: Sql,
-  key: { label: string; digest: string; scopes: readonly Scope[]; madeBy: string; seconds: number },
+  key: {
+    label: string
+    digest: string
+    scopes: readonly Scope[]
+    madeBy: string
+    seconds: number
+    passkeyId?: number
+  },
 ): Promise<AdminKeyRow> {
+  const passkeyId = key.passkeyId ?? null
   const [row] = await sql<AdminKeyRow[]>`
-    INSERT INTO admin_keys (label, digest, scopes, made_by, expires_at)
+    INSERT INTO admin_keys (label, digest, scopes, made_by, expires_at, passkey_id)
     VALUES (${key.label}, decode(${key.digest}, 'hex'), ${[...key.scopes]}::text[], ${key.madeBy},
-      now() + make_interval(secs => ${key.seconds}))
+      least(now() + make_interval(secs => ${key.seconds}), (SELECT expires_at FROM passkeys WHERE id = ${passkeyId})), ${passkeyId})
     RETURNING ${columns(sql)}`
   if (!row) throw new Error('an inserted admin key came back without its row')
   return row
@@ -82,24 +100,25 @@ export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
 }
 
-/** Has no key of the ledger open any more. @returns how many did. */
+/** Has no key of the ledger open any more; in a ledger from before passkeys, too. @returns how many did, without sessions. */
 export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> {
-  const revoked = await sql`
-    UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()`
-  return revoked.count
+  const revoked = await sql<{ isSession: boolean }[]>`
+    UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()
+    RETURNING to_jsonb(admin_keys) ->> 'passkey_id' IS NOT NULL AS "isSession"`
+  return revoked.filter(({ isSession }) => !isSession).length
 }
 
-/** The makers of all keys that ever had this label. */
+/** The makers of all keys that ever had this label, and who invited somebody under it. */
 export async function makersOfLabel(sql: Sql, label: string): Promise<string[]> {
-  const rows = await sql<
-    { madeBy: string }[]
-  >`SELECT DISTINCT made_by AS "madeBy" FROM admin_keys WHERE label = ${label}`
+  const rows = await sql<{ madeBy: string }[]>`
+    SELECT made_by AS "madeBy" FROM admin_keys WHERE label = ${label}
+    UNION SELECT made_by FROM passkey_invitations WHERE label = ${label}`
   return rows.map(({ madeBy }) => madeBy)
 }
 
-/** How many keys open. */
+/** How many keys open, without sessions. */
 export async function countLiveKeys(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
-    SELECT count(*) AS n FROM admin_keys WHERE revoked_at IS NULL AND expires_at > now()`
+    SELECT count(*) AS n FROM admin_keys WHERE passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()`
   return row?.n ?? 0
 }

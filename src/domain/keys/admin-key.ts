@@ -17,6 +17,8 @@ export interface KeyHolder {
   /** Null for a key of ADMIN_KEY, which the ledger does not hold. */
   readonly keyId: number | null
   readonly expiresAt: Date | null
+  /** The passkey that signed in, where the key is a session. */
+  readonly passkey: { readonly id: number; readonly endsAt: Date; readonly signedInAt: Date } | null
 }
 
 /** The scopes of `wanted` that `held` lacks. */

@@ -45,7 +45,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'key.used': { words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
   'keys.wrong': { words: 'Wrong admin keys are being tried', asks: true, place: AUDIT },
   'act.proposed': { words: 'An act waits for a second person', place: '/console/proposals' },
-  'keys.changed': { words: 'An admin key was made or revoked', place: '/console/keys' },
+  'keys.changed': { words: 'An admin key or a passkey was made or revoked', place: '/console/keys' },
   'ledger.restored': {
     words: 'The ledger was restored from a backup: payments are held to be looked at',
     asks: true,

@@ -16,6 +16,8 @@ export interface JsonObject {
   nodeId?: unknown
   address?: unknown
   signature?: unknown
+  code?: unknown
+  credential?: unknown
 }
 
 /** Reads the body as a JSON object (400 otherwise). With `orNothing`, no body at all is an empty object. */

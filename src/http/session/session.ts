@@ -1,11 +1,11 @@
 // The session and nonce cookies: how they are named, signed and read back. Stateless; the ledger only remembers which
 // nonces were used. Each purpose has its own key, so that neither cookie can pass for the other.
 // The message that the wallet signs: sign-in-message.ts.
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Address } from '../../domain/units.ts'
 import type { HttpSettings } from '../deps.ts'
-import { sameSecret } from '../secrets.ts'
 import { type Cookies, writeCookie } from './cookies.ts'
+import { derivedKeys, sign, verify } from './signed.ts'
 
 /** Seven days from sign-in (specification, section 5). */
 const SESSION_SEC = 7 * 24 * 60 * 60
@@ -50,14 +50,12 @@ export class Sessions {
     this.#clock = clock
     const secrets = [settings.sessionSecret, settings.previousSessionSecret].filter((secret) => secret !== null)
     this.#sessionKeys = secrets
-    this.#nonceKeys = secrets.map((secret) =>
-      Buffer.from(hkdfSync('sha256', secret, 'node-ledger', 'sign-in nonce', 32)),
-    )
+    this.#nonceKeys = derivedKeys(settings, 'sign-in nonce')
   }
 
   /** A `set-cookie` that signs the address in for seven days: `address.expiry.hmac`. */
   signIn(wallet: Address): string {
-    const value = this.#sign(`${wallet}.${this.#now() + SESSION_SEC}`, this.#sessionKeys)
+    const value = sign(`${wallet}.${this.#now() + SESSION_SEC}`, this.#sessionKeys)
     return writeCookie(this.sessionCookie, value, SESSION_SEC, this.#secure)
   }
 
@@ -68,7 +66,7 @@ export class Sessions {
 
   /** The signed-in address, or null. */
   read(cookies: Cookies): Address | null {
-    const session = this.#verify(cookies.get(this.sessionCookie), this.#sessionKeys, SESSION_FORM)
+    const session = verify(cookies.get(this.sessionCookie), this.#sessionKeys, SESSION_FORM)
     if (session === null || this.#expired.has(session[0])) return null
     const [signed, wallet, expiry] = session
     if (Number(expiry) > this.#now()) return wallet as Address
@@ -84,7 +82,7 @@ export class Sessions {
   issueNonce(boundTo: Address | null): { nonce: Nonce; cookie: string } {
     const issuedAt = this.#now()
     const nonce = randomBytes(NONCE_BYTES).toString('hex')
-    const value = this.#sign(`${nonce}.${issuedAt}.${boundTo ?? ANYONE}`, this.#nonceKeys)
+    const value = sign(`${nonce}.${issuedAt}.${boundTo ?? ANYONE}`, this.#nonceKeys)
     return {
       nonce: { nonce, issuedAt, expiresAt: issuedAt + NONCE_SEC, boundTo },
       cookie: writeCookie(this.nonceCookie, value, NONCE_SEC, this.#secure),
@@ -93,7 +91,7 @@ export class Sessions {
 
   /** The nonce whose cookie the request carries, or null when it carries none of ours or one that has lapsed. */
   readNonce(cookies: Cookies): Nonce | null {
-    const vouched = this.#verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
+    const vouched = verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
     if (vouched === null) return null
     const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
     const issuedAt = Number(issued)
@@ -111,24 +109,4 @@ export class Sessions {
   #now(): number {
     return Math.floor(this.#clock() / 1000)
   }
-
-  #sign(payload: string, [newest = '']: readonly (string | Buffer)[]): string {
-    return `${payload}.${mac(payload, newest)}`
-  }
-
-  /**
-   * The parts of a payload of this form in front of a right signature, or null. Signatures are compared as text: base64url has
-   * several spellings of one value.
-   */
-  #verify(value: string | null | undefined, keys: readonly (string | Buffer)[], form: RegExp): RegExpExecArray | null {
-    if (typeof value !== 'string') return null
-    const dot = value.lastIndexOf('.')
-    const payload = value.slice(0, Math.max(dot, 0))
-    const given = value.slice(dot + 1)
-    return keys.some((key) => sameSecret(given, mac(payload, key))) ? form.exec(payload) : null
-  }
-}
-
-function mac(payload: string, key: string | Buffer): string {
-  return createHmac('sha256', key).update(payload).digest('base64url')
 }

@@ -1,17 +1,30 @@
-// The text of an admin key, and the digest by which the ledger knows it. A random key of 256 bits needs no slow hash: there is nothing to guess.
+// The texts of admin keys and of invitations, and the digests by which the ledger knows them. A random text of 256 bits needs no slow hash: there is
+// nothing to guess.
 import { createHash, randomBytes } from 'node:crypto'
 
 /** The prefix tells it from other texts: to a scanner of secrets, and to the service, which looks for nothing else. */
 const FORM = /^nlk_[A-Za-z0-9_-]{43}$/
+const CODE_FORM = /^nli_[A-Za-z0-9_-]{43}$/
 
 /** A new key: the text is for its holder alone, the digest for the ledger. */
 export function newAdminKey(): { key: string; digest: string } {
-  const key = `nlk_${randomBytes(32).toString('base64url')}`
+  const key = `nlk_${random()}`
   return { key, digest: digestOfKey(key) }
 }
+
+/** A new invitation's code: for the one who is invited. */
+export function newCode(): { code: string; digest: string } {
+  const code = `nli_${random()}`
+  return { code, digest: digestOfKey(code) }
+}
+
+const random = () => randomBytes(32).toString('base64url')
 
 /** True for what may be a key of the ledger: anything else is not worth a look. */
 export const isKeyForm = (text: string): boolean => FORM.test(text)
 
-/** SHA-256 of a key, as 64 hex digits. */
+/** True for what may be an invitation's code. */
+export const isCodeForm = (text: unknown): text is string => typeof text === 'string' && CODE_FORM.test(text)
+
+/** SHA-256 of a key or a code, as 64 hex digits. */
 export const digestOfKey = (key: string): string => createHash('sha256').update(key).digest('hex')

@@ -35,7 +35,7 @@ describe('the scopes of the admin routes', () => {
     for (const { method, path, scope } of ROUTES) {
       const described = adminDocument.paths[path.replaceAll(/:(\w+)/g, '{$1}')][method.toLowerCase()]
       assert.equal(scope ?? 'any', described['x-scope'], `${method} ${path}`)
-      assert.equal(scope === null, /\/(keys\/self|proposals\/:id\/\w+)$/.test(path), `${method} ${path}`)
+      assert.equal(scope === null, /\/(keys\/self(\/sign-out)?|proposals\/:id\/\w+)$/.test(path), `${method} ${path}`)
     }
     assert.deepEqual(new Set(ROUTES.map(({ scope }) => scope)), new Set([...SCOPES, null]))
   })
@@ -87,7 +87,8 @@ describe('admin keys of the ledger', () => {
     assert.equal((await desk.service.ask('GET', '/api/admin/nowhere', by(reader))).status, 404)
     const { json } = await desk.get('keys/self', by(reader))
     assert.deepEqual([json.label, json.scopes], ['only-read', ['read']])
-    assert.deepEqual((await desk.get('keys/self')).json, { id: null, label: 'ada', scopes: SCOPES, expiresAt: null })
+    const none = { id: null, expiresAt: null, passkeyId: null }
+    assert.deepEqual((await desk.get('keys/self')).json, { ...none, label: 'ada', scopes: SCOPES })
   })
 
   it('act under their label; their use is on record to the minute, beside the request', async () => {

@@ -1,4 +1,4 @@
-// The door of /api/admin: 404 for everything beneath it while neither ADMIN_KEY nor the ledger has a key, 401 without the right one
+// The door of /api/admin: 404 for everything beneath it while neither ADMIN_KEY nor the ledger has a key or a passkey, 401 without the right one
 // (header x-admin-key), 403 where it lacks the scope. The label of the key is the actor in the audit log. Keys of ADMIN_KEY have every scope,
 // and open while the database is away. What is not routed elsewhere ends here.
 import { type KeyHolder, SCOPES } from '../../../domain/keys/admin-key.ts'
@@ -38,7 +38,7 @@ function inEnvironment(given: string, keys: Tools['deps']['settings']['adminKeys
   for (const key of keys) {
     if (sameSecret(given, key.key)) label = key.label
   }
-  return label === null ? null : { label, scopes: SCOPES, keyId: null, expiresAt: null }
+  return label === null ? null : { label, scopes: SCOPES, keyId: null, expiresAt: null, passkey: null }
 }
 
 async function askLedger(
@@ -49,8 +49,10 @@ async function askLedger(
 ): Promise<Refusal | null> {
   const found = await ledgerKeys.find(given, isLimited)
   if (found) {
-    const { id: keyId, label, scopes, expiresAt } = found
-    call.holder = { keyId, label, scopes, expiresAt }
+    const { id: keyId, label, scopes, expiresAt, passkeyId, passkeyEndsAt, madeAt } = found
+    const passkey =
+      passkeyId === null || passkeyEndsAt === null ? null : { id: passkeyId, endsAt: passkeyEndsAt, signedInAt: madeAt }
+    call.holder = { keyId, label, scopes, expiresAt, passkey }
     return null
   }
   const hasKeys = deps.settings.adminKeys.length > 0 || (await ledgerKeys.hasAny())

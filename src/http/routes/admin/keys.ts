@@ -1,6 +1,8 @@
-// /api/admin/keys: the admin keys of the ledger, and the key that asks.
+// /api/admin/keys: the admin keys and passkeys of the ledger, and the key that asks.
 import { toJson } from '../../../lib/json.ts'
 import { createKey, listKeys, revokeKey } from '../../../operator/keys/admin-keys.ts'
+import { invite, revokeInvitation, revokePasskey } from '../../../operator/keys/passkeys.ts'
+import { signOut } from '../../../operator/keys/sign-in.ts'
 import { refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -15,22 +17,43 @@ const self = (tools: Tools): Route => ({
   deadlineMs: null,
   handle: ({ holder }) => {
     if (holder === null) return refuse('wrongKey')
-    const { label, scopes, expiresAt, keyId } = holder
-    return { json: toJson({ id: keyId, label, scopes, expiresAt }) }
+    const { label, scopes, expiresAt, keyId, passkey } = holder
+    return { json: toJson({ id: keyId, label, scopes, expiresAt, passkeyId: passkey?.id ?? null }) }
   },
 })
 
+const environmentKeys = ({ deps: { settings } }: Tools) => ({
+  environmentLabels: settings.adminKeys.map(({ label }) => label),
+  publicUrl: settings.publicUrl,
+})
+
 const keys = (tools: Tools): Route => {
-  const environmentLabels = () => tools.deps.settings.adminKeys.map(({ label }) => label)
-  const list = readingRoute('keys', (deps) => listKeys({ ...deps, environmentLabels: environmentLabels() }), 'operate')
+  const list = readingRoute('keys', (deps) => listKeys({ ...deps, ...environmentKeys(tools) }), 'operate')
   const create = actRoute(
     'keys',
     'operate',
-    (deps, actor, input) => createKey({ ...deps, environmentLabels: environmentLabels() }, actor, input),
+    (deps, actor, input) => createKey({ ...deps, ...environmentKeys(tools) }, actor, input),
     // What is kept for an Idempotency-Key lies in the database: the key must not.
     { kept: (answer) => ({ ...answer, key: null }) },
   )
   return bothOf(list(tools), create(tools))
 }
 
-export const keyRoutes = [self, keys, actRoute('keys/:id/revoke', 'operate', revokeKey)]
+const invitations = (tools: Tools): Route =>
+  actRoute(
+    'keys/invite',
+    'operate',
+    (deps, actor, input) => invite({ ...deps, ...environmentKeys(tools) }, actor, input),
+    { kept: (answer) => ({ ...answer, link: null }) },
+  )(tools)
+
+export const keyRoutes = [
+  self,
+  keys,
+  invitations,
+  actRoute('keys/:id/revoke', 'operate', revokeKey),
+  // Any session may: what it ends is itself.
+  actRoute('keys/self/sign-out', null, signOut),
+  actRoute('passkeys/:id/revoke', 'operate', revokePasskey),
+  actRoute('invitations/:id/revoke', 'operate', revokeInvitation),
+]

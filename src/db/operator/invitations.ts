@@ -1,0 +1,97 @@
+// Invitations to make a passkey, by the digest of the code. A row is never deleted while the audit log may name it.
+import type { Scope } from '../../domain/keys/admin-key.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** An invitation. */
+export interface InvitationRow {
+  id: number
+  label: string
+  scopes: Scope[]
+  madeBy: string
+  madeAt: Date
+  expiresAt: Date
+  /** The end of the passkey that it makes. */
+  passkeyExpiresAt: Date
+  /** The passkey that was made; null before. */
+  passkeyId: number | null
+  revokedAt: Date | null
+  revokedBy: string | null
+  isExpired: boolean
+}
+
+const columns = (sql: Sql) => sql`
+  id, label, to_jsonb(scopes) AS scopes, made_by AS "madeBy", made_at AS "madeAt", expires_at AS "expiresAt",
+  passkey_expires_at AS "passkeyExpiresAt", passkey_id AS "passkeyId", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+  expires_at <= now() AS "isExpired"`
+const open = (sql: Sql) => sql`passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()`
+
+/** The invitations that wait, newest first. */
+export async function readOpenInvitations(sql: Sql, limit: number): Promise<InvitationRow[]> {
+  return await sql<InvitationRow[]>`
+    SELECT ${columns(sql)} FROM passkey_invitations WHERE ${open(sql)} ORDER BY id DESC LIMIT ${limit}`
+}
+
+/** How many wait. */
+export async function countOpenInvitations(sql: Sql): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`SELECT count(*) AS n FROM passkey_invitations WHERE ${open(sql)}`
+  return row?.n ?? 0
+}
+
+/** Stores an invitation; the passkey that it makes ends after so many seconds. */
+export async function insertInvitation(
+  sql: Sql,
+  invitation: {
+    label: string
+    digest: string
+    scopes: readonly Scope[]
+    madeBy: string
+    byKey: number | null
+    byPasskey: number | null
+    seconds: number
+  },
+): Promise<InvitationRow> {
+  const [row] = await sql<InvitationRow[]>`
+    INSERT INTO passkey_invitations (label, digest, scopes, made_by, by_key, by_passkey, passkey_expires_at)
+    VALUES (${invitation.label}, decode(${invitation.digest}, 'hex'), ${[...invitation.scopes]}::text[], ${invitation.madeBy},
+      ${invitation.byKey}, ${invitation.byPasskey}, now() + make_interval(secs => ${invitation.seconds}))
+    RETURNING ${columns(sql)}`
+  if (!row) throw new Error('an inserted invitation came back without its row')
+  return row
+}
+
+/** The invitation with this digest. */
+export async function findInvitation(sql: Sql, digest: string): Promise<InvitationRow | null> {
+  const [row] = await sql<InvitationRow[]>`
+    SELECT ${columns(sql)} FROM passkey_invitations WHERE digest = decode(${digest}, 'hex')`
+  return row ?? null
+}
+
+/** The invitation of this id, locked until the transaction ends: of two who use it the second waits. */
+export async function lockInvitation(sql: Sql, id: number): Promise<InvitationRow | null> {
+  const [row] = await sql<InvitationRow[]>`SELECT ${columns(sql)} FROM passkey_invitations WHERE id = ${id} FOR UPDATE`
+  return row ?? null
+}
+
+/** Stores the passkey that was made. */
+export async function useInvitation(sql: Sql, id: number, passkeyId: number): Promise<void> {
+  await sql`UPDATE passkey_invitations SET passkey_id = ${passkeyId} WHERE id = ${id}`
+}
+
+/** Takes back invitations that wait: this one, those of a key, of a passkey, or all. @returns how many. */
+export async function revokeInvitations(
+  sql: Sql,
+  which: { id: number } | { byKey: number } | { byPasskey: number } | 'all',
+  by: string,
+): Promise<number> {
+  const chosen =
+    which === 'all'
+      ? sql`true`
+      : 'id' in which
+        ? sql`id = ${which.id}`
+        : 'byKey' in which
+          ? sql`by_key = ${which.byKey}`
+          : sql`by_passkey = ${which.byPasskey}`
+  const revoked = await sql`
+    UPDATE passkey_invitations SET revoked_at = now(), revoked_by = ${by} WHERE ${open(sql)} AND ${chosen}`
+  return revoked.count
+}

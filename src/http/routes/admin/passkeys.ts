@@ -1,0 +1,125 @@
+// /api/passkeys: how people get to an admin key by a passkey. The routes stand beside those under /api/admin, which ask for a key before all else; like them
+// they are the operator's, and described in api/admin.yaml alone. Browsers' answers are held to this service's own challenges before anything is read.
+
+import { hasLivePasskeys } from '../../../db/operator/passkeys.ts'
+import { type RelyingParty, relyingPartyAt } from '../../../domain/keys/passkey.ts'
+import { shared } from '../../../lib/cache.ts'
+import { toJson } from '../../../lib/json.ts'
+import { isOperatorRefusal, type OperatorRefusal, refuseAct } from '../../../operator/act.ts'
+import { PASSKEYS_OFF } from '../../../operator/keys/passkeys.ts'
+import {
+  type Attempt,
+  makePasskey,
+  type NotLetIn,
+  readInvitation,
+  type Session,
+  signIn,
+} from '../../../operator/keys/sign-in.ts'
+import { challengeIn, creationOptions, requestOptions } from '../../../operator/keys/webauthn.ts'
+import { isRefusal, type Refusal, refuse, refuseAs } from '../../refusals.ts'
+import { type Call, type Outcome, READ_DEADLINE_MS, type Route } from '../../route.ts'
+import type { ChallengePurpose } from '../../session/challenges.ts'
+import type { Tools } from '../../tools.ts'
+
+/** As for signing in with a wallet. */
+const ATTEMPTS_PER_MINUTE = 20
+const ASKED_PER_MINUTE = 60
+/** How old the word may be that somebody can sign in. */
+const AGE_MAX_MS = 3_000
+
+const RULES = { cache: 'private, no-store', cors: false, deadlineMs: READ_DEADLINE_MS } as const
+const POSTED = { ...RULES, methods: ['POST'], takesJson: true, limitPerMinute: ATTEMPTS_PER_MINUTE } as const
+
+/** Whether people can sign in here by a passkey. */
+const offer = (tools: Tools): Route => {
+  const hasAny = shared(() => tools.queryPrimary(hasLivePasskeys), {
+    ageMaxMs: AGE_MAX_MS,
+    clock: tools.deps.monotonicClock,
+  })
+  return {
+    ...RULES,
+    path: '/api/passkeys',
+    methods: ['GET'],
+    limitPerMinute: ASKED_PER_MINUTE,
+    handle: async () => {
+      const isOn = partyOf(tools) !== null
+      return { json: toJson({ offered: isOn && (await hasAny()), whyNot: isOn ? null : PASSKEYS_OFF }) }
+    },
+  }
+}
+
+/** What the browser is asked for to sign in. */
+const challenge = (tools: Tools): Route => ({
+  ...POSTED,
+  path: '/api/passkeys/challenge',
+  handle: () => {
+    const party = partyOf(tools)
+    if (party === null) return off()
+    return { json: toJson(requestOptions(party, tools.challenges.issue('signIn'))) }
+  },
+})
+
+const enter = (tools: Tools): Route => ({
+  ...POSTED,
+  path: '/api/passkeys/sign-in',
+  handle: async (call) => {
+    const attempt = attemptOf(tools, call, 'signIn')
+    if (isRefusal(attempt)) return attempt
+    return outcomeOf(tools, await signIn({ pool: tools.deps.sql, log: tools.deps.log }, attempt))
+  },
+})
+
+/** Whom an invitation is for, and what the browser is asked for to make the passkey. */
+const invitation = (tools: Tools): Route => ({
+  ...POSTED,
+  path: '/api/passkeys/invitation',
+  handle: async ({ body }) => {
+    const party = partyOf(tools)
+    if (party === null) return off()
+    const invited = await tools.queryPrimary((sql) => readInvitation(sql, body.code))
+    if (isOperatorRefusal(invited)) return refuseAs(invited)
+    const { id, label, scopes, passkeyExpiresAt } = invited
+    const options = creationOptions(party, { label, challenge: tools.challenges.issue(`invitation-${id}`) })
+    return { json: toJson({ label, scopes, passkeyExpiresAt, options }) }
+  },
+})
+
+const make = (tools: Tools): Route => ({
+  ...POSTED,
+  path: '/api/passkeys/make',
+  handle: async (call) => {
+    const invited = await tools.queryPrimary((sql) => readInvitation(sql, call.body.code))
+    if (isOperatorRefusal(invited)) return refuseAs(invited)
+    const attempt = attemptOf(tools, call, `invitation-${invited.id}`)
+    if (isRefusal(attempt)) return attempt
+    return outcomeOf(tools, await makePasskey({ pool: tools.deps.sql }, invited, attempt))
+  },
+})
+
+const partyOf = ({ deps }: Tools): RelyingParty | null => relyingPartyAt(deps.settings.publicUrl)
+
+const off = (): Refusal => refuseAs(refuseAct('unavailable', PASSKEYS_OFF))
+
+/** What a browser answered, with the challenge that it names where that is one of ours. */
+function attemptOf(tools: Tools, { body, raw, requestId }: Call, purpose: ChallengePurpose): Attempt | Refusal {
+  const party = partyOf(tools)
+  if (party === null) return off()
+  // A page of another origin must not use what it was sent.
+  if (!tools.isOwnOrigin(raw.headers.origin)) return refuse('passkeyRefused')
+  const { credential } = body
+  const said = challengeIn(credential)
+  if (said === null) return refuse('badCredential')
+  const ours = tools.challenges.read(said, purpose)
+  return ours ? { party, credential, challenge: ours, requestId } : refuse('challengeLapsed')
+}
+
+function outcomeOf({ tellWrongKey }: Tools, answer: Session | NotLetIn | OperatorRefusal): Outcome {
+  if (answer === 'lapsed') return refuse('challengeLapsed')
+  if (answer === 'refused') {
+    tellWrongKey()
+    return refuse('passkeyRefused')
+  }
+  return isOperatorRefusal(answer) ? refuseAs(answer) : { json: toJson(answer) }
+}
+
+export const passkeyRoutes = [offer, challenge, enter, invitation, make]

@@ -1,0 +1,136 @@
+// What people do with passkeys: make one by an invitation, sign in with it, sign out. Each sign-in gives a session: an admin key for some hours, under
+// the passkey's label and with its scopes. Who verifies comes first, and the database sees only what was proven.
+import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { insertAdminKey, revokeAdminKey } from '../../db/operator/admin-keys.ts'
+import { findInvitation, type InvitationRow, lockInvitation, useInvitation } from '../../db/operator/invitations.ts'
+import * as passkeys from '../../db/operator/passkeys.ts'
+import { spendNonce } from '../../db/sends/nonces.ts'
+import type { RelyingParty } from '../../domain/keys/passkey.ts'
+import type { LedgerDb, Logging } from '../../passes/context.ts'
+import { type Actor, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
+import { digestOfKey, isCodeForm, newAdminKey } from './secret.ts'
+import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
+
+/** A working day: who left without signing out is out the next morning. */
+const SESSION_SEC = 8 * 3600
+/** The browsers and tabs of one person; another sign-in ends the oldest session. */
+const SESSIONS_MAX = 10
+/** A challenge stays on record longer than it holds, so that a clock that steps back revives none. */
+const KEPT_SEC = 24 * 3600
+
+/** A challenge of ours, read back from what was signed; `hash` is what is kept of a used one. */
+export interface Challenge {
+  readonly text: string
+  readonly hash: string
+}
+
+/** What a browser has answered to one. */
+export interface Attempt {
+  readonly party: RelyingParty
+  readonly credential: unknown
+  readonly challenge: Challenge
+  readonly requestId: string
+}
+
+/** Why nobody was let in: the challenge was used, or what was signed is not right or not known. More is told to no stranger. */
+export type NotLetIn = 'lapsed' | 'refused'
+
+/** The session, whose key is in this answer and nowhere else. */
+export interface Session {
+  readonly key: string
+  readonly label: string
+  readonly expiresAt: Date
+}
+
+/** The invitation of this code, as long as it waits. */
+export async function readInvitation(sql: Sql, code: unknown): Promise<InvitationRow | OperatorRefusal> {
+  const invitation = isCodeForm(code) ? await findInvitation(sql, digestOfKey(code)) : null
+  if (invitation === null)
+    return refuseAct('notFound', 'There is no such invitation: see that the link is whole, or ask for another one.')
+  return refuseClosed(invitation) ?? invitation
+}
+
+function refuseClosed({ passkeyId, revokedAt, isExpired }: InvitationRow): OperatorRefusal | null {
+  const became =
+    passkeyId !== null ? 'was used' : revokedAt !== null ? 'was taken back' : isExpired ? 'has expired' : null
+  return became && refuseAct('conflict', `This invitation ${became}: ask for another one.`)
+}
+
+/** Makes the passkey of an invitation, which it uses up, and signs in with it. */
+export async function makePasskey(
+  { pool }: LedgerDb,
+  invited: InvitationRow,
+  { party, credential, challenge, requestId }: Attempt,
+): Promise<Session | NotLetIn | OperatorRefusal> {
+  const made = await readMadePasskey(party, credential, challenge.text)
+  if (made === null) return 'refused'
+  return inTransaction(pool, async (sql) => {
+    const invitation = (await lockInvitation(sql, invited.id)) ?? invited
+    const closed = refuseClosed(invitation)
+    if (closed) return closed
+    if (!(await spendNonce(sql, challenge.hash, KEPT_SEC))) return 'lapsed'
+    const { label, scopes, madeBy: invitedBy, passkeyExpiresAt: expiresAt } = invitation
+    const id = await passkeys.insertPasskey(sql, { ...made, label, scopes, invitedBy, expiresAt })
+    if (id === null) return 'refused'
+    await useInvitation(sql, invitation.id, id)
+    const actor = { name: label, requestId }
+    const after = { label, scopes, invitedBy, invitation: invitation.id, expiresAt }
+    await recordAct(sql, actor, { action: 'passkeyMade', subject: `passkey ${id}`, after })
+    return await openSession(sql, actor, { id, label, scopes, invitedBy })
+  })
+}
+
+/** Signs in with a passkey of the ledger. */
+export async function signIn(
+  { pool, log }: LedgerDb & Logging,
+  { party, credential, challenge, requestId }: Attempt,
+): Promise<Session | NotLetIn> {
+  const credentialId = credentialIdIn(credential)
+  const known = credentialId === null ? null : await passkeys.findCredential(pool, credentialId)
+  if (known === null) return 'refused'
+  const counter = await readSignature(party, credential, { ...known, challenge: challenge.text })
+  if (counter === null) return 'refused'
+  return inTransaction(pool, async (sql) => {
+    const passkey = await passkeys.lockPasskey(sql, known.id)
+    if (passkey === null || passkey.revokedAt !== null) return 'refused'
+    if (!(await spendNonce(sql, challenge.hash, KEPT_SEC))) return 'lapsed'
+    const actor = { name: passkey.label, requestId }
+    if (isBehind(counter, passkey.counter)) {
+      log.warn({ passkey: known.id }, 'the counter of a passkey went back: it may have been copied')
+      const after = { counter, known: passkey.counter }
+      await recordAct(sql, actor, { action: 'passkeyCopied', subject: `passkey ${known.id}`, after })
+      return 'refused'
+    }
+    await passkeys.notePasskeyUsed(sql, known.id, counter)
+    return await openSession(sql, actor, passkey)
+  })
+}
+
+/** An authenticator that counts has counted on; one that does not stays at 0. */
+const isBehind = (counter: number, known: number) => (counter > 0 || known > 0) && counter <= known
+
+/** The session's maker is who invited its person: who checks whom is judged by that, as for any key. */
+async function openSession(
+  sql: Sql,
+  actor: Actor,
+  { id, label, scopes, invitedBy }: Pick<passkeys.PasskeyRow, 'id' | 'label' | 'scopes' | 'invitedBy'>,
+): Promise<Session> {
+  const { key, digest } = newAdminKey()
+  const made = { label, scopes, digest, madeBy: invitedBy, seconds: SESSION_SEC, passkeyId: id }
+  const { id: session, expiresAt } = await insertAdminKey(sql, made)
+  await passkeys.endOldSessions(sql, id, SESSIONS_MAX, label)
+  await recordAct(sql, actor, { action: 'signedIn', subject: `passkey ${id}`, after: { session, expiresAt } })
+  return { key, label, expiresAt }
+}
+
+/** POST keys/self/sign-out: ends the session that asks. */
+export async function signOut({ pool }: LedgerDb, actor: Actor): Promise<object | OperatorRefusal> {
+  const { passkey, keyId } = actor.held ?? {}
+  if (!passkey || !keyId)
+    return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
+  return inTransaction(pool, async (sql) => {
+    await revokeAdminKey(sql, keyId, actor.name)
+    await recordAct(sql, actor, { action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
+    return { signedOut: true }
+  })
+}

@@ -1,0 +1,133 @@
+// Passkeys by the library: what a browser is asked for, and whether what it answered is right. The library is loaded when the first answer comes:
+// a start and a command do without it. What it refuses it throws; here that is null.
+import { randomBytes } from 'node:crypto'
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import type { RelyingParty } from '../../domain/keys/passkey.ts'
+
+/** Ed25519, P-256 and RSA: security keys and phones have one of the first two, Windows Hello the last alone. */
+const ALGORITHMS = [-8, -7, -257]
+/** Browsers give a person this long; as long as a challenge holds. */
+const TIMEOUT_MS = 300_000
+const USER_BYTES = 16
+/** The specification allows ids of 1,023 bytes. */
+const ID_FORM = /^[A-Za-z0-9_-]{1,1364}$/
+const TRANSPORT_FORM = /^[a-z-]{1,20}$/
+const TRANSPORTS_MAX = 8
+
+/** What a browser is asked for to make a passkey: one that it finds by itself, and whose holder it verifies. */
+export function creationOptions(
+  { id }: RelyingParty,
+  { label, challenge }: { label: string; challenge: string },
+): PublicKeyCredentialCreationOptionsJSON {
+  return {
+    challenge: encode(challenge),
+    rp: { id, name: 'Node Ledger' },
+    // Of another passkey of the same person the new one takes no place.
+    user: { id: randomBytes(USER_BYTES).toString('base64url'), name: label, displayName: label },
+    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    // Of which make an authenticator is decides nothing here.
+    attestation: 'none',
+    timeout: TIMEOUT_MS,
+  }
+}
+
+/** What a browser is asked for to sign in: any passkey of this service, with its holder verified. */
+export function requestOptions({ id }: RelyingParty, challenge: string): PublicKeyCredentialRequestOptionsJSON {
+  return { challenge: encode(challenge), rpId: id, userVerification: 'required', timeout: TIMEOUT_MS }
+}
+
+const encode = (text: string) => Buffer.from(text).toString('base64url')
+
+/** A passkey that was made. */
+export interface MadePasskey {
+  readonly credentialId: string
+  readonly publicKey: Uint8Array
+  readonly counter: number
+  readonly transports: readonly string[]
+}
+
+/** The challenge that an answer of a browser names; null where it is no such answer. It proves nothing yet. */
+export function challengeIn(credential: unknown): string | null {
+  const response = isObject(credential) && isObject(credential.response) ? credential.response : null
+  if (typeof response?.clientDataJSON !== 'string') return null
+  try {
+    const data = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString()) as unknown
+    return isObject(data) && typeof data.challenge === 'string'
+      ? Buffer.from(data.challenge, 'base64url').toString()
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** The passkey that a browser has made for this challenge; null where that is not right. */
+export async function readMadePasskey(
+  { id, origin }: RelyingParty,
+  credential: unknown,
+  challenge: string,
+): Promise<MadePasskey | null> {
+  if (!hasTexts<RegistrationResponseJSON>(credential, ['clientDataJSON', 'attestationObject'])) return null
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const done = await verifyRegistrationResponse({
+    response: credential,
+    expectedChallenge: encode(challenge),
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: ALGORITHMS,
+  }).catch(() => null)
+  if (!done?.verified) return null
+  const { credential: made } = done.registrationInfo
+  if (made.id !== credential.id) return null
+  const transports = Array.isArray(made.transports) ? made.transports : []
+  return {
+    credentialId: made.id,
+    publicKey: made.publicKey,
+    counter: made.counter,
+    transports: transports
+      .filter((name) => typeof name === 'string' && TRANSPORT_FORM.test(name))
+      .slice(0, TRANSPORTS_MAX),
+  }
+}
+
+/** The id that an answer of a browser names; null where it is no id. */
+export const credentialIdIn = (credential: unknown): string | null =>
+  isObject(credential) && typeof credential.id === 'string' && ID_FORM.test(credential.id) ? credential.id : null
+
+/** The counter that this passkey has signed with the challenge; null where the signature is not right. */
+export async function readSignature(
+  { id, origin }: RelyingParty,
+  credential: unknown,
+  { challenge, ...known }: { challenge: string; credentialId: string; publicKey: string },
+): Promise<number | null> {
+  if (!hasTexts<AuthenticationResponseJSON>(credential, ['clientDataJSON', 'authenticatorData', 'signature']))
+    return null
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const publicKey = new Uint8Array(Buffer.from(known.publicKey, 'base64url'))
+  const done = await verifyAuthenticationResponse({
+    response: credential,
+    expectedChallenge: encode(challenge),
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+    // Below all: the library would look at the counter before it knows whose it is. The ledger does so after, under the row's lock.
+    credential: { id: known.credentialId, publicKey, counter: -1 },
+  }).catch(() => null)
+  return done?.verified ? done.authenticationInfo.newCounter : null
+}
+
+/** An answer of a browser with these texts in it. What else it has is not looked at, or by the library alone. */
+function hasTexts<T>(credential: unknown, names: readonly string[]): credential is T & { id: string } {
+  if (credentialIdIn(credential) === null || !isObject(credential) || !isObject(credential.response)) return false
+  const { response } = credential
+  return names.every((name) => typeof response[name] === 'string')
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
