@@ -4,6 +4,17 @@ CREATE DOMAIN address AS text CHECK (((length(VALUE) = 42) AND (VALUE ~ '^0x[0-9
 CREATE DOMAIN hash AS text CHECK (((length(VALUE) = 66) AND (VALUE ~ '^0x[0-9a-f]+$'::text)));
 CREATE DOMAIN wei AS numeric(78,0) CHECK (((VALUE >= (0)::numeric) AND (VALUE <= '115792089237316195423570985008687907853269984665640564039457584007913129639935'::numeric)));
 
+CREATE OR REPLACE FUNCTION public.answers_repriced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE turns t SET answer_format = NULL FROM rounds r
+  WHERE r.round = t.round AND date_trunc('hour', r.created_at, 'UTC') IN (SELECT hour FROM changed);
+  UPDATE withdrawals SET answer_format = NULL WHERE date_trunc('hour', created_at, 'UTC') IN (SELECT hour FROM changed);
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.count_owners(changes jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -972,6 +983,8 @@ CREATE TABLE residue_traces (
 );
 
 CREATE TABLE rounds (
+  answer text,
+  answer_format smallint,
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
   created_at timestamp with time zone NOT NULL,
@@ -1126,6 +1139,8 @@ CREATE TABLE trace_days (
 
 CREATE TABLE turns (
   amount_wei wei NOT NULL,
+  answer text,
+  answer_format smallint,
   cohort integer NOT NULL,
   due bigint NOT NULL,
   max_wei wei,
@@ -1138,6 +1153,7 @@ CREATE TABLE turns (
   tier_id text,
   turn_no integer NOT NULL,
   turns integer NOT NULL,
+  unpriced_hour timestamp with time zone,
   CONSTRAINT turns_cohort_due_key UNIQUE (cohort, due),
   CONSTRAINT turns_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort),
   CONSTRAINT turns_pkey PRIMARY KEY (round, cohort),
@@ -1246,6 +1262,8 @@ CREATE INDEX webhook_events_age ON public.webhook_events USING btree (created_at
 
 CREATE TABLE withdrawals (
   amount_wei wei NOT NULL,
+  answer text,
+  answer_format smallint,
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
   confirmed_at timestamp with time zone,
@@ -1256,6 +1274,7 @@ CREATE TABLE withdrawals (
   status text NOT NULL,
   to_address address NOT NULL,
   tx_hash hash NOT NULL,
+  unpriced_hour timestamp with time zone,
   withdrawn_total_wei wei,
   CONSTRAINT withdrawals_check CHECK (((status = 'sent'::text) = (withdrawn_total_wei IS NOT NULL))),
   CONSTRAINT withdrawals_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) ON DELETE CASCADE,
@@ -1295,6 +1314,8 @@ CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EA
 CREATE TRIGGER wallet_revalued AFTER UPDATE OF value_wei ON public.payments FOR EACH ROW WHEN ((((old.value_wei)::numeric <> (new.value_wei)::numeric) AND new.succeeded AND (old.state <> 'orphaned'::text) AND (new.state <> 'orphaned'::text))) EXECUTE FUNCTION wallet_revalued();
 CREATE TRIGGER webhook_payment_inserted AFTER INSERT ON public.payments FOR EACH ROW WHEN ((new.state = 'held'::text)) EXECUTE FUNCTION webhook_payment();
 CREATE TRIGGER webhook_payment_updated AFTER UPDATE OF state, reason ON public.payments FOR EACH ROW WHEN (((new.state = ANY (ARRAY['held'::text, 'minted'::text])) AND ((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)))) EXECUTE FUNCTION webhook_payment();
+CREATE TRIGGER answers_prices_deleted AFTER DELETE ON public.price_history REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
+CREATE TRIGGER answers_prices_updated AFTER UPDATE ON public.price_history REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
 CREATE TRIGGER figures_prices_deleted AFTER DELETE ON public.price_history REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
 CREATE TRIGGER figures_prices_inserted AFTER INSERT ON public.price_history REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
 CREATE TRIGGER figures_prices_updated AFTER UPDATE ON public.price_history REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();

@@ -1,6 +1,7 @@
 // Ledgers of any size, written straight into the tables as following would have left them: the rows that public reads and a round's planning
 // look at. Triggers and foreign keys are off while it writes; the kept totals are set to what the triggers would have made them.
-import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { type Fragment, inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { storedCredit, storedDistribution, storedWithdrawal } from '../../src/db/nodes/answers.ts'
 import { keepFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 
 export interface LedgerSize {
@@ -10,6 +11,8 @@ export interface LedgerSize {
   withdrawingEvery: number
   /** ... so often. */
   withdrawals: number
+  /** False: rows as code from before answers were stored has left them. */
+  answers?: boolean
 }
 
 /** One tier at the default schedule: an hour's phases of a day. */
@@ -25,6 +28,8 @@ const DUE_BEFORE_SEC = 600
 const PRICE_WEI = '10000000000000000'
 const TURN_WEI = '1000000000000'
 const WITHDRAWN_WEI = '1000'
+/** A year's: so many are looked up by their index, a few dozen by reading all. */
+const PRICED_HOURS = 8_760
 
 /** The wallet of a node of `fillLedger`. */
 export async function walletOfNode(sql: Sql, nodeId: number): Promise<string> {
@@ -44,6 +49,7 @@ export async function fillLedger(pool: Pool, size: LedgerSize): Promise<void> {
     await sql`CREATE FUNCTION pg_temp.hash_of(what text, no bigint) RETURNS text LANGUAGE sql IMMUTABLE
       RETURN '0x' || md5(what || no) || md5(no || what)`
     await fillTerms(sql)
+    await fillPrices(sql, size)
     await fillRounds(sql, size)
     await fillNodes(sql, size)
     await fillTotals(sql, size)
@@ -72,7 +78,22 @@ async function fillTerms(sql: Sql): Promise<void> {
     VALUES (0, true, ${TURN_WEI}, ${TURN_WEI}, ${INTERVAL_SEC}, ${INTERVAL_SEC / COHORTS}, 'bench')`
 }
 
-async function fillRounds(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {
+/** Each hour has its price, in which something happened. */
+async function fillPrices(sql: Sql, { rounds }: LedgerSize): Promise<void> {
+  await sql`
+    INSERT INTO price_history (hour, usd, quoted_at)
+    SELECT hour, 2000 + extract(epoch FROM hour)::bigint % 1000000 / 1000.0, hour FROM (
+      SELECT date_trunc('hour', to_timestamp(${HEAD_TIME}::bigint - n * ${INTERVAL_SEC}::bigint), 'UTC') AS hour
+      FROM generate_series(0::bigint, ${Math.max(rounds, PRICED_HOURS)}::bigint) n
+      UNION SELECT to_timestamp(0)) hours`
+}
+
+/** The answer of a row as it is stored, or none. */
+const answerOf = (sql: Sql, stored: (sql: Sql) => Fragment, { answers = true }: LedgerSize) =>
+  answers ? stored(sql) : sql`(SELECT NULL::text, NULL::smallint, NULL::timestamptz)`
+
+async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
+  const { nodes, rounds, answers = true } = size
   await sql`
     INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at, block_number, block_hash)
     SELECT c, 1, ${INTERVAL_SEC}, ${HEAD_TIME - DUE_BEFORE_SEC}::bigint + c - 1, ${Math.floor(nodes / COHORTS)}::int
@@ -86,13 +107,20 @@ async function fillRounds(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void
     FROM generate_series(1::bigint, ${rounds}::bigint) r`
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
-      payout_bps)
-    SELECT r, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::numeric, c.size, 'basic', 1,
-      pg_temp.hash_of('seed', r), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
-    FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c`
+      payout_bps, answer, answer_format, unpriced_hour)
+    SELECT t.*, stored.* FROM (
+      SELECT r AS round, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::wei AS amount_wei,
+        c.size, 'basic', 1, pg_temp.hash_of('seed', r * ${COHORTS}::int + c.cohort), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
+      FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c ORDER BY r, c.cohort) t
+    CROSS JOIN LATERAL ${answerOf(sql, storedCredit, size)} stored`
+  if (!answers) return
+  await sql`
+    UPDATE rounds SET (answer, answer_format) = (
+      SELECT ${storedDistribution(sql, sql`turns WHERE turns.round = r.round`)} FROM (SELECT rounds.*) r)`
 }
 
-async function fillNodes(sql: Sql, { nodes, withdrawingEvery, withdrawals }: LedgerSize): Promise<void> {
+async function fillNodes(sql: Sql, size: LedgerSize): Promise<void> {
+  const { nodes, withdrawingEvery, withdrawals } = size
   const everyNode = sql`generate_series(1::bigint, ${nodes}::bigint) n`
   const owner = sql`substr(pg_temp.hash_of('wallet', (n - 1) / ${NODES_PER_WALLET}::bigint), 1, 42)`
   const withdraws = sql`(n - 1) % ${withdrawingEvery}::bigint = 0`
@@ -111,11 +139,15 @@ async function fillNodes(sql: Sql, { nodes, withdrawingEvery, withdrawals }: Led
   await sql`
     INSERT INTO owners (owner, nodes) SELECT owner, count(*) FROM nodes GROUP BY owner`
   await sql`
-    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
-      block_number, block_hash)
-    SELECT n, ${WITHDRAWN_WEI}::numeric, w * ${WITHDRAWN_WEI}::numeric, ${owner}, pg_temp.hash_of('withdrawal', n * 1000 + w), 0, 'sent',
-      to_timestamp(w), to_timestamp(w), 1, pg_temp.hash_of('block', 1)
-    FROM ${everyNode} CROSS JOIN generate_series(1::bigint, ${withdrawals}::bigint) w WHERE ${withdraws}`
+    INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
+      block_number, block_hash, answer, answer_format, unpriced_hour)
+    OVERRIDING SYSTEM VALUE
+    SELECT w.*, stored.* FROM (
+      SELECT (n - 1) * ${withdrawals}::bigint + i AS id, n, ${WITHDRAWN_WEI}::wei AS amount_wei, i * ${WITHDRAWN_WEI}::numeric,
+        ${owner} AS to_address, pg_temp.hash_of('withdrawal', n * 1000 + i) AS tx_hash, 0, 'sent' AS status, to_timestamp(i) AS created_at,
+        to_timestamp(i) AS confirmed_at, 1, pg_temp.hash_of('block', 1)
+      FROM ${everyNode} CROSS JOIN generate_series(1::bigint, ${withdrawals}::bigint) i WHERE ${withdraws}) w
+    CROSS JOIN LATERAL ${answerOf(sql, storedWithdrawal, size)} stored`
 }
 
 async function fillTotals(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {

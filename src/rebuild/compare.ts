@@ -32,7 +32,7 @@ interface Projection {
   where?: string
 }
 
-/** The columns of each table that come from the chain, or were copied; rows' ids and times of writing do not. */
+/** The columns of each table that come from the chain, or were copied; rows' ids, times of writing and stored answers do not. */
 const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name', columns: '*' },
   { table: 'blocks', key: 'number', columns: '*' },
@@ -74,8 +74,16 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'expulsions', key: 'node_id', columns: '*' },
   { table: 'node_transfers', key: 'block_number, log_index', columns: '*' },
   { table: 'owners', key: 'owner', columns: '*' },
-  { table: 'rounds', key: 'round', columns: '*' },
-  { table: 'turns', key: 'round, cohort', columns: '*' },
+  {
+    table: 'rounds',
+    key: 'round',
+    columns: 'round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash',
+  },
+  {
+    table: 'turns',
+    key: 'round, cohort',
+    columns: `round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps`,
+  },
   { table: 'single_turns', key: 'round, cohort, due', columns: '*' },
   { table: 'skips', key: 'round, cohort', columns: '*' },
   { table: 'owner_acts', key: 'block_number, log_index', columns: '*' },

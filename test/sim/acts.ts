@@ -269,3 +269,11 @@ export async function calm(play: Play): Promise<void> {
   await ACTS.unpause?.(play)
   await ACTS.swaps?.(play)
 }
+
+/** Of three hours one has its price from its first step on, one after it is over, and one never. */
+export async function notePrice({ stage: { chain, observer } }: Play): Promise<void> {
+  const hour = Math.floor(Number((await chain.block()).timestamp) / 3600)
+  const priced = hour % 3 === 0 ? hour : hour % 3 === 2 ? hour - 1 : null
+  if (priced === null) return
+  await observer`INSERT INTO price_history (hour, usd, quoted_at) VALUES (to_timestamp(${priced * 3600}::bigint), 2345.25, now()) ON CONFLICT DO NOTHING`
+}

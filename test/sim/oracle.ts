@@ -4,9 +4,11 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/read/readings.ts'
+import type { Sql } from '../../src/db/core/sql.ts'
 import { readSignerTroubles } from '../../src/db/sends/signers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
+import { compareAnswers } from '../db/compare-answers.ts'
 import { FAULTS } from '../support/faults/names.ts'
 import { contextOf, ETHER } from '../support/world.ts'
 import { payersRights } from './payers/oracle.ts'
@@ -185,6 +187,12 @@ export async function checkRebuild({ stage }: Play): Promise<void> {
   const ctx = contextOf(parts, { startBlock: FIRST_BLOCK })
   const { comparison } = await rebuild({ ...ctx, minter: null, distributor: null }, observer, () => {})
   assert.deepEqual(comparison?.differences, [], 'I10: a rebuilt ledger is the same')
+  await checkAnswers(rebuildPool)
+}
+
+/** Each row that the API shows carries what is made of its columns, whatever was taken back, and whenever its hour's price came. */
+export async function checkAnswers(ledger: Sql): Promise<void> {
+  assert.equal((await compareAnswers(ledger)).none, 0, 'each row carries its answer')
 }
 
 /** I13: without an answer a reading is null; with one it is the contract's. */

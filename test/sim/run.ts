@@ -9,10 +9,18 @@ import type { Rules } from '../../src/passes/context.ts'
 import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
-import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet } from './acts.ts'
+import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet, notePrice } from './acts.ts'
 import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTINGS } from './edges.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
-import { checkDecisions, checkReadings, checkRebuild, checkSales, checkSent, checkSigners } from './oracle.ts'
+import {
+  checkAnswers,
+  checkDecisions,
+  checkReadings,
+  checkRebuild,
+  checkSales,
+  checkSent,
+  checkSigners,
+} from './oracle.ts'
 import { makeRoom, OWNER_ACTS, ownerActs, setWindow } from './owner-acts.ts'
 import { calmPayers, KNOWN_PAID, PAYERS_ACTS, payersActs, providersFor } from './payers/acts.ts'
 import { TRACE_FAULTS } from './payers/faults.ts'
@@ -126,6 +134,7 @@ async function step(play: Play, number: number): Promise<void> {
   await payersActs(play)
   const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
   await mine(play, seconds)
+  await notePrice(play)
   await mendWallet(play)
   if (seconds > INTERVAL_SEC) count(play.tally, 'clock jump')
   // A transaction that is stuck on its fee is raised after as long.
@@ -177,6 +186,7 @@ async function finish(play: Play): Promise<void> {
   await checkDecisions(play)
   await checkSigners(play)
   await checkReadings(play)
+  await checkAnswers(stage.observer)
   const isRebuilt = stage.backend === 'real' || dice.roll('rebuild') < 0.2
   // What a provider without states or traces had filed whole, or the operator has decided so, a rebuild on one with both tells apart.
   if (isRebuilt && (await isAllTold(play))) await checkRebuild(play)

@@ -8,7 +8,8 @@ import {
   type OwnershipChange,
 } from '../../domain/replay.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
-import { jsonRows, type Sql } from '../core/sql.ts'
+import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+import { storedWithdrawal } from './answers.ts'
 
 /** Stores minted nodes. `adoptNodes` assigns them to payments. */
 export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
@@ -50,16 +51,18 @@ export async function insertOwnershipChanges(sql: Sql, transfers: readonly Owner
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
   const rows = jsonRows(withdrawals)
-  await sql`
-    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
-      confirmed_at, block_number, block_hash)
-    SELECT "nodeId", "amountWei", "withdrawnTotalWei", "to", "txHash", "logIndex", 'sent', to_timestamp("blockTime"),
-      to_timestamp("blockTime"), "blockNumber", "blockHash"
+  await insertWithAnswers(
+    sql,
+    sql`
+    SELECT "nodeId" AS node_id, "amountWei" AS amount_wei, "withdrawnTotalWei" AS withdrawn_total_wei, "to" AS to_address,
+      "txHash" AS tx_hash, "logIndex" AS log_index, 'sent' AS status, to_timestamp("blockTime") AS created_at,
+      "blockNumber" AS block_number, "blockHash" AS block_hash
     FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "amountWei" numeric,
       "withdrawnTotalWei" numeric, "to" text, "txHash" text, "logIndex" int, "blockTime" bigint, "blockNumber" bigint,
       "blockHash" text)
     WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
-    ORDER BY "blockNumber", "logIndex"`
+    ORDER BY "blockNumber", "logIndex"`,
+  )
   await sql`
     UPDATE nodes n SET withdrawn_wei = r.total
     FROM (SELECT "nodeId", max("withdrawnTotalWei") AS total
@@ -103,10 +106,12 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
     [...new Set(call.nodeIds)].filter(isNodeId).map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
   )
   if (rows.length === 0) return
-  await sql`
-    INSERT INTO withdrawals (node_id, amount_wei, to_address, tx_hash, status, created_at, confirmed_at, block_number, block_hash)
-    SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)), r."to", r."txHash", 'failed',
-      to_timestamp(r."blockTime"), to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
+  await insertWithAnswers(
+    sql,
+    sql`
+    SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)) AS amount_wei,
+      NULL::numeric AS withdrawn_total_wei, r."to" AS to_address, r."txHash" AS tx_hash, NULL::int AS log_index, 'failed' AS status,
+      to_timestamp(r."blockTime") AS created_at, r."blockNumber" AS block_number, r."blockHash" AS block_hash
     FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("nodeId" bigint, caller text, "amountWei" numeric,
       "to" text, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)
     JOIN nodes n ON n.node_id = r."nodeId"
@@ -117,7 +122,20 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
       n.per_node_at_mint_wei) - n.per_node_at_mint_wei AS wei) credited
     CROSS JOIN LATERAL (SELECT coalesce((SELECT w.withdrawn_total_wei FROM withdrawals w
       WHERE w.node_id = n.node_id AND w.status = 'sent' AND w.block_number < r."blockNumber"
-      ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`
+      ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`,
+  )
+}
+
+/** Inserts withdrawals with their answers, which name their ids: so these are drawn before. `rows` are in the order of the ids. */
+async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
+  await sql`
+    INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
+      confirmed_at, block_number, block_hash, answer, answer_format, unpriced_hour)
+    OVERRIDING SYSTEM VALUE
+    SELECT w.id, w.node_id, w.amount_wei, w.withdrawn_total_wei, w.to_address, w.tx_hash, w.log_index, w.status, w.created_at,
+      w.confirmed_at, w.block_number, w.block_hash, stored.*
+    FROM (SELECT nextval(pg_get_serial_sequence('withdrawals', 'id')) AS id, seen.*, seen.created_at AS confirmed_at FROM (${rows}) seen) w
+    CROSS JOIN LATERAL ${storedWithdrawal(sql)} stored`
 }
 
 /** Takes nodes, transfers and withdrawals back to a height. Their payments must be detached already. */

@@ -2,6 +2,7 @@
 // answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { shownCredit, shownDistribution, shownWithdrawal } from '../nodes/answers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
@@ -84,20 +85,14 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
     )
     SELECT (SELECT row_to_json(x)::text FROM (SELECT ${shownNodeColumns(sql)}) x) AS node,
       CASE WHEN chain_id = ${id.toString()} THEN 'nodeId' ELSE 'id' END AS "matchedBy",
-      array_to_json(ARRAY(SELECT row_to_json(x) FROM (
-        SELECT round AS id, round AS "distributionId", amount_wei::text AS "amountWei",
-          (SELECT iso(r.created_at) FROM rounds r WHERE r.round = t.round) AS "createdAt",
-          (SELECT h.usd FROM rounds r JOIN price_history h ON h.hour = date_trunc('hour', r.created_at, 'UTC')
-            WHERE r.round = t.round) AS "usdPerEther"
-        FROM (
-          SELECT round, turn_no, amount_wei FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint
-          ORDER BY turn_no DESC LIMIT ${entriesMax(sql)}) t
-        ORDER BY turn_no DESC LIMIT ${limit}) x))::text AS credits,
-      array_to_json(ARRAY(SELECT row_to_json(x) FROM (
-        SELECT w.id, w.amount_wei::text AS "amountWei", '0' AS "cumulativeSignedWei", w.to_address AS "toAddress",
-          0 AS deadline, w.tx_hash AS "txHash", w.status, iso(w.created_at) AS "createdAt", iso(w.confirmed_at) AS "confirmedAt",
-          (SELECT h.usd FROM price_history h WHERE h.hour = date_trunc('hour', w.created_at, 'UTC')) AS "usdPerEther"
-        FROM withdrawals w WHERE w.node_id = chain_id ORDER BY w.id DESC LIMIT ${limit}) x))::text AS withdrawals,
+      '[' || array_to_string(ARRAY(
+        SELECT ${shownCredit(sql)} FROM (
+          SELECT * FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint ORDER BY turn_no DESC LIMIT ${entriesMax(sql)}) t
+        ORDER BY turn_no DESC LIMIT ${limit}), ',') || ']' AS credits,
+      '[' || array_to_string(ARRAY(
+        SELECT ${shownWithdrawal(sql)} FROM (
+          SELECT * FROM withdrawals WHERE node_id = chain_id ORDER BY id DESC LIMIT ${entriesMax(sql)}) w
+        ORDER BY w.id DESC LIMIT ${limit}), ',') || ']' AS withdrawals,
       "nodeId", owner, "balanceWei", "creditedWei", "withdrawnWei",
       (SELECT block_number FROM cursors WHERE name = 'follow') AS "followedTo"
     FROM found`
@@ -106,19 +101,15 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
 
 /** GET /api/distributions: newest first by creation time, then id, each round that credited nodes with its turns. */
 export async function readDistributions(sql: Sql, limit: number): Promise<string> {
-  return text(
+  // The brackets are put around it here: the database would copy the whole text for each.
+  const rounds = text(
     await sql`
-      SELECT array_to_json(ARRAY(SELECT row_to_json(d) FROM (
-        SELECT r.round AS id, r.mode, r.total_wei::text AS "totalWei", r.node_count AS "nodeCount",
-          iso(r.created_at) AS "createdAt", r.tx_hash AS "txHash", r.block_number AS "blockNumber",
-          array_to_json(ARRAY(SELECT row_to_json(t) FROM (
-            SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
-              min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps", turns AS count,
-              amount_wei::text AS "amountWei", node_count AS "nodeCount"
-            FROM turns WHERE round = r.round ORDER BY cohort) t)) AS turns
+      SELECT array_to_string(ARRAY(
+        SELECT ${shownDistribution(sql)}
         FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) r
-        ORDER BY r.created_at DESC, r.round DESC LIMIT ${limit}) d))::text AS json`,
+        ORDER BY r.created_at DESC, r.round DESC LIMIT ${limit}), ',') AS json`,
   )
+  return `[${rounds}]`
 }
 
 /** GET /api/distributions/:id/turns: the turns of a round one by one, by cohort and time. Null where no such round credited nodes. */

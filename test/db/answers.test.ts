@@ -1,0 +1,174 @@
+// Answers that rows carry: what is stored when a row is inserted is what its columns say, whenever its hour's price came; a row of another
+// format, or from before there was any, is shown by its columns. Every history of the simulation compares the two as well (test/sim).
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { ANSWER_FORMAT } from '../../src/db/nodes/answers.ts'
+import {
+  insertFailedWithdrawals,
+  insertNodes,
+  insertOwnershipChanges,
+  insertWithdrawals,
+} from '../../src/db/nodes/nodes.ts'
+import { insertRounds } from '../../src/db/nodes/rounds.ts'
+import { readDistributions, readNode } from '../../src/db/reads/public-api.ts'
+import { address, hash, wei } from '../../src/domain/units.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { compareAnswers } from './compare-answers.ts'
+
+const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
+const OWNER = address(`0x${'a'.repeat(40)}`)
+const ZERO = address(`0x${'0'.repeat(40)}`)
+/** 2026-10-01T00:00:00Z. */
+const MIDNIGHT = 1_790_812_800
+const PRICED = MIDNIGHT + 90
+const LATE = MIDNIGHT + 3_600 + 90
+const NEVER = MIDNIGHT + 7_200 + 90
+
+let database: TestDatabase
+let pool: Pool
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  await pool`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, block_number, block_hash)
+    SELECT n, 1, 100, 1, 1, 0, 0, 1, ${word(1)} FROM generate_series(1, 2) n`
+  const at = { blockNumber: 1, blockHash: word(1), blockTime: MIDNIGHT, txHash: word(1) }
+  const node = { owner: OWNER, cohort: 1, tierNo: 1, ref: word(9), perNodeAtMintWei: wei(0n), turnsAtMint: 0 }
+  await insertNodes(pool, [{ ...at, ...node, nodeId: 1n }])
+  await insertOwnershipChanges(pool, [{ ...at, nodeId: 1n, from: ZERO, to: OWNER, logIndex: 1 }])
+  await price(PRICED, 2345.5)
+  for (const [at, blockTime] of [PRICED, LATE, NEVER].entries()) await credit(at + 1, blockTime)
+  for (const [at, blockTime] of [PRICED, LATE, NEVER].entries()) await withdraw(at + 1, blockTime)
+  await price(LATE, 1_000_000)
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+const price = (sec: number, usd: number) => pool`
+  INSERT INTO price_history (hour, usd, quoted_at) VALUES (date_trunc('hour', to_timestamp(${sec}), 'UTC'), ${usd}, now())`
+
+const blockOf = (round: number, blockTime: number) => {
+  const number = 10 + round
+  return { blockNumber: number, blockHash: word(number), blockTime, txHash: word(100 + number) }
+}
+
+/** A round of two cohorts: of the first a turn with its terms, of the second two turns without. Its own row knows none of the turns' prices. */
+async function credit(round: number, blockTime: number): Promise<void> {
+  const none = { tierId: null, seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
+  const terms = { tierId: 'basic', seedBlock: 7, seed: word(7), minWei: wei(1n), maxWei: wei(9n), payoutBps: 20_000 }
+  const turn = {
+    round,
+    tierNo: 1,
+    turnNo: round,
+    due: blockTime - 60,
+    turns: 1,
+    intervalSec: 100,
+    nodeCount: 1,
+    singles: [],
+  }
+  await inTransaction(pool, (sql) =>
+    insertRounds(sql, {
+      rounds: [
+        { ...blockOf(round, blockTime), round, mode: 'treasury', totalWei: wei(30n), nodeCount: 3 },
+        { ...blockOf(round, blockTime), round: 100 + round, mode: 'treasury', totalWei: wei(0n), nodeCount: 0 },
+      ],
+      turns: [
+        { ...turn, ...none, cohort: 2, turns: 2, amountWei: wei(10n ** 30n), nodeCount: 2 },
+        { ...turn, ...terms, cohort: 1, amountWei: wei(1_000n) },
+      ],
+      skips: [],
+    }),
+  )
+}
+
+async function withdraw(n: number, blockTime: number): Promise<void> {
+  const at = { ...blockOf(n, blockTime), to: OWNER }
+  const amounts = { amountWei: wei(5n), withdrawnTotalWei: wei(BigInt(5 * n)) }
+  await insertWithdrawals(pool, [{ ...at, ...amounts, nodeId: 1n, logIndex: 3 }])
+  await insertFailedWithdrawals(pool, [
+    { ...at, txHash: word(200 + n), txIndex: 0, caller: OWNER, amountWei: wei(7n), nodeIds: [1n] },
+  ])
+}
+
+async function shown(): Promise<{ credits: string; withdrawals: string; distributions: string }> {
+  const page = await readNode(pool, 1n, 50)
+  assert.ok(page)
+  return { credits: page.credits, withdrawals: page.withdrawals, distributions: await readDistributions(pool, 50) }
+}
+
+test('a row is stored as it is shown by its columns; a price that came later is shown, too, and an hour without one has none', async () => {
+  // Three rounds with two credits each, three withdrawals that went through, and three that failed. A round names no price.
+  assert.deepEqual(await compareAnswers(pool), { stored: 15, unpriced: 8, none: 0 })
+  const { credits, withdrawals, distributions } = await shown()
+  const usd = (json: string) => JSON.parse(json).map(({ usdPerEther }: { usdPerEther: number | null }) => usdPerEther)
+  assert.deepEqual(usd(credits), [null, 1_000_000, 2345.5])
+  assert.deepEqual(usd(withdrawals), [null, null, 1_000_000, 1_000_000, 2345.5, 2345.5])
+  assert.deepEqual(
+    JSON.parse(distributions).map(({ id }: { id: number }) => id),
+    [3, 2, 1],
+    'a round that only skipped is no distribution',
+  )
+})
+
+test('what is stored in this format', async () => {
+  const { credits, withdrawals, distributions } = await shown()
+  const last = (json: string) => json.slice(json.lastIndexOf('{"id"'), -1)
+  // Whoever changes one of these texts raises the format: else rows from before are shown as they were.
+  assert.equal(ANSWER_FORMAT, 1)
+  assert.equal(
+    last(credits),
+    '{"id":1,"distributionId":1,"amountWei":"1000","createdAt":"2026-10-01T00:01:30.000Z","usdPerEther":2345.5}',
+  )
+  assert.equal(
+    last(withdrawals),
+    `{"id":1,"amountWei":"5","cumulativeSignedWei":"0","toAddress":"${OWNER}","deadline":0,"txHash":"${word(111)}","status":"sent",` +
+      `"createdAt":"2026-10-01T00:01:30.000Z","confirmedAt":"2026-10-01T00:01:30.000Z","usdPerEther":2345.5}`,
+  )
+  assert.equal(
+    last(distributions),
+    `{"id":1,"mode":"treasury","totalWei":"30","nodeCount":3,"createdAt":"2026-10-01T00:01:30.000Z","txHash":"${word(111)}","blockNumber":11,` +
+      `"turns":[{"cohort":1,"tierId":"basic","due":"2026-10-01T00:00:30.000Z","dueSec":1790812830,"seedBlock":7,"seed":"${word(7)}","minWei":"1",` +
+      `"maxWei":"9","payoutBps":20000,"count":1,"amountWei":"1000","nodeCount":1},{"cohort":2,"tierId":null,"due":"2026-10-01T00:00:30.000Z",` +
+      `"dueSec":1790812830,"seedBlock":null,"seed":null,"minWei":null,"maxWei":null,"payoutBps":null,"count":2,` +
+      `"amountWei":"1000000000000000000000000000000","nodeCount":2}]}`,
+  )
+})
+
+test('a price that a hand at the database changes or takes out is shown as it is', async () => {
+  const done = new Error('taken back')
+  await pool
+    .begin(async (sql) => {
+      await sql`UPDATE price_history SET usd = 7 WHERE usd = 2345.5`
+      assert.match((await readNode(sql, 1n, 50))?.credits ?? '', /"id":1,[^}]*"usdPerEther":7}/)
+      await compareAnswers(sql)
+      await sql`DELETE FROM price_history`
+      await compareAnswers(sql)
+      throw done
+    })
+    .catch((error: unknown) => {
+      if (error !== done) throw error
+    })
+})
+
+test('a row of another format, or of none, is shown by its columns beside others', async () => {
+  const before = await shown()
+  for (const format of [null, ANSWER_FORMAT + 1]) {
+    const [answer, hour] = [format === null ? null : '{"of":"another format"}', format === null ? null : new Date(0)]
+    const done = new Error('taken back')
+    await pool
+      .begin(async (sql) => {
+        await sql`UPDATE turns SET answer = ${answer}, answer_format = ${format}, unpriced_hour = ${hour} WHERE round <> 2`
+        await sql`UPDATE withdrawals SET answer = ${answer}, answer_format = ${format}, unpriced_hour = ${hour} WHERE id % 2 = 0`
+        await sql`UPDATE rounds SET answer = ${answer}, answer_format = ${format} WHERE round <> 2`
+        const page = await readNode(sql, 1n, 50)
+        const { credits, withdrawals } = page ?? assert.fail()
+        assert.deepEqual({ credits, withdrawals, distributions: await readDistributions(sql, 50) }, before)
+        throw done
+      })
+      .catch((error: unknown) => {
+        if (error !== done) throw error
+      })
+  }
+})
