@@ -25,7 +25,7 @@ export const GROUPS: readonly [Group, Group] = [
     goal: 85,
     files: [
       'src/http/{client-address,limits,gate}.ts',
-      'src/chain/read/bloom.ts',
+      'src/chain/read/logs/bloom.ts',
       'src/feeds/eth-usd.ts',
       'src/config/{values,weak}.ts',
     ],

@@ -213,7 +213,8 @@ async function build(
 }
 
 /** Each run of a pass in a span of its own. */
-const inTrace = <T>(telemetry: Telemetry | null, run: () => T) => (telemetry ? () => telemetry.within(run) : run)
+const inTrace = <Given extends unknown[], T>(telemetry: Telemetry | null, run: (...given: Given) => T) =>
+  telemetry ? (...given: Given) => telemetry.within(() => run(...given)) : run
 
 /** Starts what is kept by the hour: cover and providers, and the price where there is an upstream. */
 function startHistories({ config: { price }, stack }: Start, parts: Parameters<typeof startHealthHistory>[0]): void {

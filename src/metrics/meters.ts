@@ -172,16 +172,15 @@ function edgeMeters(registers: Registry[]): Pick<Meters, 'streams' | 'wrongAdmin
 }
 
 /** Counts a pass, with its outcome. */
-export function metered<T extends { ran: boolean; signer: string | null; budgetSpent?: string | null }>(
-  pass: string,
-  meters: Pick<Meters, 'pass'>,
-  run: () => Promise<T>,
-): () => Promise<T> {
-  return async () => {
+export function metered<
+  Given extends unknown[],
+  T extends { ran: boolean; signer: string | null; budgetSpent?: string | null },
+>(pass: string, meters: Pick<Meters, 'pass'>, run: (...given: Given) => Promise<T>): (...given: Given) => Promise<T> {
+  return async (...given) => {
     const started = performance.now()
     let outcome: PassResult = 'fault'
     try {
-      const result = await run()
+      const result = await run(...given)
       outcome = resultOf(result)
       return result
     } finally {

@@ -1,7 +1,7 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as
 // many as fit; the contract itself refuses a turn paid twice, early, or in another round's place.
 import type { SignerAccount } from '../chain/port.ts'
-import { type Cursor, readBlock } from '../db/blocks/blocks.ts'
+import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { hasTerms } from '../db/sale/terms.ts'
@@ -26,7 +26,7 @@ import type {
   SendRules,
   Signers,
 } from './context.ts'
-import type { CreditOutcome, CreditReason } from './outcomes.ts'
+import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { finalizedHeight } from './steps/judge.ts'
 import { type DueRound, planDueRound } from './steps/plan-round.ts'
@@ -38,16 +38,33 @@ type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules
 type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
-export function creditPass(ctx: CreditContext & RunLock & Preflight): () => Promise<CreditOutcome> {
+export function creditPass(ctx: CreditContext & RunLock & Preflight): Passes['credit'] {
   const halted = async () => uncounted({ ran: true, reason: 'paused' })
-  const run = passRunner(ctx, { name: 'credit', body: (run) => credit(ctx, run), halted })
-  return async () => (await run()) ?? uncounted({ ran: false, reason: null })
+  const body = (run: Run, followed: PaymentsOutcome | null) => credit(ctx, run, followed)
+  const run = passRunner(ctx, { name: 'credit', body, halted })
+  return async (followed = null) => (await run(followed)) ?? uncounted({ ran: false, reason: null })
 }
 
-async function credit(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
+async function credit(ctx: CreditContext, run: Run, followed: PaymentsOutcome | null): Promise<CreditOutcome> {
   const started = performance.now()
-  const result = await creditOnce(ctx, run)
+  const result = (await rest(ctx, followed?.headBlock ?? null)) ?? (await creditOnce(ctx, run))
   return { ...result, durationMs: Math.round(performance.now() - started) }
+}
+
+/**
+ * Rests where the ledger stands at the head that the payments pass saw just now, no turn is due there and no round is on its way: the provider
+ * would be asked for what is known. Null where there is something to look after.
+ */
+async function rest(ctx: CreditContext, headBlock: number | null): Promise<CreditOutcome | null> {
+  const cursor = headBlock === null ? null : await readCursor(ctx.pool)
+  if (!cursor || cursor.number !== headBlock) return null
+  if ((await readCohorts(ctx.pool)).some((cohort) => isDue(cohort, cursor.time))) return null
+  const { distributor } = ctx
+  if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled' })
+  if ((await readPending(ctx.pool, distributor.address)).length > 0) return null
+  if ((await readState(ctx.pool, 'paused')) === true) return outcome({ reason: 'paused' })
+  const { signer } = await withSigner(ctx, 'distributor', distributor, async () => {})
+  return { ...outcome({ reason: 'nothingDue' }), signer }
 }
 
 async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> {

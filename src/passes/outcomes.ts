@@ -100,7 +100,8 @@ export interface Syncer {
 /** The passes as the routes and the timer see them. Each is safe to call at any time, from any instance. */
 export interface Passes {
   payments(): Promise<PaymentsOutcome>
-  credit(): Promise<CreditOutcome>
+  /** `followed`: the payments pass that ended just now; where nothing is due by what it saw, the provider is not asked again. */
+  credit(followed?: PaymentsOutcome | null): Promise<CreditOutcome>
   /** Looks a payment up on chain, follows to its block and starts its mint. Throws a ChainFault when the chain cannot be asked. */
   claim(txHash: Hash): Promise<ClaimOutcome>
 }

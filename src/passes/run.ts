@@ -9,9 +9,9 @@ import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 const BUDGET_MS = 20_000
 
 /** A pass: its name, which is its lock's and its record's, and what one run of it does. */
-interface Pass<T> {
+interface Pass<T, Given> {
   name: LockName
-  body(run: Run): Promise<T>
+  body(run: Run, given: Given): Promise<T>
   /** The answer where the passes are halted; nothing was sent then. */
   halted(): Promise<T>
 }
@@ -20,16 +20,18 @@ interface Pass<T> {
  * Wraps a pass.
  * @returns a function that runs it, or answers null when another run holds the lock. Faults are recorded, then thrown on.
  */
-export function passRunner<T extends object>(
+export function passRunner<T extends object, Given = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,
-  pass: Pass<T>,
-): () => Promise<T | null> {
+  pass: Pass<T, Given>,
+): (given: Given) => Promise<T | null> {
   let running = false
-  return async () => {
+  return async (given) => {
     if (running) return null
     running = true
     try {
-      return await ctx.lock(pass.name, (signal) => recorded(ctx, pass, signal))
+      return await ctx.lock(pass.name, (signal) =>
+        recorded(ctx, { ...pass, body: (run) => pass.body(run, given) }, signal),
+      )
     } finally {
       running = false
     }
@@ -38,7 +40,7 @@ export function passRunner<T extends object>(
 
 async function recorded<T extends object>(
   ctx: LedgerDb & Preflight & Logging,
-  { name, body, halted }: Pass<T>,
+  { name, body, halted }: Pass<T, void>,
   signal: AbortSignal,
 ): Promise<T> {
   const deadline = performance.now() + BUDGET_MS

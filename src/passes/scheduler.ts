@@ -31,7 +31,7 @@ export function startScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tick
   const loop = async () => {
     while (!stopped) {
       const paid = await run(passes.payments)
-      if (!stopped) await run(passes.credit)
+      if (!stopped) await run(() => passes.credit(paid))
       if (!stopped) await pause((paid?.pending ?? 0) > 0)
     }
   }

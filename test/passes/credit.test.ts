@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { insertTerms } from '../../src/db/sale/terms.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
+import { creditPass } from '../../src/passes/credit.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, SLOT_SEC, startWorld, type World } from '../support/world.ts'
@@ -37,8 +38,18 @@ test('before any turn has come there is nothing to do', async () => {
   )
 })
 
-test('where there is no key for it, nothing is sent; what is due is still reported, and the tick noted', async () => {
+test('right after a payments pass the provider is asked nothing, unless that pass was behind or a turn is due', async () => {
+  const unasked = new Proxy({}, { get: () => assert.fail('the provider was asked') }) as never
+  const credit = creditPass({ ...world.ctx, chain: unasked, contract: unasked })
+  const followed = await world.payments()
+  const { reason, dueNodes, totalWei } = await credit(followed)
+  assert.deepEqual([reason, dueNodes, totalWei], ['nothingDue', 0, 0n])
+  await assert.rejects(credit({ ...followed, headBlock: (followed.headBlock ?? 0) + 1 }), /was asked/)
   await intervalLater()
+  await assert.rejects(credit(await world.payments()), /was asked/)
+})
+
+test('where there is no key for it, nothing is sent; what is due is still reported, and the tick noted', async () => {
   const outcome = await world.instance({ distributor: null }).credit()
   assert.deepEqual([outcome.reason, outcome.dueNodes, outcome.txHash], ['disabled', 1, null])
   assert.equal(await sentRounds(), 0)

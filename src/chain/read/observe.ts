@@ -5,48 +5,40 @@ import { FEE_BLOCKS } from '../../domain/fees.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
-import { messageOf } from '../../lib/errors.ts'
-import { ChainFault, RpcFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
-import { fields, header, list, log, positionOf, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import { fields, header, list, positionOf, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { feesOf } from './block-fees.ts'
-import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
+import {
+  byBlock,
+  completeLogs,
+  isDoubtful,
+  type LoggedBlock,
+  mayLog,
+  rangeLogs,
+  spareQuiet,
+  throwRetryable,
+} from './logs/block-logs.ts'
+import { type BloomCheck, createBloomCheck } from './logs/bloom.ts'
+import { createStorageRoots } from './logs/storage-root.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
 /** Full blocks asked for in one request; a busy block is about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
-/** Receipts, or logs of single blocks, asked for in one request. */
+/** Receipts asked for in one request. */
 const RECEIPTS_PER_REQUEST = 50
 
 /** A block with its relevant transactions; the others are forgotten as soon as they are read. */
-interface SeenBlock {
-  header: WireHeader
+interface SeenBlock extends LoggedBlock {
   /** Its fees; null where too many blocks follow in the range for them to matter. */
   fees: BlockFees | null
-  relevant: WireTransaction[]
   /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
-  /** Its logs from the range; null where they have to be read by its hash. */
-  logs: WireLog[] | null
-  /** The hashes its logs are checked against; null where the range gave none and there is nothing to check. */
-  txHashes: Hash[] | null
-}
-
-/** A provider refused the logs of a range this long; a shorter one may do. */
-export class RangeRefused extends ChainFault {
-  constructor(cause: unknown) {
-    super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
-  }
-}
-
-const throwRetryable = (message: string): never => {
-  throw new ChainFault(message, { retryable: true })
 }
 
 export interface Observer {
@@ -56,6 +48,7 @@ export interface Observer {
 /** Builds the observer of one deployment. */
 export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
+  const roots = createStorageRoots(rpc, built.factory)
   return {
     async observe(from, to, parent, watching = built) {
       const signers = [...new Set([...built.signers, ...watching.signers])]
@@ -69,6 +62,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
       const blocks = await fetchBlocks(rpc, from, to, see)
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
+      if (parent !== null && ranged?.size === 0) await spareQuiet(rpc, { watched, roots }, blocks, parent)
       const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
       const receipts = await fetchReceipts(rpc, watched, blocks)
       checkReceiptLogs(watched, receipts, logs)
@@ -77,34 +71,6 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
       return assemble(watched, blocks, { logs, receipts, authorizations })
     },
   }
-}
-
-/** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
-async function rangeLogs(rpc: RpcReads, watched: WatchedAddresses, from: number, to: number): Promise<WireLog[]> {
-  const filter = {
-    address: watched.factory,
-    topics: [ledgerTopics],
-    fromBlock: toQuantity(from),
-    toBlock: toQuantity(to),
-  }
-  try {
-    return list(await rpc.request('eth_getLogs', [filter]), 'list of logs').map(log)
-  } catch (error) {
-    if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.trouble)) {
-      throw new RangeRefused(error)
-    }
-    throw error
-  }
-}
-
-function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
-  const found = new Map<Hash, WireLog[]>()
-  for (const entry of logs) {
-    const place = found.get(entry.blockHash)
-    if (place) place.push(entry)
-    else found.set(entry.blockHash, [entry])
-  }
-  return found
 }
 
 async function fetchBlocks(
@@ -198,69 +164,6 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
   }
 }
 
-/**
- * The logs of every block, verified against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers
- * `[]` for blocks it does not have.
- */
-async function completeLogs(
-  rpc: RpcReads,
-  watched: WatchedAddresses,
-  bloomCheck: BloomCheck,
-  blocks: readonly SeenBlock[],
-): Promise<Map<Hash, WireLog[]>> {
-  const found = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, block.logs ?? []]))
-  const doubtful = blocks.filter((block) => block.logs === null)
-  for (const piece of chunks(doubtful, RECEIPTS_PER_REQUEST)) {
-    const answers = await rpc.requestAll(
-      piece.map(({ header: head }): RpcCall => {
-        const filter = { address: watched.factory, topics: [ledgerTopics], blockHash: head.hash }
-        return { method: 'eth_getLogs', params: [filter] }
-      }),
-    )
-    for (const [index, answer] of answers.entries()) {
-      const block = piece[index] as SeenBlock
-      found.set(block.header.hash, list(answer, 'list of logs').map(log))
-    }
-  }
-  for (const block of blocks) checkLogs(watched, bloomCheck, block, found.get(block.header.hash) ?? [])
-  return found
-}
-
-/** True if a block has to be asked for its logs. `logs` are those that the range gave for it; null: no range was asked. */
-function isDoubtful(
-  bloomCheck: BloomCheck,
-  head: WireHeader,
-  transactions: number,
-  logs: readonly WireLog[] | null,
-): boolean {
-  // An empty bloom means no logs at all, or a chain that does not fill blooms: without other evidence, this separates the two.
-  if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
-  if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
-  return !allowedByBloom(bloomCheck, head, logs)
-}
-
-function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly WireLog[]): boolean {
-  return logs.every((entry) => bloomCheck.mayHold(head.logsBloom, entry.topics[0] ?? '0x'))
-}
-
-function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: SeenBlock, logs: WireLog[]): void {
-  const { header: head, txHashes } = block
-  // A chain that does not fill blooms leaves them empty; there, the answer by block hash has to do.
-  if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
-    throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
-  }
-  logs.sort((a, b) => a.logIndex - b.logIndex)
-  for (const [index, entry] of logs.entries()) {
-    const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
-    const here = entry.blockHash === head.hash && entry.blockNumber === head.number
-    const before = logs[index - 1]
-    const inOrder = !before || (before.logIndex < entry.logIndex && before.txIndex <= entry.txIndex)
-    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || !inOrder) {
-      throwRetryable(`the logs of block ${head.number} do not fit the block`)
-    }
-  }
-}
-
 /** Receipts of the transactions whose outcome or logs matter. */
 async function fetchReceipts(
   rpc: RpcReads,
@@ -292,10 +195,9 @@ async function fetchReceipts(
 }
 
 function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
-  const { wallets, signers } = watched
+  const { wallets } = watched
   if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
-  // An owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld.
-  return signers.includes(tx.from) || tx.to === watched.factory
+  return mayLog(watched, tx)
 }
 
 /** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */

@@ -11,8 +11,8 @@ import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 
-/** A budget is used by a mint a block at most, and is refilled by people. */
-const EVERY_SEC = 60
+/** A budget is used by a mint a block at most, is said to be low a week ahead, and is refilled by people. */
+const EVERY_SEC = 300
 
 /** The owner's budget as last read; kept as the setting `budget`. */
 export interface KnownBudget extends BudgetNeed {

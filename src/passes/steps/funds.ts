@@ -12,8 +12,8 @@ import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 import { feesNow } from './fees.ts'
 
-/** Balances change by a transaction a minute at most. */
-const EVERY_SEC = 60
+/** Balances last for many transactions when they are said to be low. */
+const EVERY_SEC = 300
 /** A transaction before any was sent: a mint of one node takes less than this. */
 const USUAL_GAS = 200_000n
 
@@ -27,20 +27,16 @@ export interface Funds {
   low: boolean
 }
 
+type FundsContext = LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules & FeeRules> & Logging
+
 /** Looks when the last time is long enough ago. */
-export async function watchFunds(
-  ctx: LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules & FeeRules> & Logging,
-): Promise<void> {
+export async function watchFunds(ctx: FundsContext): Promise<void> {
   if (ctx.rules.fundsWarnTransactions === 0) return
   const since = await secondsSincePass(ctx.pool, 'funds')
   if (since !== null && since < EVERY_SEC) return
   await passStarted(ctx.pool, 'funds')
   try {
-    if (ctx.minter)
-      await lookAt(ctx, 'minter', ctx.minter, { waitingGas: await readWaitingMintGas(ctx.pool), nextRoundWei: 0n })
-    const { distributor, rules } = ctx
-    const nextRoundWei = rules.distMode === 'treasury' ? await readNextRoundWei(ctx.pool) : 0n
-    if (distributor) await lookAt(ctx, 'distributor', distributor, { waitingGas: 0n, nextRoundWei })
+    await lookAtBoth(ctx)
     await passFinished(ctx.pool, 'funds', { outcome: {} })
   } catch (error) {
     ctx.log.warn({ err: error }, 'the signer accounts’ funds could not be read')
@@ -48,18 +44,29 @@ export async function watchFunds(
   }
 }
 
+async function lookAtBoth(ctx: FundsContext): Promise<void> {
+  const { minter, distributor, rules } = ctx
+  const either = minter ?? distributor
+  if (!either) return
+  const { maxFeeWei } = await feesNow(ctx, either)
+  if (minter) {
+    const waitingGas = await readWaitingMintGas(ctx.pool)
+    await lookAt(ctx, 'minter', minter, { maxFeeWei, waitingGas, nextRoundWei: 0n })
+  }
+  if (distributor) {
+    const nextRoundWei = rules.distMode === 'treasury' ? await readNextRoundWei(ctx.pool) : 0n
+    await lookAt(ctx, 'distributor', distributor, { maxFeeWei, waitingGas: 0n, nextRoundWei })
+  }
+}
+
 async function lookAt(
-  ctx: LedgerDb & RuledBy<UpkeepRules & FeeRules> & Logging,
+  ctx: FundsContext,
   role: string,
   sender: AccountReader,
-  ahead: Pick<Spending, 'waitingGas' | 'nextRoundWei'>,
+  ahead: Omit<Spending, 'gasPerTransaction'>,
 ): Promise<void> {
-  const [balanceWei, fees, usualGas] = await Promise.all([
-    sender.balance(),
-    feesNow(ctx, sender),
-    readUsualGas(ctx.pool, sender.address),
-  ])
-  const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, maxFeeWei: fees.maxFeeWei, ...ahead }
+  const [balanceWei, usualGas] = await Promise.all([sender.balance(), readUsualGas(ctx.pool, sender.address)])
+  const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, ...ahead }
   const neededWei = fundsNeededWei(spending, ctx.rules.fundsWarnTransactions)
   const isShort = balanceWei < neededWei
   await inTransaction(ctx.pool, async (sql) => {

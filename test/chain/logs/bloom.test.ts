@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from 'ethers'
 import fc from 'fast-check'
-import { createBloomCheck, isEmptyBloom } from '../../src/chain/read/bloom.ts'
-import { cases } from '../support/property.ts'
+import { createBloomCheck, isEmptyBloom } from '../../../src/chain/read/logs/bloom.ts'
+import { cases } from '../../support/property.ts'
 
 const bytes = (length: number) =>
   fc

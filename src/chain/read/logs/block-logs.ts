@@ -1,0 +1,158 @@
+// The factory's logs of the blocks of a range, verified against these very blocks. It must never take a lagging node's "none" for none: wherever
+// a bloom and the logs disagree, the block is asked for by its hash, unless the factory's storage shows that nothing has happened.
+import type { Hash } from '../../../domain/units.ts'
+import { messageOf } from '../../../lib/errors.ts'
+import { ChainFault, RpcFault } from '../../faults.ts'
+import type { WatchedAddresses } from '../../port.ts'
+import { chunks } from '../../rpc/parallel.ts'
+import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
+import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransaction } from '../../rpc/wire.ts'
+import { ledgerTopics } from '../events.ts'
+import { type BloomCheck, isEmptyBloom } from './bloom.ts'
+import type { StorageRoots } from './storage-root.ts'
+
+/** Logs of single blocks asked for in one request. */
+const LOGS_PER_REQUEST = 50
+/** To spare fewer blocks the question for their logs costs as many calls as it saves. */
+const SPARED_MIN = 3
+
+/** A block as far as its logs go. */
+export interface LoggedBlock {
+  header: WireHeader
+  relevant: WireTransaction[]
+  /** Its logs from the range; null where they have to be read by its hash. */
+  logs: WireLog[] | null
+  /** The hashes its logs are checked against; null where the range gave none and there is nothing to check. */
+  txHashes: Hash[] | null
+}
+
+/** A provider refused the logs of a range this long; a shorter one may do. */
+export class RangeRefused extends ChainFault {
+  constructor(cause: unknown) {
+    super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
+  }
+}
+
+export const throwRetryable = (message: string): never => {
+  throw new ChainFault(message, { retryable: true })
+}
+
+/** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
+export async function rangeLogs(
+  rpc: RpcReads,
+  watched: WatchedAddresses,
+  from: number,
+  to: number,
+): Promise<WireLog[]> {
+  const filter = {
+    address: watched.factory,
+    topics: [ledgerTopics],
+    fromBlock: toQuantity(from),
+    toBlock: toQuantity(to),
+  }
+  try {
+    return list(await rpc.request('eth_getLogs', [filter]), 'list of logs').map(log)
+  } catch (error) {
+    if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.trouble)) {
+      throw new RangeRefused(error)
+    }
+    throw error
+  }
+}
+
+export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
+  const found = new Map<Hash, WireLog[]>()
+  for (const entry of logs) {
+    const place = found.get(entry.blockHash)
+    if (place) place.push(entry)
+    else found.set(entry.blockHash, [entry])
+  }
+  return found
+}
+
+/**
+ * A busy chain's blooms say "perhaps" of every block. Where the range gave no log, and its blocks have none to their doubt but the bloom, they
+ * need not be asked one by one if the factory's storage is the same after the last of them as before the first, and the range, asked once more
+ * now that the node is known to have that block, has no log still. A mint that skips all its orders changes no storage: blocks with transactions
+ * of ours are asked.
+ */
+export async function spareQuiet(
+  rpc: RpcReads,
+  { watched, roots }: { watched: WatchedAddresses; roots: StorageRoots },
+  blocks: readonly LoggedBlock[],
+  parent: Hash,
+): Promise<void> {
+  const isQuiet = ({ logs, relevant }: LoggedBlock) => logs === null && !relevant.some((tx) => mayLog(watched, tx))
+  const quiet = blocks.filter(isQuiet)
+  const [first, last] = [blocks.at(0)?.header, blocks.at(-1)?.header]
+  if (!first || !last || quiet.length < SPARED_MIN || !(await roots.isSame(parent, last.hash))) return
+  if ((await rangeLogs(rpc, watched, first.number, last.number)).length > 0) return
+  for (const block of quiet) block.logs = []
+}
+
+/**
+ * The logs of every block, verified against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers
+ * `[]` for blocks it does not have.
+ */
+export async function completeLogs(
+  rpc: RpcReads,
+  watched: WatchedAddresses,
+  bloomCheck: BloomCheck,
+  blocks: readonly LoggedBlock[],
+): Promise<Map<Hash, WireLog[]>> {
+  const found = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, block.logs ?? []]))
+  const doubtful = blocks.filter((block) => block.logs === null)
+  for (const piece of chunks(doubtful, LOGS_PER_REQUEST)) {
+    const answers = await rpc.requestAll(
+      piece.map(({ header: head }): RpcCall => {
+        const filter = { address: watched.factory, topics: [ledgerTopics], blockHash: head.hash }
+        return { method: 'eth_getLogs', params: [filter] }
+      }),
+    )
+    for (const [index, answer] of answers.entries()) {
+      const block = piece[index] as LoggedBlock
+      found.set(block.header.hash, list(answer, 'list of logs').map(log))
+    }
+  }
+  for (const block of blocks) checkLogs(watched, bloomCheck, block, found.get(block.header.hash) ?? [])
+  return found
+}
+
+/** True if a block has to be asked for its logs. `logs` are those that the range gave for it; null: no range was asked. */
+export function isDoubtful(
+  bloomCheck: BloomCheck,
+  head: WireHeader,
+  transactions: number,
+  logs: readonly WireLog[] | null,
+): boolean {
+  // An empty bloom means no logs at all, or a chain that does not fill blooms: without other evidence, this separates the two.
+  if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
+  if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
+  return !allowedByBloom(bloomCheck, head, logs)
+}
+
+function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly WireLog[]): boolean {
+  return logs.every((entry) => bloomCheck.mayHold(head.logsBloom, entry.topics[0] ?? '0x'))
+}
+
+function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: LoggedBlock, logs: WireLog[]): void {
+  const { header: head, txHashes } = block
+  // A chain that does not fill blooms leaves them empty; there, the answer by block hash has to do.
+  if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
+    throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
+  }
+  logs.sort((a, b) => a.logIndex - b.logIndex)
+  for (const [index, entry] of logs.entries()) {
+    const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
+    const here = entry.blockHash === head.hash && entry.blockNumber === head.number
+    const before = logs[index - 1]
+    const inOrder = !before || (before.logIndex < entry.logIndex && before.txIndex <= entry.txIndex)
+    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || !inOrder) {
+      throwRetryable(`the logs of block ${head.number} do not fit the block`)
+    }
+  }
+}
+
+/** An account's or an owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld. */
+export const mayLog = ({ signers, factory }: WatchedAddresses, tx: WireTransaction) =>
+  signers.includes(tx.from) || tx.to === factory

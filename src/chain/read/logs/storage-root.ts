@@ -1,0 +1,44 @@
+// Compares a contract's storage after two blocks by its root (eth_getProof, EIP-1186): equal roots say that nothing in it has changed in between,
+// at the price of one call. It never takes "not to be had" for "unchanged".
+import type { Address, Hash } from '../../../domain/units.ts'
+import { orNull } from '../../faults.ts'
+import type { RpcReads } from '../../rpc/rpc.ts'
+import { fields, hash32 } from '../../rpc/wire.ts'
+
+/** The time for which a provider that gives no proof, or not of such blocks, is not asked for one. */
+const MUTE_MS = 60_000
+
+/** It only saves other calls. */
+const ONCE = { attempts: 1 }
+
+export interface StorageRoots {
+  /** True where the storage after both blocks is the same; false where it is not, or is not to be had. */
+  isSame(before: Hash, after: Hash): Promise<boolean>
+}
+
+/** Builds the comparison for one contract. Blocks are named by their hashes, so that a node that lacks one says so. */
+export function createStorageRoots(rpc: RpcReads, contract: Address): StorageRoots {
+  let muteUntil = 0
+  /** Of the block that the next range follows on. */
+  let last: { block: Hash; root: Hash } | null = null
+
+  async function rootAfter(block: Hash): Promise<Hash> {
+    if (last?.block === block) return last.root
+    const proof = await rpc.request('eth_getProof', [contract, [], { blockHash: block, requireCanonical: true }], ONCE)
+    return hash32(fields<'storageHash'>(proof, 'proof').storageHash, 'storage root')
+  }
+
+  return {
+    async isSame(before, after) {
+      if (performance.now() < muteUntil) return false
+      const earlier = await orNull(rootAfter(before))
+      const later = earlier && (await orNull(rootAfter(after)))
+      if (earlier === null || later === null) {
+        muteUntil = performance.now() + MUTE_MS
+        return false
+      }
+      last = { block: after, root: later }
+      return earlier === later
+    },
+  }
+}
