@@ -1,5 +1,6 @@
 // `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
 // beside each, and writes them to bench/RESULTS.md (but for --quick, whose figures mean nothing). README.md says what each bench does.
+import { bill } from './bill.ts'
 import { contracts } from './contracts.ts'
 import { desk } from './desk.ts'
 import { follow } from './follow.ts'
@@ -16,7 +17,20 @@ import { reads } from './reads.ts'
 import { round } from './round.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, contracts, desk, follow, load, hostile, peers]
+const BENCHES: readonly Bench[] = [
+  start,
+  reads,
+  growth,
+  round,
+  latency,
+  contracts,
+  desk,
+  follow,
+  bill,
+  load,
+  hostile,
+  peers,
+]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

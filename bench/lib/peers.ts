@@ -28,7 +28,8 @@ export interface PonderTask {
   chainId: number
   factory: string
   paymentsWallet: string
-  endBlock: number
+  /** Null: it goes on with the chain. */
+  endBlock: number | null
 }
 
 /** Installs the peers where they are not yet. Returns why it cannot be done, or null. */
@@ -56,8 +57,23 @@ export async function startNext(databaseUrl: string): Promise<Served> {
 
 /** Indexes with Ponder. @returns how long it says that took, from its first request on, and its server, which goes on answering. */
 export async function indexWithPonder(task: PonderTask): Promise<Served & { tookMs: number }> {
-  const port = await findFreePort()
   const urls = Array.from({ length: PONDER_URLS }, (_, index) => `${task.rpcOrigin}/${index}`)
+  const says = /"Completed backfill indexing across all chains","duration":([\d.]+).*"endpoint":"\/ready"/s
+  const { said, ...server } = await startPonder(task, urls, says)
+  return { ...server, tookMs: Number(said) }
+}
+
+/** Has Ponder index what is there, and then follow the chain by one URL. */
+export async function followWithPonder(task: PonderTask): Promise<Served> {
+  return await startPonder(task, [task.rpcOrigin], /"endpoint":"(\/ready)"/)
+}
+
+async function startPonder(
+  task: PonderTask,
+  urls: readonly string[],
+  says: RegExp,
+): Promise<Served & { said: string }> {
+  const port = await findFreePort()
   const env = {
     ...environment(),
     DATABASE_URL: task.databaseUrl,
@@ -65,13 +81,11 @@ export async function indexWithPonder(task: PonderTask): Promise<Served & { took
     CHAIN_ID: String(task.chainId),
     FACTORY: task.factory,
     PAYMENTS_WALLET: task.paymentsWallet,
-    END_BLOCK: String(task.endBlock),
+    END_BLOCK: task.endBlock === null ? '' : String(task.endBlock),
   }
   const args = ['start', '--schema', PONDER_SCHEMA, '-H', '127.0.0.1', '-p', String(port), '--log-format', 'json']
-  const says = /"Completed backfill indexing across all chains","duration":([\d.]+).*"endpoint":"\/ready"/s
   const options = { cwd: join(PEERS, 'ponder'), env, waitMs: INDEX_MS }
-  const { said, ...server } = await startServer([PONDER, ...args], says, options)
-  return { origin: `http://127.0.0.1:${port}`, ...server, tookMs: Number(said) }
+  return { origin: `http://127.0.0.1:${port}`, ...(await startServer([PONDER, ...args], says, options)) }
 }
 
 function environment(): NodeJS.ProcessEnv {

@@ -3,7 +3,8 @@ import { createConfig } from 'ponder'
 import { factoryEvents } from './abi'
 
 const { PONDER_RPC_URLS = '', CHAIN_ID, FACTORY, PAYMENTS_WALLET, END_BLOCK } = process.env
-const blocks = { chain: 'recorded', startBlock: 1, endBlock: Number(END_BLOCK) } as const
+/** Without a last block it goes on with the chain. */
+const blocks = { chain: 'recorded', startBlock: 1, ...(END_BLOCK && { endBlock: Number(END_BLOCK) }) } as const
 
 export default createConfig({
   chains: { recorded: { id: Number(CHAIN_ID), rpc: PONDER_RPC_URLS.split(',') } },

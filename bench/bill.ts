@@ -1,0 +1,154 @@
+// What an idle service costs at its provider: calls, compute units by published lists, and bytes on the wire, of a day of mainnet and of Base.
+// Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createEmptyDatabase } from '../test/support/postgres.ts'
+import { ETHER, startWorld, type World } from '../test/support/world.ts'
+import type { Bench, BenchOptions } from './lib/bench.ts'
+import { followWithPonder, installPeers } from './lib/peers.ts'
+import { PRICE_LISTS, unitsOf } from './lib/price-lists.ts'
+import { type Served, serve } from './lib/process.ts'
+import { asIs, atMost, notMeasured, type Row } from './lib/report.ts'
+import { settingsOn, startService } from './lib/service.ts'
+
+/** Chains by their pace and their load. Blocks: ethereum.org "Blocks", docs.base.org. Transactions a block: an order of magnitude, assumed. */
+const SHAPES = [
+  { name: 'mainnet', blockSec: 12, perBlock: 200 },
+  { name: 'Base', blockSec: 2, perBlock: 200 },
+]
+type Shape = (typeof SHAPES)[number]
+
+const LAUNCHER = fileURLToPath(new URL('../bin/node-ledger.mjs', import.meta.url))
+/** The default of TICK_SEC. */
+const TICK_SEC = 60
+const TICKS = { quick: 1, real: 10 }
+const DAY_SEC = 86_400
+const TICK_CALLS_GOAL = 4
+const BILL_GOAL = 0.5
+const PRICE_WEI = ETHER / 100n
+
+/** As bench/servers/counting.ts tells. */
+interface Bill {
+  calls: Record<string, number>
+  requests: number
+  bytes: number
+}
+
+export const bill: Bench = {
+  name: 'bill',
+  about: `Calls, compute units and bytes that a day without sales costs at a provider, every call of a batch counted, ticks every ${TICK_SEC} s; measured over ten ticks, times as many as a day has.`,
+  run: async (options) => {
+    const missing = await installPeers(options.progress)
+    if (missing !== null) return [notMeasured('bill', missing)]
+    // One after the other: on few cores the two would slow each other down.
+    const rows: Row[] = []
+    for (const shape of SHAPES) rows.push(...(await measure(shape, options)))
+    return rows
+  },
+}
+
+async function measure(shape: Shape, { quick, progress }: BenchOptions): Promise<Row[]> {
+  const world = await startWorld()
+  const open: { stop(): Promise<void> }[] = []
+  const opened = async <T extends { stop(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
+    const one = await opening
+    open.push(one)
+    return one
+  }
+  const database = await createEmptyDatabase()
+  try {
+    await world.pay(5, PRICE_WEI)
+    await world.settle()
+    const provider = () => opened(serve('counting.ts', [world.chain.rpcUrl, String(shape.perBlock)]))
+    const providers = { ours: await provider(), ponder: await provider(), viem: await provider() }
+    await opened(startOurs(world, providers.ours))
+    const task = { databaseUrl: database.url, rpcOrigin: providers.ponder.origin, chainId: world.chain.chainId }
+    await opened(followWithPonder({ ...task, factory: world.factory, paymentsWallet: world.at(3), endBlock: null }))
+    const watched = [providers.viem.origin, world.factory, world.at(3), String(shape.blockSec)]
+    await opened(serve('watching.ts', watched))
+    progress(`${shape.name}: all follow`)
+    const sec = (quick ? TICKS.quick : TICKS.real) * TICK_SEC
+    await mineFor(world, shape, TICK_SEC)
+    const before = await billsOf(providers)
+    await mineFor(world, shape, sec)
+    const after = await billsOf(providers)
+    const day = (who: keyof typeof providers) => dayOf(before[who], after[who], DAY_SEC / sec)
+    return rowsOf(shape, { ours: day('ours'), ponder: day('ponder'), viem: day('viem') }, progress)
+  } finally {
+    for (const one of open.reverse()) await one.stop()
+    await database.drop()
+    await world.close()
+  }
+}
+
+async function startOurs(world: World, provider: Served) {
+  const settings = { ...settingsOn(world), RPC_URL: provider.origin, SCHEDULER: 'on', TICK_SEC: String(TICK_SEC) }
+  return await startService([process.execPath, LAUNCHER, 'start'], settings)
+}
+
+/** Mines at the chain's pace, empty blocks: their strangers are the provider's. */
+async function mineFor({ chain }: World, { blockSec }: Shape, sec: number): Promise<void> {
+  const until = performance.now() + sec * 1000
+  for (let next = performance.now(); next < until; next += blockSec * 1000) {
+    await sleep(Math.max(0, next - performance.now()))
+    await chain.mine()
+  }
+  await sleep(Math.max(0, until - performance.now()))
+}
+
+async function billsOf<Name extends string>(providers: Record<Name, Served>): Promise<Record<Name, Bill>> {
+  const bills = await Promise.all(
+    Object.entries<Served>(providers).map(async ([name, { origin }]) => [name, await (await fetch(origin)).json()]),
+  )
+  return Object.fromEntries(bills) as Record<Name, Bill>
+}
+
+function dayOf(before: Bill, after: Bill, times: number): Bill {
+  const calls = Object.entries(after.calls).map(([method, count]) => [
+    method,
+    (count - (before.calls[method] ?? 0)) * times,
+  ])
+  return {
+    calls: Object.fromEntries(calls.filter(([, count]) => Number(count) > 0)),
+    requests: (after.requests - before.requests) * times,
+    bytes: (after.bytes - before.bytes) * times,
+  }
+}
+
+const countOf = ({ calls }: Bill) => Object.values(calls).reduce((sum, count) => sum + count, 0)
+const shown = (count: number) => Math.round(count).toLocaleString('en')
+
+type Bills = Record<'ours' | 'ponder' | 'viem', Bill>
+
+function rowsOf({ name, blockSec }: Shape, bills: Bills, progress: BenchOptions['progress']): Row[] {
+  for (const [who, { calls }] of Object.entries(bills)) {
+    const each = Object.entries(calls).map(([method, count]) => `${method} ${shown(count)}`)
+    progress(`${name}, ${who}: ${each.join(', ')}`)
+  }
+  const blocks = DAY_SEC / blockSec
+  const perTick = (countOf(bills.ours) - blocks) / (DAY_SEC / TICK_SEC)
+  return [
+    {
+      ...{ what: `${name}: calls a tick beside one a block`, ours: perTick.toFixed(1), ratio: null },
+      ...{ peer: `${shown(blocks)} blocks a day`, goal: `at most ${TICK_CALLS_GOAL}`, met: perTick <= TICK_CALLS_GOAL },
+    },
+    ...against(`${name}: calls`, 'calls', bills, countOf),
+    ...PRICE_LISTS.flatMap((list) =>
+      against(`${name}: ${list.name}`, list.unit, bills, (one) => unitsOf(list, one.calls)),
+    ),
+    ...against(`${name}: on the wire`, 'MB', bills, ({ bytes }) => bytes / 1e6),
+  ]
+}
+
+/** A row for each peer; the goal is Ponder's, the loop is there for scale. */
+function against(what: string, unit: string, bills: Bills, figure: (bill: Bill) => number | null): Row[] {
+  const ours = figure(bills.ours)
+  const rows = [['Ponder', figure(bills.ponder)] as const, ['viem', figure(bills.viem)] as const]
+  return rows.flatMap(([peer, theirs]) => {
+    if (ours === null || theirs === null) return []
+    const [left, right] = [`${shown(ours)} ${unit}`, `${peer}: ${shown(theirs)} ${unit}`]
+    return [
+      peer === 'viem' ? asIs(what, left, right, ours / theirs) : atMost(what, left, right, ours / theirs, BILL_GOAL),
+    ]
+  })
+}

@@ -1,0 +1,42 @@
+// What hosted providers charge for a call, in their own units, from their own documents. No price is guessed: one that is missing there is missing here.
+
+export interface PriceList {
+  name: string
+  unit: string
+  /** Address of the list, and the day it was read. */
+  source: string
+  units: Readonly<Record<string, number>>
+}
+
+export const PRICE_LISTS: readonly PriceList[] = [
+  {
+    name: 'Alchemy’s list',
+    unit: 'CU',
+    source: 'https://www.alchemy.com/docs/reference/compute-unit-costs, 2026-11-23',
+    units: {
+      ...{ eth_chainId: 0, eth_blockNumber: 10, eth_feeHistory: 10, eth_maxPriorityFeePerGas: 10, eth_getProof: 20 },
+      ...{ eth_getBlockByNumber: 20, eth_getBlockByHash: 20, eth_getBalance: 20, eth_getTransactionCount: 20 },
+      ...{ eth_getTransactionReceipt: 20, eth_getBlockReceipts: 20, eth_getCode: 20, eth_getStorageAt: 20 },
+      ...{ eth_call: 26, eth_getLogs: 60, eth_estimateGas: 20, eth_gasPrice: 20, eth_sendRawTransaction: 40 },
+      ...{ eth_newFilter: 20, eth_getFilterChanges: 20, eth_uninstallFilter: 10 },
+    },
+  },
+  {
+    name: 'Moralis’ list',
+    unit: 'CU',
+    source: 'https://docs.moralis.com/rpc-nodes/pricing, 2026-11-23',
+    units: {
+      ...{ eth_chainId: 3, eth_blockNumber: 3, eth_feeHistory: 3, eth_maxPriorityFeePerGas: 3, eth_getProof: 3 },
+      ...{ eth_getBlockByNumber: 3, eth_getBlockByHash: 12, eth_getBalance: 3, eth_getTransactionCount: 2 },
+      ...{ eth_getTransactionReceipt: 8, eth_getBlockReceipts: 3, eth_getCode: 3, eth_getStorageAt: 3 },
+      ...{ eth_call: 3, eth_getLogs: 12, eth_estimateGas: 5, eth_gasPrice: 3 },
+    },
+  },
+]
+
+/** Units for so many calls of each method; null where the list has no price for one. */
+export function unitsOf({ units }: PriceList, calls: Readonly<Record<string, number>>): number | null {
+  const parts = Object.entries(calls).map(([method, count]) => (units[method] ?? Number.NaN) * count)
+  const sum = parts.reduce((total, part) => total + part, 0)
+  return Number.isNaN(sum) ? null : sum
+}
