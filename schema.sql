@@ -267,13 +267,14 @@ AS $function$
 DECLARE
   written bigint;
 BEGIN
-  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active) THEN RETURN; END IF;
+  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', event_type])) THEN RETURN; END IF;
   INSERT INTO webhook_events (id, type, body)
     VALUES ('evt_' || left(encode(sha256(convert_to(event_type || ' ' || fact, 'UTF8')), 'hex'), 32), event_type,
       jsonb_build_object('type', event_type, 'timestamp', iso(now()), 'data', data)::text)
     ON CONFLICT (id) DO NOTHING RETURNING seq INTO written;
   IF written IS NULL THEN RETURN; END IF;
-  INSERT INTO webhook_deliveries (seq, endpoint) SELECT written, endpoint FROM webhook_endpoints WHERE active;
+  INSERT INTO webhook_deliveries (seq, endpoint)
+    SELECT written, endpoint FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', event_type]);
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.webhook_key()
@@ -1240,11 +1241,13 @@ CREATE TABLE webhook_endpoints (
   added_by text NOT NULL,
   disabled_at timestamp with time zone,
   endpoint text NOT NULL,
+  events text[],
   failing_since timestamp with time zone,
   last_error text,
   last_success_at timestamp with time zone,
   secrets text[] NOT NULL,
   url text NOT NULL,
+  CONSTRAINT webhook_endpoints_events_check CHECK ((cardinality(events) > 0)),
   CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (endpoint),
   CONSTRAINT webhook_endpoints_secrets_check CHECK (((cardinality(secrets) >= 1) AND (cardinality(secrets) <= 2)))
 );

@@ -44,6 +44,7 @@ export const ACT_SCOPES = {
   'proposals/{id}/refuse': 'any',
   webhooks: 'operate',
   'webhooks/remove': 'operate',
+  'webhooks/events': 'operate',
   'webhooks/enable': 'operate',
   'webhooks/deliveries/{id}/redeliver': 'operate',
 } as const

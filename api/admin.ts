@@ -1151,6 +1151,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/webhooks/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which kinds of events an endpoint is sent
+         * @description From now on. What waits for it of other kinds is not sent any more.
+         */
+        post: operations["chooseEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/webhooks/enable": {
         parameters: {
             query?: never;
@@ -2412,10 +2432,16 @@ export interface components {
             /** @description Why it could not be done any more. */
             refusal: string | null;
         };
+        /**
+         * @description The kinds of events that an endpoint is sent: `all`, or kinds with commas.
+         * @example payment.held,funds.low
+         */
+        EventsChosen: string;
         Endpoint: {
             endpoint: components["schemas"]["EndpointName"];
             /** @description False once it was removed. */
             active: boolean;
+            events: components["schemas"]["EventsChosen"];
             failingSince: components["schemas"]["NullableTime"];
             disabledAt: components["schemas"]["NullableTime"];
             lastSuccessAt: components["schemas"]["NullableTime"];
@@ -5511,6 +5537,7 @@ export interface operations {
                     url: string;
                     /** @description One or two signing secrets with a comma, the newest first. A chat and a mail need none. */
                     secret?: string;
+                    events?: components["schemas"]["EventsChosen"];
                 };
             };
         };
@@ -5567,6 +5594,48 @@ export interface operations {
                         endpoint: components["schemas"]["EndpointName"];
                         /** @constant */
                         removed: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    chooseEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    endpoint: components["schemas"]["EndpointName"];
+                    events: components["schemas"]["EventsChosen"];
+                };
+            };
+        };
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        endpoint: components["schemas"]["EndpointName"];
+                        events: components["schemas"]["EventsChosen"];
                     };
                 };
             };

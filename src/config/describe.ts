@@ -1,6 +1,7 @@
 // The configuration in a printable form for operators: by setting, secrets masked. It must never let through a secret, or the part of a URL
 // that may be one.
 import { firstSaleTerms } from '../domain/tiers.ts'
+import { choiceText } from '../domain/webhooks/choice.ts'
 import type { SettingName } from './names.ts'
 import type { Config, KeyConfig } from './shape.ts'
 import { describeSite } from './site/site.ts'
@@ -68,11 +69,12 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
   }
 }
 
-function describeWebhooks({ urls, secrets, allowPrivate }: Config['webhooks']) {
+function describeWebhooks({ urls, secrets, allowPrivate, events }: Config['webhooks']) {
   const named = urls.length > 0
   return {
     WEBHOOK_URL: named ? urls.map(maskUrl).join(',') : null,
     WEBHOOK_SECRET: named ? secrets.map(mask).join(',') : null,
+    WEBHOOK_EVENTS: events?.map(choiceText).join('/') ?? null,
     WEBHOOK_ALLOW_PRIVATE: named || allowPrivate ? String(allowPrivate) : null,
   }
 }

@@ -2,6 +2,7 @@
 import type { KmsAccess, KmsKey } from '../chain/send/kms/key.ts'
 import type { ContractWalletMode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+import type { Choice } from '../domain/webhooks/choice.ts'
 import type { SiteConfig } from './site/site.ts'
 import type { Problem } from './source.ts'
 import type { TelemetryConfig } from './telemetry/telemetry.ts'
@@ -161,6 +162,8 @@ export interface WebhooksConfig {
   readonly secrets: readonly string[]
   /** True if receivers may be in private networks, and reached without TLS. */
   readonly allowPrivate: boolean
+  /** The kinds of events of each endpoint, in the order of `urls`; null where the settings do not say. */
+  readonly events: readonly Choice[] | null
 }
 
 /** Secrets that a service in development generates where they are not set. */

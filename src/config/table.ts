@@ -346,6 +346,12 @@ export const SETTING_GROUPS = [
         text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with a `WEBHOOK_URL` that is neither a chat’s own nor mail.',
       },
       {
+        name: 'WEBHOOK_EVENTS',
+        kind: 'list',
+        example: 'payment.held,funds.low',
+        text: 'The kinds of events that they are sent, with commas, or `all`: one list for all of `WEBHOOK_URL`, or one for each in its order with a `/` between them. Without it all, and by mail what asks for somebody.',
+      },
+      {
         name: 'WEBHOOK_ALLOW_PRIVATE',
         kind: 'switch',
         text: 'Whether receivers may be at private addresses, and spoken to without TLS.',

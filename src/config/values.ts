@@ -152,17 +152,19 @@ export function readHttpUrl(source: Source, name: SettingOf<'url'>): string | nu
   return readHttpUrls(source, name, 1)[0] ?? null
 }
 
-/** URLs of HTTP services, separated by commas; or of others that `takes` takes, in its words. */
+/** URLs of HTTP services, separated by commas; or of others that `takes` takes, in its words and with its separator. */
 export function readHttpUrls(
   source: Source,
   name: SettingOf<'url'>,
   countMax: number,
-  { takes, form } = { takes: isHttp, form: 'http://… or https://…' },
+  { takes, form, separator }: { takes: (text: string) => boolean; form: string; separator: string | RegExp } = {
+    ...{ takes: isHttp, form: 'http://… or https://…', separator: ',' },
+  },
 ): string[] {
   const given = source.get(name)
   if (given === null) return []
   const texts = given
-    .split(',')
+    .split(separator)
     .map((text) => text.trim())
     .filter((text) => text !== '')
   const wrong = texts.findIndex((text) => !takes(text))

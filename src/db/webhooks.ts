@@ -1,7 +1,8 @@
 // The webhook deliveries. Triggers write them together with the facts (see the schema). Here they are leased, and their outcome is noted.
 // Waits and leases go by the database's clock.
 import { createHash } from 'node:crypto'
-import { receiverOf } from '../domain/webhooks/receiver.ts'
+import { ALL, type Choice, choiceText } from '../domain/webhooks/choice.ts'
+import { eventsInUrl, mailTargetOf, receiverOf } from '../domain/webhooks/receiver.ts'
 import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
 /** The lease of a delivery: longer than an attempt can last. After it, an unsettled delivery is taken again. */
@@ -38,7 +39,12 @@ export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first; of a mail server its password, of a chat nothing. */
   secrets: readonly string[]
+  /** The kinds of events that it is told; null where nobody has chosen: all, or those of a mail server's URL. */
+  events: Choice | null
 }
+
+/** An endpoint as it is added; `events` is left out where nothing is said of them: then what was chosen before stays. */
+export type GivenEndpoint = Omit<EndpointTarget, 'events'> & { events?: Choice }
 
 /** An endpoint's name where its URL must not be shown: its host, and enough to tell two on one host apart. */
 export function endpointName(given: string): string {
@@ -47,19 +53,43 @@ export function endpointName(given: string): string {
 }
 
 /** Adds an endpoint, or activates it again; its secrets are those given from now on. @returns false where it was active already. */
-export async function addEndpoint(sql: Sql, given: EndpointTarget, by: string): Promise<boolean> {
+export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): Promise<boolean> {
   const { url, secrets } = receiverOf(given.url, given.secrets)
+  // A mail server's URL that names events has the last word.
+  const events = eventsInUrl(url) === null ? given.events : null
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
     INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by)
     VALUES (${endpointName(url)}, ${url}, ${[...secrets]}::text[], ${by})
     ON CONFLICT (endpoint) DO UPDATE SET active = true, secrets = excluded.secrets
     RETURNING (SELECT active FROM before) AS was`
+  if (events !== undefined) await chooseEvents(sql, endpointName(url), events)
   return row?.was !== true
 }
 
+/**
+ * Has an endpoint told these kinds of events from now on. What waits of others is not sent any more: it is forgotten, or given up on where it has
+ * been tried, so that its attempts can be seen. @returns the kinds before, as they are written; null where there is no such endpoint. Run in a
+ * transaction.
+ */
+export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | null): Promise<string | null> {
+  const chosen = choice && [...choice]
+  const [former] = await sql<Pick<EndpointTarget, 'url' | 'events'>[]>`
+    UPDATE webhook_endpoints w SET events = ${chosen}::text[] FROM webhook_endpoints before
+    WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint RETURNING w.url, to_jsonb(before.events) AS events`
+  if (!former) return null
+  if (chosen !== null && !chosen.includes(ALL)) {
+    await dropUnwanted(sql, endpoint, chosen)
+    // One that is under way may still come: then it is delivered.
+    await sql`
+      UPDATE webhook_deliveries d SET state = 'failed', settled_at = now() FROM webhook_events e
+      WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND e.type <> ALL (${chosen}::text[])`
+  }
+  return toldTo(former)
+}
+
 /** Adds endpoints to a ledger that never had any. Run in a transaction. @returns true if it had none. */
-export async function addFirstEndpoints(sql: Sql, targets: readonly EndpointTarget[], by: string): Promise<boolean> {
+export async function addFirstEndpoints(sql: Sql, targets: readonly GivenEndpoint[], by: string): Promise<boolean> {
   await sql`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`
   if ((await sql`SELECT FROM webhook_endpoints LIMIT 1`).count > 0) return false
   for (const target of targets) await addEndpoint(sql, target, by)
@@ -75,15 +105,16 @@ export async function removeEndpoint(sql: Sql, endpoint: string): Promise<boolea
 /** The active endpoints, by name. */
 export async function readTargets(sql: Sql): Promise<Map<string, EndpointTarget>> {
   const rows = await sql<(EndpointTarget & { endpoint: string })[]>`
-    SELECT endpoint, url, to_jsonb(secrets) AS secrets FROM webhook_endpoints WHERE active ORDER BY endpoint`
+    SELECT endpoint, url, to_jsonb(secrets) AS secrets, to_jsonb(events) AS events FROM webhook_endpoints WHERE active ORDER BY endpoint`
   return new Map(rows.map(({ endpoint, ...target }) => [endpoint, target]))
 }
 
-/** Forgets what an endpoint has not been told yet and is not to be told: all but these kinds of events. */
+/** Forgets what waits for an endpoint, was never tried, and is not to be told: all but these kinds of events. */
 export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly string[]): Promise<void> {
   await sql`
     DELETE FROM webhook_deliveries d USING webhook_events e
-    WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND d.attempts = 0 AND e.type <> ALL (${[...kinds]}::text[])`
+    WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND d.attempts = 0 AND e.type <> ALL (${[...kinds]}::text[])
+      AND NOT EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = d.id)`
 }
 
 /** Leases due deliveries, oldest first, so that no other instance takes them meanwhile. */
@@ -164,6 +195,8 @@ export interface EndpointState {
   endpoint: string
   /** False once it was removed. */
   active: boolean
+  /** The kinds of events that it is told, with commas, or `all`. */
+  events: string
   failingSince: string | null
   disabledAt: string | null
   lastSuccessAt: string | null
@@ -174,11 +207,17 @@ export interface EndpointState {
 
 /** All endpoints, removed ones included, with the number of pending deliveries. Never a URL or a secret. */
 export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
-  return await sql<EndpointState[]>`
-    SELECT endpoint, active, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
+  const rows = await sql<(Omit<EndpointState, 'events'> & Pick<EndpointTarget, 'url' | 'events'>)[]>`
+    SELECT endpoint, url, active, to_jsonb(events) AS events, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
       iso(last_success_at) AS "lastSuccessAt", last_error AS "lastError", added_by AS "addedBy",
       (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint = w.endpoint AND d.state = 'pending') AS pending
     FROM webhook_endpoints w ORDER BY endpoint`
+  return rows.map(({ url, events, ...state }) => ({ ...state, events: toldTo({ url, events }) }))
+}
+
+/** The kinds of events that an endpoint is told, as they are written. */
+function toldTo({ url, events }: Pick<EndpointTarget, 'url' | 'events'>): string {
+  return events ? choiceText(events) : (eventsInUrl(url) ?? mailTargetOf(url)?.events.join(',') ?? ALL)
 }
 
 /** Deliveries, newest first, each with its attempts. JSON. */

@@ -3,15 +3,18 @@
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import * as webhooks from '../db/webhooks.ts'
-import { isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
+import { ALL, CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
+import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { type FieldReader, readFields } from './input.ts'
 import { cachedResponseOf, readPageFields } from './page.ts'
 
 /** Longest URL that is taken. */
 const URL_MAX = 500
+/** Every kind of event by its name, and room for more. */
+const EVENTS_MAX = 1_000
 const SECRET_FORM = {
   max: 200,
   form: 'one or two signing secrets with a comma, the newest first: whsec_ and the base64 of 24 to 64 random bytes',
@@ -63,24 +66,58 @@ export const enableWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
 }
 
 /**
- * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks; smtps or smtp for mail) and
- * `secret`, which a chat and a mail have none of. One that is there gets the secrets that are given, of a mail its URL's password: so they are rotated.
+ * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks; smtps or smtp for mail),
+ * `secret`, which a chat and a mail have none of, and `events`, the kinds that it is told: all where that is left out, by mail those that its URL
+ * names. One that is there gets the secrets that are given, of a mail its URL's password: so they are rotated.
  */
 export const addWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
   const fields = readFields(input)
   const url = fields.text('url', { max: URL_MAX })
   const secrets = (fields.textOrNull('secret', SECRET_FORM) ?? '').split(/[\s,]+/).filter((text) => text !== '')
-  if (!isReceiver(url)) fields.complain(URL_FORM)
+  const events = readEventsOrNull(fields)
+  if (readChoice(eventsInUrl(url) ?? ALL).unknown.length > 0)
+    fields.complain(`url must have, after events=, ${CHOICE_FORM}`)
+  else if (!isReceiver(url)) fields.complain(URL_FORM)
   else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
     fields.complain(`secret must be ${SECRET_FORM.form}`)
   if (fields.refusal) return fields.refusal
   const endpoint = webhooks.endpointName(url)
   return await inTransaction(pool, async (sql) => {
-    const added = await webhooks.addEndpoint(sql, { url, secrets }, actor.name)
-    await recordAct(sql, actor, { action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint })
+    const added = await webhooks.addEndpoint(sql, { url, secrets, ...(events && { events }) }, actor.name)
+    await recordAct(sql, actor, {
+      ...{ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint },
+      ...(events && { after: { events: choiceText(events) } }),
+    })
     await notifyLedgerChanged(sql)
     return { endpoint, added }
   })
+}
+
+/** Has an endpoint told these kinds of events alone: `endpoint`, as the list names it, and `events`. */
+export const chooseEvents: Act<LedgerDb> = async ({ pool }, actor, input) => {
+  const fields = readFields(input)
+  const endpoint = fields.text('endpoint', { max: 300 })
+  const events = readEventsOrNull(fields) ?? []
+  if (events.length === 0) fields.complain(`events is required: ${CHOICE_FORM}`)
+  if (fields.refusal) return fields.refusal
+  return await inTransaction(pool, async (sql) => {
+    const before = await webhooks.chooseEvents(sql, endpoint, events)
+    if (before === null)
+      return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
+    const after = choiceText(events)
+    await recordAct(sql, actor, { action: 'webhookEventsChosen', subject: endpoint, before, after })
+    await notifyLedgerChanged(sql)
+    return { endpoint, events: after }
+  })
+}
+
+/** Reads which kinds of events an endpoint is told; null where that is not said, or is wrong. */
+function readEventsOrNull(fields: FieldReader): Choice | null {
+  const text = fields.textOrNull('events', { max: EVENTS_MAX, form: CHOICE_FORM })
+  if (text === null) return null
+  const { kinds, unknown } = readChoice(text)
+  if (unknown.length > 0) fields.complain(`events must be ${CHOICE_FORM} (there is no ${unknown.join(', no ')})`)
+  return kinds
 }
 
 const URL_FORM =

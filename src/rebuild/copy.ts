@@ -130,7 +130,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-const ENDPOINTS = 'endpoint, url, secrets, active, added_by, added_at'
+const ENDPOINTS = 'endpoint, url, secrets, events, active, added_by, added_at'
 
 /** Copies webhook endpoints. At the very end: events up to then were sent before. Does nothing twice. */
 export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {

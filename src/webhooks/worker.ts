@@ -15,6 +15,7 @@ import {
   settleDelivery,
   takeDeliveries,
 } from '../db/webhooks.ts'
+import type { Choice } from '../domain/webhooks/choice.ts'
 import { isSigned, type MailTarget, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import type { Log } from '../lib/log.ts'
 import { retryAfterSec } from './back-off.ts'
@@ -59,10 +60,10 @@ export interface Webhooks {
  */
 export async function adoptEndpoints(
   pool: Pool,
-  { urls, secrets }: { urls: readonly string[]; secrets: readonly string[] },
+  { urls, secrets, events }: { urls: readonly string[]; secrets: readonly string[]; events?: readonly Choice[] | null },
 ): Promise<string[]> {
   if (urls.length === 0) return []
-  const targets = urls.map((url) => ({ url, secrets }))
+  const targets = urls.map((url, i) => ({ url, secrets, ...(events?.[i] && { events: events[i] }) }))
   await inTransaction(pool, async (sql) => {
     if (!(await addFirstEndpoints(sql, targets, 'start'))) return
     for (const url of urls)
@@ -188,7 +189,7 @@ async function takeTurn(
 ): Promise<{ restMs: number; isFull: boolean }> {
   const { pool } = options
   const mailTo = mailTargetOf(to.url)
-  if (mailTo) await dropUnwanted(pool, to.endpoint, mailTo.events)
+  if (mailTo && to.events === null) await dropUnwanted(pool, to.endpoint, mailTo.events)
   const places = mailTo ? MAILED_AT_ONCE : AT_ONCE
   const taken = await takeDeliveries(pool, to.endpoint, places)
   if (taken.length === 0) return { restMs: 0, isFull: false }

@@ -87,14 +87,21 @@ test('add and remove read URL and secret from the settings alone, and show neith
   assert.deepEqual(JSON.parse(added.out), { endpoints: [{ endpoint: endpointName(NEW), added: true }] })
   const again = await runHere(['webhooks', 'add', '--json'], settings)
   assert.deepEqual(JSON.parse(again.out), { endpoints: [{ endpoint: endpointName(NEW), added: false }] })
+  const chosen = { ...settings, WEBHOOK_EVENTS: 'payment.held' }
+  assert.equal((await runHere(['webhooks', 'add'], chosen)).code, 0)
+  assert.match((await runHere(['webhooks', 'list'], env)).out, /93\.184\.215\.15#\w+ +true +payment\.held/)
+  const all = await runHere(['webhooks', 'events', endpointName(NEW), 'all'], env)
+  assert.deepEqual([all.code, all.out], [0, 'From now on it is told: all.\n'])
+  const wrong = await runHere(['webhooks', 'events', endpointName(NEW), 'payment.hold'], env)
+  assert.deepEqual([wrong.code, /payment\.held, payment\.minted.*no payment\.hold/.test(wrong.err)], [2, true])
   assert.equal((await command('webhooks', 'remove', endpointName(NEW))).code, 0)
   assert.equal((await command('webhooks', 'remove', endpointName(NEW))).code, 1)
   const { entries } = (await desk.get('audit')).json
   const shown = JSON.stringify([entries, (await desk.get('webhooks')).json, added, again])
   for (const secret of ['secret-path', SECRET.slice(6)]) assert.ok(!shown.includes(secret))
   assert.deepEqual(
-    entries.slice(0, 3).map(({ action }: { action: string }) => action),
-    ['webhookRemoved', 'webhookSecretsChanged', 'webhookAdded'],
+    entries.slice(0, 5).map(({ action }: { action: string }) => action),
+    ['webhookRemoved', 'webhookEventsChosen', 'webhookSecretsChanged', 'webhookSecretsChanged', 'webhookAdded'],
   )
 })
 

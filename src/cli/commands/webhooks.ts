@@ -17,9 +17,25 @@ export const WEBHOOKS: readonly Command[] = [
     summary: 'send events to the endpoints that WEBHOOK_URL names, mail too, or change the secrets of known ones',
     details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
 that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.
-A chat's own webhook and a mail server (smtps://user:password@host?from=…&to=…) need no secret.`,
+A chat's own webhook and a mail server (smtps://user:password@host?from=…&to=…) need no secret. WEBHOOK_EVENTS says which kinds of events they are
+sent; without it a known one keeps its own.`,
     examples: ['node-ledger webhooks add'],
     load: async () => (await import('../desk/webhooks.ts')).add,
+  },
+  {
+    name: 'webhooks events',
+    group: 'decide',
+    summary: 'say which kinds of events an endpoint is sent',
+    details: `From now on. What waits for it of other kinds is not sent any more; kinds that are new to it begin with what happens next.`,
+    args: [
+      { name: 'endpoint', help: 'as "webhooks list" shows it' },
+      { name: 'events', help: 'all, or kinds with commas' },
+    ],
+    examples: [
+      'node-ledger webhooks events <endpoint> payment.held,funds.low',
+      'node-ledger webhooks events <endpoint> all',
+    ],
+    load: async () => (await import('../desk/webhooks.ts')).choose,
   },
   {
     name: 'webhooks remove',

@@ -1,6 +1,8 @@
 // The commands `node-ledger webhooks …`: the endpoints, what was delivered to them and what not, sending again. They need no chain.
+import { choiceText } from '../../domain/webhooks/choice.ts'
 import {
   addWebhook,
+  chooseEvents,
   enableWebhook,
   listDeliveries,
   listWebhooks,
@@ -15,7 +17,16 @@ import { table, tableOf } from '../output.ts'
 
 type Row = Record<string, unknown>
 
-const ENDPOINT_COLUMNS = ['endpoint', 'active', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError']
+const ENDPOINT_COLUMNS = [
+  'endpoint',
+  'active',
+  'events',
+  'pending',
+  'failingSince',
+  'disabledAt',
+  'lastSuccessAt',
+  'lastError',
+]
 const DELIVERY_COLUMNS = ['id', 'createdAt', 'type', 'endpoint', 'state', 'attempts', 'dueAt']
 
 /** `webhooks list`. */
@@ -62,20 +73,29 @@ export async function enable(call: Call): Promise<ExitCode> {
 /** `webhooks add`: the endpoints that WEBHOOK_URL names here. Neither a URL nor a secret is taken from the command line. */
 export async function add(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async (ledger) => {
-    const { urls, secrets } = ledger.config.webhooks
+    const { urls, secrets, events } = ledger.config.webhooks
     if (urls.length === 0)
       throw new UsageError(
         'WEBHOOK_URL, and WEBHOOK_SECRET for what is signed, or their _FILE forms, name what is to be added: set them.',
       )
     const done: object[] = []
-    for (const url of urls)
-      done.push(
-        accepted(
-          await addWebhook(ledger, actorHere(), { url, ...(secrets.length > 0 && { secret: secrets.join(',') }) }),
-          call,
-        ),
-      )
+    for (const [i, url] of urls.entries()) {
+      const given = {
+        ...{ url, ...(secrets.length > 0 && { secret: secrets.join(',') }) },
+        ...(events?.[i] && { events: choiceText(events[i]) }),
+      }
+      done.push(accepted(await addWebhook(ledger, actorHere(), given), call))
+    }
     await call.out.result({ endpoints: done }, 'Events are sent there from now on.')
+    return EXIT.done
+  })
+}
+
+/** `webhooks events`. */
+export async function choose(call: Call): Promise<ExitCode> {
+  return await withDatabase(call.io, async (ledger) => {
+    const done = accepted(await chooseEvents(ledger, actorHere(), fieldsOf(call)), call)
+    await call.out.result(done, `From now on it is told: ${(done as { events: string }).events}.`)
     return EXIT.done
   })
 }

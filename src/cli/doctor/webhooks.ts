@@ -13,7 +13,10 @@ const LOOKUP_MS = 5_000
 const CHECK = 'webhooks'
 
 /** `pool` is null where there is no ledger with endpoints. */
-export async function lookAtWebhooks({ urls, allowPrivate }: WebhooksConfig, pool: Pool | null): Promise<Finding[]> {
+export async function lookAtWebhooks(
+  { urls, allowPrivate }: Omit<WebhooksConfig, 'events'>,
+  pool: Pool | null,
+): Promise<Finding[]> {
   return await look(CHECK, async () => {
     if (!pool) return unknown(CHECK, 'there is no ledger to ask for endpoints')
     const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]

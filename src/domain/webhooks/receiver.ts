@@ -1,5 +1,6 @@
 // What a receiver's URL says of it: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's:
 // smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org&events=payment.held,funds.low
+import { kindsOf, readChoice } from './choice.ts'
 import { KINDS } from './kinds.ts'
 
 /** The field for text, by the host of a chat's webhook. */
@@ -51,7 +52,7 @@ export function mailTargetOf(text: string): MailTarget | null {
   const [from = '', ...more] = searchParams.getAll('from')
   const to = searchParams.getAll('to')
   const events = searchParams.get('events')
-  const kinds = events === 'all' ? Object.keys(KINDS) : (events?.split(',') ?? MAILED)
+  const { kinds, unknown } = events === null ? { kinds: MAILED, unknown: [] } : readChoice(events)
   const isWhole =
     hostname !== '' &&
     user !== null &&
@@ -61,7 +62,7 @@ export function mailTargetOf(text: string): MailTarget | null {
     to.length > 0 &&
     to.length <= RECIPIENTS_MAX &&
     [from, ...to].every((address) => ADDRESS.test(address)) &&
-    kinds.every((kind) => kind in KINDS) &&
+    unknown.length === 0 &&
     [...searchParams.keys()].every((name) => ['from', 'to', 'events'].includes(name))
   if (!isWhole) return null
   return {
@@ -69,9 +70,13 @@ export function mailTargetOf(text: string): MailTarget | null {
     port: port === '' ? (PORTS[protocol] ?? 0) : Number(port),
     tls: protocol === 'smtps:',
     user: user === '' ? null : user,
-    ...{ from, to, events: kinds },
+    ...{ from, to, events: kindsOf(kinds) },
   }
 }
+
+/** The text of the events that a mail server's URL names itself; null where it names none, or is none. */
+export const eventsInUrl = (url: string): string | null =>
+  isMail(url) && URL.canParse(url) ? new URL(url).searchParams.get('events') : null
 
 /** A URL as it is kept, and what is secret: of a mail server its password, else what events are signed with. */
 export function receiverOf(url: string, secrets: readonly string[]): { url: string; secrets: readonly string[] } {

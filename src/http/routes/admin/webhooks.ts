@@ -1,6 +1,7 @@
 // /api/admin/webhooks: the endpoints, the delivery log, sending again.
 import {
   addWebhook,
+  chooseEvents,
   enableWebhook,
   listDeliveries,
   listWebhooks,
@@ -14,5 +15,6 @@ export const webhookRoutes = [
   actRoute('webhooks/remove', 'operate', removeWebhook),
   readingRoute('webhooks/deliveries', listDeliveries),
   actRoute('webhooks/deliveries/:id/redeliver', 'operate', redeliver),
+  actRoute('webhooks/events', 'operate', chooseEvents),
   actRoute('webhooks/enable', 'operate', enableWebhook),
 ]

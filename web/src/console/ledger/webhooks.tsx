@@ -18,6 +18,12 @@ export function Webhooks() {
   )
 }
 
+const EVENTS = {
+  name: 'events',
+  label: 'Kinds of events, with commas, or all',
+  placeholder: 'payment.held,funds.low',
+} as const
+
 function Endpoints() {
   const reading = useAdmin('webhooks')
   return (
@@ -41,6 +47,7 @@ function Endpoints() {
               label: 'Signing secret (two with a comma while it is rotated; none for a chat or mail)',
               placeholder: 'whsec_…',
             },
+            EVENTS,
           ]}
           did={({ endpoint, added }) => `${endpoint} ${added ? 'gets events from now on' : 'has these secrets now'}.`}
         />
@@ -69,12 +76,13 @@ function Endpoints() {
 const ENDPOINTS: readonly Column<Endpoint>[] = [
   { heading: 'Endpoint', cell: ({ endpoint }) => <code className="outcome">{endpoint}</code> },
   { heading: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { heading: 'Events', cell: ({ events }) => <span className="whole">{events.replaceAll(',', ', ')}</span> },
   { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString('en-US') },
   { heading: 'Last success', cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="never" /> },
   { heading: 'Last error', cell: ({ lastError }) => <span className="whole">{lastError ?? 'none'}</span> },
   {
     heading: 'Decide',
-    cell: ({ endpoint, active, disabledAt }) => (
+    cell: ({ endpoint, active, disabledAt, events }) => (
       <div className="buttons">
         {disabledAt && (
           <ActButton
@@ -84,6 +92,16 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             body={{ endpoint }}
             says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
             did={() => 'It is sent to again.'}
+          />
+        )}
+        {active && (
+          <ActButton
+            label="Choose events"
+            act="webhooks/events"
+            body={{ endpoint }}
+            fields={[{ ...EVENTS, required: true, value: events }]}
+            says={`From now on ${endpoint} is sent these kinds of events. What waits for it of others is not sent any more.`}
+            did={(done) => `It is sent: ${done.events}.`}
           />
         )}
         {active && (
