@@ -212,7 +212,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['web/src/console'],
     may: ['api', 'client/src', 'web/src', 'web/src/ui'],
-    packages: ['@tanstack/react-query', 'react', 'wouter'],
+    packages: ['@simplewebauthn/browser', '@tanstack/react-query', 'react', 'wouter'],
   },
   {
     of: ['web/src/app.tsx', 'web/src/main.tsx'],

@@ -8,9 +8,9 @@ import { noBrowser } from '../support/chromium.ts'
 import { type Service, type WellKnown, wallet } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from '../webhooks/receiver.ts'
+import { testKeys } from './console/keys.ts'
+import { testRefundMany } from './console/refund-many.ts'
 import { openConsole } from './console.ts'
-import { testKeys } from './console-keys.ts'
-import { testRefundMany } from './refund-many.ts'
 
 const BASIC_WEI = 10n ** 16n
 const ODD_WEI = BASIC_WEI + 7n

@@ -41,23 +41,55 @@ export async function enter(given: string, keep: boolean): Promise<void> {
   }
 }
 
-/** Forgets the key and everything that was read with it. */
+/** Forgets the key and everything that was read with it. A session ends with that. */
 export function leave(): void {
+  // Where it does not get through, the session ends by itself.
+  if (own?.passkeyId) void ask('POST', 'keys/self/sign-out').catch(() => undefined)
+  forget()
+}
+
+function forget(): void {
   key = null
   own = null
   sessionStorage.removeItem(KEPT)
   queries.removeQueries({ queryKey: ['admin'] })
 }
 
+let shutOut: () => void = () => undefined
+/** Calls back when the service does not take the key any more that it took before: it has ended, or was revoked. */
+export function onShutOut(listener: () => void): void {
+  shutOut = listener
+}
+
 /** Asks one of the operator's routes; amounts come as bigint, times as Date. */
 async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
-  const response = await fetch(`/api/admin/${path}`, {
+  const given = key
+  const headers = {
+    'x-admin-key': given ?? '',
+    ...(method === 'POST' && { 'idempotency-key': crypto.randomUUID() }),
+  }
+  try {
+    return await request<T>(method, `/api/admin/${path}`, headers, body)
+  } catch (error) {
+    if (error instanceof LedgerError && error.status === 401 && own !== null && given === key) {
+      forget()
+      shutOut()
+    }
+    throw error
+  }
+}
+
+/** Asks a route; amounts come as bigint, times as Date. */
+export async function request<T>(
+  method: 'GET' | 'POST',
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body?: object,
+): Promise<T> {
+  const response = await fetch(path, {
     method,
     credentials: 'omit',
-    headers: {
-      'x-admin-key': key ?? '',
-      ...(method === 'POST' && { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() }),
-    },
+    headers: { ...headers, ...(method === 'POST' && { 'content-type': 'application/json' }) },
     ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
   }).catch((cause: unknown) => {
     throw refusal(null, 'The service could not be reached.', cause)
@@ -72,7 +104,9 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
 }
 
 /** The answer of an operation, as the document has it. */
-type AnswerOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Body } } } }
+export type AnswerOf<Operation> = Operation extends {
+  responses: { 200: { content: { 'application/json': infer Body } } }
+}
   ? Revived<Body>
   : never
 /** The routes of one method that answer JSON, as the document names their paths. */
@@ -180,6 +214,8 @@ export type TrendBin = Trends['bins'][number]
 export interface Preview extends Shape<'Preview'> {}
 export interface Reconciliation extends Shape<'Reconciliation'> {}
 export interface AdminKey extends Shape<'AdminKey'> {}
+export interface Passkey extends Shape<'Passkey'> {}
+export interface Invitation extends Shape<'Invitation'> {}
 export interface Proposal extends Shape<'Proposal'> {}
 export interface Endpoint extends Shape<'Endpoint'> {}
 export interface Delivery extends Shape<'Delivery'> {}

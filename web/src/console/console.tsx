@@ -1,13 +1,12 @@
-// The operator's console: the key at the door, and its sections.
-import { LedgerError } from '@node-ledger/client'
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+// The operator's console: its door, and its sections behind it.
+import { useEffect, useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { useSite } from '../site.ts'
-import { Page, Section as Part } from '../ui/page.tsx'
-import { Empty, Failed } from '../ui/states.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
-import { enter, keptKey, leave, ownKey } from './admin.ts'
+import { leave, onShutOut, ownKey } from './admin.ts'
+import { Door } from './door.tsx'
 import { Audit } from './ledger/audit.tsx'
 import { Books } from './ledger/books.tsx'
 import { Keys } from './ledger/keys.tsx'
@@ -47,15 +46,16 @@ type Section = keyof typeof SECTIONS
 
 export function Console() {
   const { section = '' } = useParams<{ section?: string }>()
-  const [inside, setInside] = useState(false)
-  if (!inside) {
+  const [place, setPlace] = useState<'outside' | 'inside' | 'shutOut'>('outside')
+  useEffect(() => onShutOut(() => setPlace('shutOut')), [])
+  if (place !== 'inside') {
     return (
       <Page title="Operator console" lead="For the operator of this ledger.">
-        <Door opened={() => setInside(true)} />
+        <Door wasInside={place === 'shutOut'} opened={() => setPlace('inside')} />
       </Page>
     )
   }
-  return <Inside section={section in SECTIONS ? (section as Section) : ''} left={() => setInside(false)} />
+  return <Inside section={section in SECTIONS ? (section as Section) : ''} left={() => setPlace('outside')} />
 }
 
 function Inside({ section, left }: { section: Section; left: () => void }) {
@@ -113,53 +113,4 @@ function WhoseKey() {
   const own = ownKey()
   if (own === null) return null
   return <span className="note">{own.id === null ? own.label : `${own.label}: ${own.scopes.join(', ')}`}</span>
-}
-
-function Door({ opened }: { opened: () => void }) {
-  const knock = useMutation({
-    mutationFn: ({ key, keep }: { key: string; keep: boolean }) => enter(key, keep),
-    onSuccess: opened,
-  })
-  const { mutate } = knock
-  useEffect(() => {
-    const key = keptKey()
-    if (key !== null) mutate({ key, keep: true })
-  }, [mutate])
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    mutate({ key: String(form.get('key')).trim(), keep: form.get('keep') !== null })
-  }
-  return (
-    <Part title="Your key">
-      <form className="stack narrow" onSubmit={submit}>
-        <label className="field">
-          <span>Admin key</span>
-          <input name="key" type="password" required autoComplete="off" />
-        </label>
-        <label className="bar">
-          <span>Keep it for this tab until I leave</span>
-          <input name="keep" type="checkbox" />
-        </label>
-        {knock.error && <Failed error={inWords(knock.error)} />}
-        <button type="submit" className="button main" disabled={knock.isPending}>
-          {knock.isPending ? 'Trying…' : 'Enter'}
-        </button>
-        <p className="note">
-          A key of the ledger, which another operator or <code>node-ledger admin-keys create</code> makes, or one of{' '}
-          <code>ADMIN_KEY</code>; on an embedded ledger that is in <code>secrets.json</code> of the data directory. It
-          is kept in this page’s memory alone, and gone when you leave or reload, unless you have it kept for this tab:
-          then a script that got into this page could read it.
-        </p>
-      </form>
-    </Part>
-  )
-}
-
-function inWords(error: Error): Error {
-  if (!(error instanceof LedgerError)) return error
-  if (error.status === 401) return new Error('The service does not know this key.')
-  if (error.status === 404)
-    return new Error('This service has no admin key: make one with "node-ledger admin-keys create".')
-  return error
 }

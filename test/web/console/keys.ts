@@ -1,14 +1,16 @@
-// Stories of admin keys at the console: one made for somebody, used with the rights it has, and revoked; and a second person who confirms.
+// Stories of admin keys and passkeys at the console: one made for somebody, used with the rights it has, and revoked; and a second person who confirms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect } from '../../src/db/core/sql.ts'
-import { createKey } from '../../src/operator/keys/admin-keys.ts'
-import type { ConsoleUnderTest } from './console.ts'
+import { connect } from '../../../src/db/core/sql.ts'
+import { createKey } from '../../../src/operator/keys/admin-keys.ts'
+import type { ConsoleUnderTest } from '../console.ts'
+import { testPasskeys } from './passkeys.ts'
 
 /** Declares them, within the describe of the console. */
 export function testKeys(opened: ConsoleUnderTest): void {
   testOneKey(opened)
   testSecondPerson(opened)
+  testPasskeys(opened)
 }
 
 function testOneKey(opened: ConsoleUnderTest): void {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { wallet } from '../support/service.ts'
-import { until } from '../support/until.ts'
-import type { ConsoleUnderTest } from './console.ts'
+import { wallet } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import type { ConsoleUnderTest } from '../console.ts'
 
 const ODD_WEI = 10n ** 16n + 7n
 

@@ -1,0 +1,166 @@
+// The console's door: by an invitation, by a passkey, or by a key.
+import { LedgerError } from '@node-ledger/client'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { Time } from '../ui/facts.tsx'
+import { Section } from '../ui/page.tsx'
+import { Failed, Shown } from '../ui/states.tsx'
+import { enter, keptKey } from './admin.ts'
+import { codeInPage, forgetCode, makePasskey, signIn, useInvitation, usePasskeyOffer } from './passkeys.ts'
+
+interface DoorProps {
+  /** True where the key that was used has ended, or was revoked. */
+  wasInside: boolean
+  opened: () => void
+}
+
+export function Door({ wasInside, opened }: DoorProps) {
+  const [code, setCode] = useState(codeInPage)
+  const [keep, setKeep] = useState(false)
+  useEffect(() => {
+    // A link that is opened in a tab that is here already changes its address alone.
+    const read = () => setCode(codeInPage())
+    addEventListener('hashchange', read)
+    return () => removeEventListener('hashchange', read)
+  }, [])
+  const keeping = { keep, setKeep }
+  if (code !== null) {
+    const leave = () => {
+      forgetCode()
+      setCode(null)
+    }
+    return <Invitation code={code} {...keeping} opened={opened} leave={leave} />
+  }
+  return (
+    <>
+      {wasInside && (
+        <p className="notice" role="status">
+          Your key opens no more: it has ended, or was revoked. What you had not sent yet is not done.
+        </p>
+      )}
+      <ByPasskey {...keeping} opened={opened} />
+      <ByKey {...keeping} opened={opened} />
+    </>
+  )
+}
+
+interface Keeping {
+  /** Whether what opens is kept for the tab, by whichever way one comes in. */
+  keep: boolean
+  setKeep: (keep: boolean) => void
+}
+type WayProps = Keeping & { opened: () => void }
+
+function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
+  return (
+    <label className="bar">
+      <span>Keep {what} for this tab until I leave</span>
+      <input type="checkbox" checked={keep} onChange={({ target }) => setKeep(target.checked)} />
+    </label>
+  )
+}
+
+/** Shown where somebody can sign in so. */
+function ByPasskey({ opened, ...keeping }: WayProps) {
+  const offer = usePasskeyOffer()
+  const entry = useMutation({ mutationFn: () => signIn(keeping.keep), onSuccess: opened })
+  if (!offer.data?.offered) return null
+  return (
+    <Section title="Your passkey">
+      <div className="stack narrow">
+        <Keep what="my session" {...keeping} />
+        {entry.error && <Failed error={entry.error} />}
+        <button type="button" className="button main" disabled={entry.isPending} onClick={() => entry.mutate()}>
+          {entry.isPending ? 'Waiting for your device…' : 'Sign in with a passkey'}
+        </button>
+        <p className="note">
+          Your device asks for your finger, your face or a PIN. You are in for eight hours at most.
+        </p>
+      </div>
+    </Section>
+  )
+}
+
+function Invitation({ code, opened, leave, ...keeping }: WayProps & { code: string; leave: () => void }) {
+  const invited = useInvitation(code)
+  const making = useMutation({
+    mutationFn: () => makePasskey(code, keeping.keep),
+    onSuccess: () => {
+      forgetCode()
+      opened()
+    },
+  })
+  return (
+    <Section title="You are invited">
+      <div className="stack narrow">
+        <Shown reading={invited} lines={2}>
+          {({ label, scopes, passkeyExpiresAt }) => (
+            <>
+              <p>
+                To act here as <strong>{label}</strong>, with these rights: {scopes.join(', ')}. Your device makes a
+                passkey, by which you sign in from then on, until <Time at={passkeyExpiresAt} ahead />.
+              </p>
+              <Keep what="my session" {...keeping} />
+              {making.error && <Failed error={making.error} />}
+              <button type="button" className="button main" disabled={making.isPending} onClick={() => making.mutate()}>
+                {making.isPending ? 'Waiting for your device…' : 'Make a passkey'}
+              </button>
+              <p className="note">
+                It stays on your device or in your password manager; this service gets its public half alone. The link
+                works once.
+              </p>
+            </>
+          )}
+        </Shown>
+        <button type="button" className="button quiet" onClick={leave}>
+          I have a key or a passkey already
+        </button>
+      </div>
+    </Section>
+  )
+}
+
+function ByKey({ opened, ...keeping }: WayProps) {
+  const knock = useMutation({
+    mutationFn: ({ key, keep }: { key: string; keep: boolean }) => enter(key, keep),
+    onSuccess: opened,
+  })
+  const { mutate } = knock
+  useEffect(() => {
+    const key = keptKey()
+    if (key !== null) mutate({ key, keep: true })
+  }, [mutate])
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    mutate({ key: String(new FormData(event.currentTarget).get('key')).trim(), keep: keeping.keep })
+  }
+  return (
+    <Section title="Your key">
+      <form className="stack narrow" onSubmit={submit}>
+        <label className="field">
+          <span>Admin key</span>
+          <input name="key" type="password" required autoComplete="off" />
+        </label>
+        <Keep what="it" {...keeping} />
+        {knock.error && <Failed error={inWords(knock.error)} />}
+        <button type="submit" className="button main" disabled={knock.isPending}>
+          {knock.isPending ? 'Trying…' : 'Enter'}
+        </button>
+        <p className="note">
+          A key of the ledger, which another operator or <code>node-ledger admin-keys create</code> makes, or one of{' '}
+          <code>ADMIN_KEY</code>; on an embedded ledger that is in <code>secrets.json</code> of the data directory. It
+          is kept in this page’s memory alone, and gone when you leave or reload, unless you have it kept for this tab:
+          then a script that got into this page could read it. The same goes for what a passkey opens.
+        </p>
+      </form>
+    </Section>
+  )
+}
+
+function inWords(error: Error): Error {
+  if (!(error instanceof LedgerError)) return error
+  if (error.status === 401) return new Error('The service does not know this key.')
+  if (error.status === 404)
+    return new Error('This service has no admin key: make one with "node-ledger admin-keys create".')
+  return error
+}

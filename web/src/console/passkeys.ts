@@ -1,0 +1,72 @@
+// Signing in by a passkey, and making one by an invitation. What either gives is an admin key, which the console takes like any other. The library that
+// speaks with the browser is loaded when somebody presses a button.
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser'
+import { useQuery } from '@tanstack/react-query'
+import type { paths } from '../../../api/admin.ts'
+import type { Reading } from '../ledger.ts'
+import { type AnswerOf, enter, request } from './admin.ts'
+
+type Offer = AnswerOf<paths['/api/passkeys']['get']>
+type Session = AnswerOf<paths['/api/passkeys/sign-in']['post']>
+/** Whom an invitation is for, and what the browser is asked for. */
+export type Invited = AnswerOf<paths['/api/passkeys/invitation']['post']>
+
+const post = <T>(path: string, body: object) => request<T>('POST', `/api/passkeys${path}`, {}, body)
+
+/** Whether people can sign in by a passkey here. */
+export function usePasskeyOffer(): Reading<Offer> {
+  return useQuery<Offer, Error>({ queryKey: ['passkeys'], queryFn: () => request<Offer>('GET', '/api/passkeys') })
+}
+
+/** The invitation of a code. */
+export function useInvitation(code: string): Reading<Invited> {
+  return useQuery<Invited, Error>({
+    queryKey: ['invitation', code],
+    queryFn: () => post<Invited>('/invitation', { code }),
+    // What was asked for holds a few minutes, and is asked for again where it is used.
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+}
+
+/** Signs in; `keep` keeps the key for the tab. */
+export async function signIn(keep: boolean): Promise<void> {
+  const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>('/challenge', {})
+  const { startAuthentication } = await import('@simplewebauthn/browser')
+  const credential = await startAuthentication({ optionsJSON }).catch(inWords(optionsJSON.rpId))
+  const { key } = await post<Session>('/sign-in', { credential })
+  await enter(key, keep)
+}
+
+/** Makes the passkey of an invitation, and signs in with it. */
+export async function makePasskey(code: string, keep: boolean): Promise<void> {
+  const { options } = await post<Invited>('/invitation', { code })
+  const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
+  const { startRegistration } = await import('@simplewebauthn/browser')
+  const credential = await startRegistration({ optionsJSON }).catch(inWords(optionsJSON.rp.id))
+  const { key } = await post<Session>('/make', { code, credential })
+  await enter(key, keep)
+}
+
+/** What a browser refuses, in words. */
+const inWords =
+  (name = '') =>
+  (cause: unknown): never => {
+    const { name: kind, message } = cause as Error
+    if (kind === 'NotAllowedError')
+      throw new Error('No passkey was used: it was cancelled, took too long, or this device has none.', { cause })
+    if (kind === 'SecurityError' || kind === 'WebAuthnError')
+      throw new Error(`Browsers use passkeys of this service under the name “${name}”: open the console there.`, {
+        cause,
+      })
+    throw new Error(`The browser could not use a passkey: ${message}`, { cause })
+  }
+
+const CODE = /^#invite=(nli_[\w-]+)$/
+/** The invitation that the page was opened with; null where it was opened with none. */
+export const codeInPage = (): string | null => CODE.exec(location.hash)?.[1] ?? null
+/** Takes the code out of the page's address, once it is used or not wanted. */
+export const forgetCode = (): void => history.replaceState(history.state, '', location.pathname)
