@@ -48,7 +48,8 @@ export const bill: Bench = {
 }
 
 async function measure(shape: Shape, { quick, progress }: BenchOptions): Promise<Row[]> {
-  const world = await startWorld()
+  // No turn falls due meanwhile.
+  const world = await startWorld({}, { turns: { intervalSec: DAY_SEC, slotSec: 3_600 } })
   const open: { stop(): Promise<void> }[] = []
   const opened = async <T extends { stop(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
     const one = await opening

@@ -87,7 +87,8 @@ async function compareReads(
     const rows: Row[] = []
     for (const { what, template, maximum } of routes) {
       await expectSameAnswers(plain.origin, peer.origin, template.replace('%d', '1'))
-      const load = (origin: string, pages: number) => (sec: number) => requestRate(origin, template, pages, sec)
+      const load = (origin: string, pages: number) => (sec: number) =>
+        requestRate(origin, { template, maximum: pages }, sec)
       const loads = {
         memoised: load(memoised.origin, Math.min(maximum, PAGES)),
         plain: load(plain.origin, maximum),

@@ -23,6 +23,8 @@ const GOAL = 0.9
 const SHARED_GOAL = 0.8
 const PAGE_GOAL = 0.35
 const DISTRIBUTIONS_GOAL = 0.1
+/** Of the bytes of an answer, compressed. */
+const BYTES_GOAL = 0.2
 const NOT_MEMOISED = '/api/node/:id, not memoised'
 
 export const reads: Bench = {
@@ -125,7 +127,7 @@ async function fromDatabase(
   const api = await serve('api.ts', [url, 'plain'])
   try {
     const { ours, theirs } = await sideBySide(options, `a node’s page, from the database, ${how}`, {
-      ours: (sec) => requestRate(api.origin, '/api/node/%d', NODES, sec),
+      ours: (sec) => requestRate(api.origin, { template: '/api/node/%d', maximum: NODES }, sec),
       theirs: (sec) => statementRate(url, script, CONNECTIONS, sec),
     })
     const peer = `pgbench -M prepared, ${CONNECTIONS} connections too: ${perSecond(theirs, 'statements')}`
@@ -136,8 +138,10 @@ async function fromDatabase(
 }
 
 async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise<Row[]> {
-  const routes = [
-    { what: '/api/node/:id, memoised', template: '/api/node/%d', maximum: KEPT_PAGES },
+  const page = { template: '/api/node/%d', maximum: KEPT_PAGES }
+  const routes: { what: string; template: string; maximum: number; encoding?: 'br' }[] = [
+    { what: '/api/node/:id, memoised', ...page },
+    { what: '/api/node/:id, memoised, compressed', ...page, encoding: 'br' },
     { what: '/api/stats', template: '/api/stats', maximum: 1 },
     { what: '/api/nodes/:address', template: `/api/nodes/${await walletOfNode(pool, 1)}`, maximum: 1 },
   ]
@@ -147,19 +151,32 @@ async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise
   const bare = await serve('bare.ts', [api.origin, ...routes.flatMap(pathsOf)])
   try {
     const rows: Row[] = []
-    for (const { what, template, maximum } of routes) {
+    for (const { what, ...asked } of routes) {
       const { ours, theirs } = await sideBySide(options, what, {
-        ours: (sec) => requestRate(api.origin, template, maximum, sec),
-        theirs: (sec) => requestRate(bare.origin, template, maximum, sec),
+        ours: (sec) => requestRate(api.origin, asked, sec),
+        theirs: (sec) => requestRate(bare.origin, asked, sec),
       })
       const peer = `bare node:http, same bytes: ${perSecond(theirs, 'requests')}`
       rows.push(atLeast(what, perSecond(ours, 'requests'), peer, ours / theirs, GOAL))
     }
-    return rows
+    return [...rows, await bytesOnTheWire(api.origin)]
   } finally {
     await bare.stop()
     await api.stop()
   }
+}
+
+/** Bytes of a node's page for who takes it compressed, by those for who does not. */
+async function bytesOnTheWire(origin: string): Promise<Row> {
+  const sizeFor = async (encoding: string) => {
+    const { headers } = await fetch(`${origin}/api/node/1`, {
+      method: 'HEAD',
+      headers: { 'accept-encoding': encoding },
+    })
+    return Number(headers.get('content-length'))
+  }
+  const [packed, plain] = [await sizeFor('br'), await sizeFor('identity')]
+  return atMost('bytes of a node’s page, compressed', String(packed), `as it is: ${plain}`, packed / plain, BYTES_GOAL)
 }
 
 /** Requests and statements a second of both, measured in turn. */

@@ -1,6 +1,8 @@
-// Measures the time of a start: the service's process on a ready database until its first answer, and `npm start` from nothing until the
-// banner. The first is set beside a bare Node printing a line, for scale; the second beside the very parts started bare.
-import { spawn } from 'node:child_process'
+// Measures the time of a start: the service's process on a ready database until its first answer, a command of the command line, and `npm start`
+// until the banner, from nothing and where it ran before. The first two are set beside a bare Node printing a line, for scale; the third beside the
+// very parts started bare. It also weighs what is installed.
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startEmbeddedChain } from '../packages/embed/chain.ts'
@@ -16,13 +18,18 @@ import { settingsOn, startService } from './lib/service.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const READY_MS_MAX = 1_000
-const NOTHING_MS_MAX = 10_000
+const LAUNCHER = fileURLToPath(new URL('../bin/node-ledger.mjs', import.meta.url))
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const NOTHING_MS_MAX = 5_000
+const AGAIN_MS_MAX = 3_000
+const COMMAND_MS_MAX = 300
+const INSTALLED_MB_MAX = 60
 
 export const start: Bench = {
   name: 'start',
   about:
-    'Process to first answer on a ready database and chain; `npm start` from nothing, as installed, to the banner.',
-  run: async (options) => [...(await onReadyParts(options)), await fromNothing(options)],
+    'Process to first answer on a ready database and chain; a command; `npm start`, as installed, to the banner; and megabytes that are installed.',
+  run: async (options) => [...(await onReadyParts(options)), ...(await asInstalled(options)), installed(options)],
 }
 
 /** If nothing can be written beside the code, every start compiles it again. */
@@ -35,6 +42,7 @@ async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
     const settings = settingsOn(world)
     const ours: number[] = []
     const compiling: number[] = []
+    const commands: number[] = []
     const bare: number[] = []
     // The first run does the work of a ledger's first start, and compiles; it is not counted.
     for (let run = 0; run <= (quick ? 1 : 10); run++) {
@@ -42,6 +50,7 @@ async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
       if (run === 0) continue
       ours.push(service)
       compiling.push(await timed(() => firstAnswer({ ...settings, ...COMPILING })))
+      commands.push(await timed(() => command(settings)))
       bare.push(await timed(bareLine))
     }
     progress('on a ready database: done')
@@ -49,28 +58,66 @@ async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
     return [
       row('process to first answer', median(ours), peer, median(bare), READY_MS_MAX),
       row('the same, nothing compiled before', median(compiling), peer, median(bare), READY_MS_MAX),
+      row('node-ledger tiers list', median(commands), peer, median(bare), COMMAND_MS_MAX),
     ]
   } finally {
     await world.close()
   }
 }
 
-async function fromNothing({ quick, progress }: BenchOptions): Promise<Row> {
-  const ours: number[] = []
+async function asInstalled({ quick, progress }: BenchOptions): Promise<Row[]> {
+  const nothing: number[] = []
+  const again: number[] = []
   const parts: number[] = []
   for (let run = 0; run < (quick ? 1 : 5); run++) {
-    ours.push(await timed(async () => (await startService(['npm', 'start'], {})).stop))
+    const DATA_DIR = join(temporaryDirectory(), 'data')
+    const npmStart = async () => (await startService(['npm', 'start'], { DATA_DIR })).stop
+    nothing.push(await timed(npmStart))
+    again.push(await timed(npmStart))
     parts.push(await timed(bareParts))
-    progress(`from nothing: run ${run + 1}`)
+    progress(`npm start: run ${run + 1}`)
   }
-  return row(
-    'npm start from nothing',
-    median(ours),
-    'PostgreSQL and chain with contract',
-    median(parts),
-    NOTHING_MS_MAX,
-  )
+  const peer = 'PostgreSQL and chain with contract'
+  return [
+    row('npm start from nothing', median(nothing), peer, median(parts), NOTHING_MS_MAX),
+    row('npm start where it ran before', median(again), peer, median(parts), AGAIN_MS_MAX),
+  ]
 }
+
+/** What the image holds of packages: the Dockerfile's own commands, run in a folder; and what is the service's own. */
+function installed({ progress }: BenchOptions): Row {
+  const folder = temporaryDirectory()
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    'toolchain/package.json',
+    'client/package.json',
+    'web/package.json',
+  ]) {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    cpSync(join(ROOT, name), join(folder, name))
+  }
+  const [, install = ''] =
+    /^RUN (npm ci --omit=dev[\s\S]*?[^\\])\n\n/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? []
+  execFileSync('sh', ['-ec', install], { cwd: folder, stdio: 'ignore' })
+  const packages = megabytesOf(join(folder, 'node_modules'))
+  rmSync(folder, { recursive: true })
+  const own = ['src', 'bin', 'migrations', 'api', 'web/dist'].reduce(
+    (sum, name) => sum + megabytesOf(join(ROOT, name)),
+    0,
+  )
+  progress('installed: done')
+  return {
+    ...{ what: 'installed in the image, beside Node', ours: `${Math.round(packages + own)} MB`, ratio: null },
+    ...{ peer: `packages ${Math.round(packages)} MB`, goal: `at most ${INSTALLED_MB_MAX} MB` },
+    met: packages + own <= INSTALLED_MB_MAX,
+  }
+}
+
+const megabytesOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1e6
 
 /** The goal is a time; the peer is there for scale. */
 function row(what: string, ours: number, peer: string, theirs: number, goalMs: number): Row {
@@ -98,6 +145,15 @@ async function firstAnswer(settings: Record<string, string>) {
   const answer = await fetch(`${service.url}/api/stats`)
   if (!answer.ok) throw new Error(`GET /api/stats: ${answer.status}`)
   return service.stop
+}
+
+/** Runs to its end. */
+async function command(settings: Record<string, string>) {
+  const env = { ...process.env, ...settings }
+  const child = spawn(process.execPath, [LAUNCHER, 'tiers', 'list'], { env, stdio: 'ignore' })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  if (code !== 0) throw new Error(`tiers list: exit ${code}`)
+  return async () => {}
 }
 
 async function bareLine() {

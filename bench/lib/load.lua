@@ -1,16 +1,17 @@
 -- The requests of a load: paths of a template with a number drawn from 1 to a maximum, each from a client of its own, so that no rate
 -- limit is met. Prints what came of it as a line of JSON.
---   wrk ... -s load.lua <origin> -- <template> <maximum>
-local template, maximum
+--   wrk ... -s load.lua <origin> -- <template> <maximum> [<encoding that is taken>]
+local template, maximum, encoding
 
 function init(args)
   template = args[1]
   maximum = tonumber(args[2])
+  encoding = args[3]
 end
 
 function request()
   local client = string.format('10.%d.%d.%d', math.random(0, 255), math.random(0, 255), math.random(0, 255))
-  return wrk.format('GET', string.format(template, math.random(1, maximum)), { ['x-forwarded-for'] = client })
+  return wrk.format('GET', string.format(template, math.random(1, maximum)), { ['x-forwarded-for'] = client, ['accept-encoding'] = encoding })
 end
 
 function done(summary, latency)

@@ -21,9 +21,17 @@ export function missingTools(): string | null {
   return findPgbench() === null ? 'needs pgbench (Debian: apt install postgresql)' : null
 }
 
-/** Requests a second for paths of a template whose `%d` is drawn from 1 to `maximum`. Throws when one failed. */
-export async function requestRate(origin: string, template: string, maximum: number, sec: number): Promise<number> {
+/**
+ * Requests a second for paths of a template whose `%d` is drawn from 1 to `maximum`; `encoding`: the one that is taken compressed. Throws when
+ * one failed.
+ */
+export async function requestRate(
+  origin: string,
+  { template, maximum, encoding }: { template: string; maximum: number; encoding?: 'br' },
+  sec: number,
+): Promise<number> {
   const args = ['-t1', `-c${IN_FLIGHT}`, `-d${sec}s`, '-s', LUA, origin, '--', template, String(maximum)]
+  if (encoding) args.push(encoding)
   const { stdout } = await run('wrk', args)
   const found = /\{.*\}/.exec(stdout)?.[0]
   if (found === undefined) throw new Error(`wrk said:\n${stdout}`)

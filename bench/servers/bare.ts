@@ -9,10 +9,13 @@ const OWN = ['date', 'connection', 'keep-alive']
 
 const [origin = '', ...paths] = process.argv.slice(2)
 const answers = new Map<string, { headers: IncomingHttpHeaders; body: Buffer }>()
-for (const [index, path] of paths.entries()) answers.set(path, await copyOf(path, index))
+/** As it is and compressed. */
+const ENCODINGS = ['', 'br']
+for (const [index, path] of paths.entries())
+  for (const encoding of ENCODINGS) answers.set(path + encoding, await copyOf(path, index, encoding))
 
 const server = createServer((request, response) => {
-  const answer = answers.get(request.url ?? '')
+  const answer = answers.get((request.url ?? '') + (request.headers['accept-encoding'] ?? ''))
   if (!answer) return void response.writeHead(404).end()
   response.writeHead(200, answer.headers)
   response.end(answer.body)
@@ -21,9 +24,14 @@ server.keepAliveTimeout = 75_000
 server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`))
 process.once('SIGTERM', () => process.exit())
 
-function copyOf(path: string, client: number): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
+function copyOf(
+  path: string,
+  client: number,
+  encoding: string,
+): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
   return new Promise((resolve, reject) => {
-    const headers = { 'x-forwarded-for': `10.0.${client >> 8}.${client & 255}` }
+    const from = `10.0.${client >> 8}.${client & 255}`
+    const headers = { 'x-forwarded-for': from, ...(encoding && { 'accept-encoding': encoding }) }
     get(origin + path, { headers }, (answer) => {
       const parts: Buffer[] = []
       answer.on('data', (part: Buffer) => parts.push(part))

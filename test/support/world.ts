@@ -127,12 +127,14 @@ export interface WorldOptions extends TestChainOptions {
   rpcTimeoutMs?: number
   /** Its findings about the chain. */
   facts?: ChainFacts
+  /** Time between two turns of a node, and of a tier's cohorts. */
+  turns?: { intervalSec: number; slotSec: number }
 }
 
 /** Starts one. About a third of a second. */
 export async function startWorld(
   rules: Partial<Rules> = {},
-  { maxPerWallet = 20n, between, rpcTimeoutMs, facts, ...chainOptions }: WorldOptions = {},
+  { maxPerWallet = 20n, between, rpcTimeoutMs, facts, turns, ...chainOptions }: WorldOptions = {},
 ): Promise<World> {
   const [database, chain] = await Promise.all([createDatabase(), startTestChain(chainOptions)])
   const path = await between?.(chain.rpcUrl, database.url)
@@ -144,7 +146,7 @@ export async function startWorld(
   const directUrl = database.url
   const locks = keptLocks(directUrl)
   const ctx = { ...contextOf({ chain, rpc, pool, directUrl, ...contracts }, rules, facts), lock: locks.take }
-  await enterTerms(pool, chain, contracts.token)
+  await enterTerms(pool, chain, contracts.token, turns)
   return worldOn({
     ...{ chain, rpc, pool, directUrl, ctx, ...contracts },
     async close() {
