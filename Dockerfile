@@ -25,10 +25,12 @@ COPY package.json package-lock.json ./
 COPY toolchain/package.json toolchain/
 COPY client/package.json client/
 COPY web/package.json web/
-# The service runs none of what the packages bring for those who develop with them, nor what others load of the library for passkeys; nor does it need the workspaces.
+# The service runs none of what the packages bring for those who develop with them (types, sources, maps) or load them in another form; nor does it
+# need the workspaces.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
- && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
- && rm -r node_modules/@simplewebauthn/server/script node_modules/@peculiar/*/build/es2015 \
+ && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
+ && rm -r node_modules/viem/_cjs node_modules/ox/_cjs node_modules/@simplewebauthn/server/script node_modules/@peculiar/*/build/es2015 \
+ && find node_modules -type d -empty -delete \
  && rm -r node_modules/@node-ledger
 
 FROM ${NODE_IMAGE}
