@@ -22,11 +22,11 @@ const TRANSPORTS_MAX = 8
 /** What a browser is asked for to make a passkey: one that it finds by itself, and whose holder it verifies. */
 export function creationOptions(
   { id }: RelyingParty,
-  { label, challenge }: { label: string; challenge: string },
+  { label, challenge, site }: { label: string; challenge: string; site: string },
 ): PublicKeyCredentialCreationOptionsJSON {
   return {
     challenge: encode(challenge),
-    rp: { id, name: 'Node Ledger' },
+    rp: { id, name: site },
     // Of another passkey of the same person the new one takes no place.
     user: { id: randomBytes(USER_BYTES).toString('base64url'), name: label, displayName: label },
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),

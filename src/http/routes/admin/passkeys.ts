@@ -24,6 +24,8 @@ import type { Tools } from '../../tools.ts'
 /** As for signing in with a wallet. */
 const ATTEMPTS_PER_MINUTE = 20
 const ASKED_PER_MINUTE = 60
+/** What a device calls this service where the operator has no name of their own. */
+const SITE = 'Node Ledger'
 /** How old the word may be that somebody can sign in. */
 const AGE_MAX_MS = 3_000
 
@@ -79,7 +81,8 @@ const invitation = (tools: Tools): Route => ({
     const invited = await tools.queryPrimary((sql) => readInvitation(sql, body.code))
     if (isOperatorRefusal(invited)) return refuseAs(invited)
     const { id, label, scopes, passkeyExpiresAt } = invited
-    const options = creationOptions(party, { label, challenge: tools.challenges.issue(`invitation-${id}`) })
+    const site = tools.deps.settings.site?.brand.name ?? SITE
+    const options = creationOptions(party, { label, site, challenge: tools.challenges.issue(`invitation-${id}`) })
     return { json: toJson({ label, scopes, passkeyExpiresAt, options }) }
   },
 })
