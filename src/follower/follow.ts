@@ -24,7 +24,6 @@ import {
   assertSameHistory,
   clearHaltIfHealthy,
   HaltFault,
-  noteFinalized,
 } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
@@ -79,7 +78,6 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
     result.cursor = await canonicalCursor(ctx, later)
     await storeUpTo(ctx, run, upTo, result)
   }
-  if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
   return result
 }
 

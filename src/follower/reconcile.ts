@@ -24,6 +24,7 @@ import type {
   RuledBy,
   UpkeepRules,
 } from '../passes/context.ts'
+import { noteFinalized } from './halt.ts'
 import { adopt } from './store.ts'
 
 /** Inserting and completing nodes: from their own events, after what the contract says of them. */
@@ -53,12 +54,13 @@ export interface ReconcileResult {
   drifts: Drift[]
 }
 
-/** Reconciles when the last time is long enough ago. @returns how many nodes were inserted. */
+/** Reconciles, and notes how far the chain is final, when the last time is long enough ago. @returns how many nodes were inserted. */
 export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRules>, cursor: Cursor): Promise<number> {
   const since = await secondsSincePass(ctx.pool, 'reconcile')
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
   await passStarted(ctx.pool, 'reconcile')
   try {
+    await noteFinalized(ctx, cursor)
     await forgetSeedBlocks(ctx.pool)
     const first = ((await readState(ctx.pool, 'reconcileNext')) as number | null) ?? 1
     const { result, next } = await reconcileWindow(ctx, cursor, first)

@@ -144,23 +144,23 @@ test('the watchers of a wallet and of its payment are told of each step as the l
           wallets.push([payments[0]?.status ?? null, nodes.length])
       })(),
     ]
-    const both = (count: number) =>
-      until(`${count} states`, async () => states.length === count && wallets.length === count)
-    await both(1)
+    const bothSay = (state: string, nodes: number) =>
+      until(
+        state,
+        async () => `${states.at(-1)}` === state && `${wallets.at(-1)}` === `${state === 'null' ? '' : state},${nodes}`,
+      )
+    await bothSay('null', 0)
     await world.chain.mine()
     await judgeOnly(world)
-    await both(2)
+    await bothSay('accepted', 0)
     await world.settle()
-    await until('the node', async () => states.at(-1) === 'minted' && `${wallets.at(-1)}` === 'minted,1')
+    await bothSay('minted', 1)
+    // Between two steps that a run takes one right after the other, they may be told of the first or not.
     assert.deepEqual(
-      [lives, states.slice(0, 2), wallets.slice(0, 2)],
+      [lives, states.filter((state) => state !== 'seen' && state !== 'minting')],
       [
         [true, true],
-        [null, 'accepted'],
-        [
-          [null, 0],
-          ['accepted', 0],
-        ],
+        [null, 'accepted', 'minted'],
       ],
     )
     stop.abort()
