@@ -211,6 +211,8 @@ export interface ContractReader {
   balance(of: Address, atBlock?: number): Promise<Wei>
   /** True if there is code at the factory's address after that block. Throws where that block's state is not available. */
   isDeployed(atBlock: number): Promise<boolean>
+  /** The root of its storage after that very block: where it is the same, nothing of it has changed. Null where it is not to be had. */
+  storageRoot(block: Hash): Promise<Hash | null>
   /** The part of its surplus that the factory may spend on the next rounds (0 unless the owner allowed it). */
   swapsAllowance(): Promise<Wei>
 }

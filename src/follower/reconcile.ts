@@ -1,6 +1,8 @@
 // Compares the ledger with the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and every
 // recorded difference. Each difference is reported, and stays on record until the two agree. Then nodes that the ledger lacks are
 // inserted from their own events, and so are missing transfers, withdrawals and expulsions.
+import { isDeepStrictEqual } from 'node:util'
+import { textDigest } from '../chain/digest.ts'
 import type { ChainNode } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../db/core/passes.ts'
@@ -14,6 +16,7 @@ import type { FactoryEvent } from '../domain/observed.ts'
 import type { CohortState } from '../domain/schedule.ts'
 import { wei } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
+import { toJson } from '../lib/json.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -158,16 +161,27 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promis
   return ofNodes.flatMap(({ drifts }) => drifts)
 }
 
-/** Compares cohorts: those whose turn has come or will be next, which a round is planned from, as many as one run holds. */
+/**
+ * Compares cohorts: those whose turn has come or will be next, which a round is planned from, as many as one run holds. Where neither the
+ * contract's storage nor the ledger's cohorts have changed since the two agreed, they are not asked for again: it is a call for each.
+ */
 async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
   const byTurn = (a: CohortState, b: CohortState) => Number(b.size > 0) - Number(a.size > 0) || a.nextDue - b.nextDue
   const ours = (await readCohorts(ctx.pool)).sort(byTurn).slice(0, COHORTS_MAX)
-  const numbers = ours.map(({ cohort }) => cohort)
-  const theirs = numbers.length === 0 ? [] : await ctx.contract.cohorts(numbers, cursor.number)
-  return ours.flatMap((cohort, i) => {
+  if (ours.length === 0) return []
+  const root = await ctx.contract.storageRoot(cursor.hash)
+  const sides = { root, cohorts: textDigest(toJson(ours)) }
+  if (root !== null && isDeepStrictEqual(await readState(ctx.pool, 'cohortsAgreed'), sides)) return []
+  const theirs = await ctx.contract.cohorts(
+    ours.map(({ cohort }) => cohort),
+    cursor.number,
+  )
+  const drifts = ours.flatMap((cohort, i) => {
     const other = theirs[i]
     return other ? compareCohort(cohort, other) : []
   })
+  if (root !== null && drifts.length === 0) await writeState(ctx.pool, 'cohortsAgreed', sides, 'pass')
+  return drifts
 }
 
 /** Inserts the nodes that the ledger lacks, then completes those whose events it lacks. @returns how many. */

@@ -1,12 +1,13 @@
 // The factory's state for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never answer from memory,
 // and never turn an unreadable answer into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
-import { ChainFault } from '../faults.ts'
+import { ChainFault, orNull } from '../faults.ts'
 import type { ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { Rpc, RpcCall } from '../rpc/rpc.ts'
 import { bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
+import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
 /** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
@@ -129,6 +130,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       const code = await rpc.request('eth_getCode', [factory, toQuantity(atBlock)])
       return bytes(code, 'code').length > 2
     },
+
+    storageRoot: (block) => orNull(readStorageRoot(rpc, factory, block)),
 
     async swapsAllowance() {
       return wei(await view('latest', 'swapsAllowance', []))

@@ -11,6 +11,12 @@ const MUTE_MS = 60_000
 /** It only saves other calls. */
 const ONCE = { attempts: 1 }
 
+/** The root of a contract's storage after that very block. Throws a ChainFault where the provider gives no proof of it. */
+export async function readStorageRoot(rpc: RpcReads, contract: Address, block: Hash): Promise<Hash> {
+  const proof = await rpc.request('eth_getProof', [contract, [], { blockHash: block, requireCanonical: true }], ONCE)
+  return hash32(fields<'storageHash'>(proof, 'proof').storageHash, 'storage root')
+}
+
 export interface StorageRoots {
   /** True where the storage after both blocks is the same; false where it is not, or is not to be had. */
   isSame(before: Hash, after: Hash): Promise<boolean>
@@ -22,11 +28,8 @@ export function createStorageRoots(rpc: RpcReads, contract: Address): StorageRoo
   /** Of the block that the next range follows on. */
   let last: { block: Hash; root: Hash } | null = null
 
-  async function rootAfter(block: Hash): Promise<Hash> {
-    if (last?.block === block) return last.root
-    const proof = await rpc.request('eth_getProof', [contract, [], { blockHash: block, requireCanonical: true }], ONCE)
-    return hash32(fields<'storageHash'>(proof, 'proof').storageHash, 'storage root')
-  }
+  const rootAfter = async (block: Hash) =>
+    last?.block === block ? last.root : await readStorageRoot(rpc, contract, block)
 
   return {
     async isSame(before, after) {
