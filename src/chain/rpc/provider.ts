@@ -16,6 +16,10 @@ const IN_FLIGHT_MAX = 16
 const WAITING_MAX = 1_000
 /** Errors carry text of the provider's, cut to this length. */
 const ERROR_TEXT_MAX = 300
+/** The longest pause that a provider may ask for: beyond it, it is asked again and may repeat itself. */
+const PAUSE_SEC_MAX = 60
+/** A send is made at once: it may be heard all the same, and a payment waits for it. */
+const SEND = 'eth_sendRawTransaction'
 
 export interface RpcCall {
   method: string
@@ -78,17 +82,20 @@ export function createProvider(options: ProviderOptions): Provider {
     replyBytesMax: options.replyBytesMax,
     pool,
     places,
+    pausedUntil: 0,
   }
   let nextId = 1
   const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
   return {
     host: url.host,
     async call(call, timeoutMs) {
+      if (call.method !== SEND) assertNotPaused(link)
       const request = envelope(call)
       const body = await post(link, JSON.stringify(request), timeoutMs)
       return readReply(link, body, request.id)
     },
     async batch(calls, timeoutMs) {
+      assertNotPaused(link)
       const requests = calls.map(envelope)
       const body = await post(link, JSON.stringify(requests), timeoutMs)
       return readBatch(
@@ -123,6 +130,14 @@ interface Link {
   replyBytesMax: number
   pool: Dispatcher
   places: Semaphore
+  /** By `performance.now()`; it has asked for a pause until then. */
+  pausedUntil: number
+}
+
+/** A provider that limits requests counts, and sometimes charges, those that it refuses. */
+function assertNotPaused({ host, pausedUntil }: Link): void {
+  const leftMs = pausedUntil - performance.now()
+  if (leftMs > 0) throw new RpcFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
 }
 
 function parseUrl(text: string): URL {
@@ -190,6 +205,7 @@ async function post(link: Link, payload: string, timeoutMs: number): Promise<unk
 /** The complete answer. */
 interface Answer {
   statusCode: number
+  retryAfter: string
   gzipped: boolean
   body: Buffer
 }
@@ -205,6 +221,7 @@ function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Ans
     let size = 0
     let statusCode = 0
     let gzipped = false
+    let retryAfter = ''
     let controller: Dispatcher.DispatchController | null = null
     const settle = (settling: () => void) => {
       signal.removeEventListener('abort', late)
@@ -227,13 +244,15 @@ function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Ans
         onResponseStart(_, status, given) {
           statusCode = status
           gzipped = given['content-encoding'] === 'gzip'
+          retryAfter = String(given['retry-after'] ?? '')
         },
         onResponseData(_, part) {
           size += part.length
           if (size > replyBytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link))
           else parts.push(part)
         },
-        onResponseEnd: () => settle(() => resolve({ statusCode, gzipped, body: Buffer.concat(parts, size) })),
+        onResponseEnd: () =>
+          settle(() => resolve({ statusCode, retryAfter, gzipped, body: Buffer.concat(parts, size) })),
         onResponseError: (_, error) => settle(() => reject(error)),
       },
     )
@@ -257,7 +276,10 @@ function tooLarge({ host, replyBytesMax }: Link): RpcFault {
   return new RpcFault('tooLarge', `${host}: answer larger than ${replyBytesMax} bytes`)
 }
 
-async function readAnswer(link: Link, { statusCode, gzipped, body }: Answer): Promise<unknown> {
+async function readAnswer(link: Link, { statusCode, retryAfter, gzipped, body }: Answer): Promise<unknown> {
+  // In seconds; few write a date, and what is none is no pause (RFC 9110, section 10.2.3).
+  if (statusCode === 429 && /^\d{1,9}$/.test(retryAfter))
+    link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
   const refusal = refusalOf(link, statusCode)
   if (refusal) throw refusal
   const raw = gzipped ? await unpack(link, body) : body

@@ -1,0 +1,56 @@
+// A provider that limits requests, and says for how long.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { RpcFault } from '../../src/chain/faults.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { type FalseProvider, startFalseProvider } from './false-provider.ts'
+
+const open: { close(): Promise<void> }[] = []
+after(async () => {
+  for (const one of open.reverse()) await one.close()
+})
+
+/** Answers so. */
+async function provider(result: string): Promise<FalseProvider> {
+  const proxy = await startFalseProvider()
+  proxy.rule = () => ({ result })
+  open.push(proxy)
+  return proxy
+}
+
+function client(proxies: FalseProvider[]) {
+  const rpc = createRpc({ urls: proxies.map(({ url }) => url), log: silentLog })
+  open.push(rpc)
+  return rpc
+}
+
+const isLimit = (error: unknown) => error instanceof RpcFault && error.trouble === 'limit'
+
+test('a provider that asks for a pause is left alone for it, but for sends, while another one is asked', async () => {
+  const [busy, other] = [await provider('0x1'), await provider('0x2')]
+  let limits = 1
+  busy.http = () => (limits-- > 0 ? { status: 429, headers: { 'retry-after': '30' }, body: '{}' } : undefined)
+  const alone = client([busy])
+  await assert.rejects(alone.request('eth_chainId', []), isLimit)
+  const calls = [1, 2].map(() => ({ method: 'eth_chainId', params: [] }))
+  await assert.rejects(alone.requestAll(calls), /left alone for 30 s/)
+  assert.equal(busy.requests, 1)
+  assert.deepEqual(
+    (await alone.sendToAll('eth_sendRawTransaction', ['0x00'])).map(({ ok }) => ok),
+    [true],
+  )
+  limits = 1
+  const both = client([busy, other])
+  assert.equal(await both.request('eth_chainId', []), '0x2')
+  assert.equal(busy.requests, 3)
+  assert.equal(await both.request('eth_chainId', []), '0x2')
+  assert.equal(busy.requests, 3)
+})
+
+test('a pause that is no number of seconds is none', async () => {
+  const proxy = await provider('0x1')
+  let limits = 1
+  proxy.http = () => (limits-- > 0 ? { status: 429, headers: { 'retry-after': 'tomorrow' }, body: '{}' } : undefined)
+  assert.equal(await client([proxy]).request('eth_chainId', []), '0x1')
+})
