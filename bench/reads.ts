@@ -82,7 +82,23 @@ async function besideBefore(options: BenchOptions, now: Ledger, before: Ledger):
     const [ours, theirs] = [1000 / rates.ours, 1000 / rates.theirs]
     rows.push(atMost(what, ms(ours), `made of its columns: ${ms(theirs)}`, ours / theirs, goal))
   }
-  return rows
+  return [...rows, await sendingAlone(options, now, rounds)]
+}
+
+/** What no way of making it can save: as many bytes as a page of distributions has, sent without being made of anything. */
+async function sendingAlone(options: BenchOptions, { database, pool }: Ledger, rounds: string): Promise<Row> {
+  const bytes = Buffer.byteLength(await readDistributions(pool, ENTRIES))
+  const rates = await sideBySide(options, 'as many bytes alone', {
+    ours: (sec) => statementRate(database.url, `SELECT repeat('x', ${bytes});\n`, 1, sec),
+    theirs: (sec) => statementRate(database.url, rounds, 1, sec),
+  })
+  const [ours, theirs] = [1000 / rates.ours, 1000 / rates.theirs]
+  return asIs(
+    `sending ${bytes.toLocaleString('en')} bytes alone`,
+    ms(ours),
+    `as distributions: ${ms(theirs)}`,
+    ours / theirs,
+  )
 }
 
 /** Bytes of a row with its indexes, in both ledgers. */

@@ -1,7 +1,7 @@
 // Ledgers of any size, written straight into the tables as following would have left them: the rows that public reads and a round's planning
 // look at. Triggers and foreign keys are off while it writes; the kept totals are set to what the triggers would have made them.
-import { type Fragment, inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
-import { storedCredit, storedDistribution, storedWithdrawal } from '../../src/db/nodes/answers.ts'
+import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
 import { keepFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 
 export interface LedgerSize {
@@ -89,8 +89,8 @@ async function fillPrices(sql: Sql, { rounds }: LedgerSize): Promise<void> {
 }
 
 /** The answer of a row as it is stored, or none. */
-const answerOf = (sql: Sql, stored: (sql: Sql) => Fragment, { answers = true }: LedgerSize) =>
-  answers ? stored(sql) : sql`(SELECT NULL::text, NULL::smallint, NULL::timestamptz)`
+const answerOf = (sql: Sql, stored: string, { answers = true }: LedgerSize) =>
+  sql.unsafe(answers ? stored : '(SELECT NULL::text, NULL::smallint, NULL::timestamptz)')
 
 async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
   const { nodes, rounds, answers = true } = size
@@ -112,11 +112,11 @@ async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
       SELECT r AS round, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::wei AS amount_wei,
         c.size, 'basic', 1, pg_temp.hash_of('seed', r * ${COHORTS}::int + c.cohort), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
       FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c ORDER BY r, c.cohort) t
-    CROSS JOIN LATERAL ${answerOf(sql, storedCredit, size)} stored`
+    CROSS JOIN LATERAL ${answerOf(sql, STORED_CREDIT, size)} stored`
   if (!answers) return
   await sql`
     UPDATE rounds SET (answer, answer_format) = (
-      SELECT ${storedDistribution(sql, sql`turns WHERE turns.round = r.round`)} FROM (SELECT rounds.*) r)`
+      SELECT ${sql.unsafe(storedDistribution('turns WHERE turns.round = r.round'))} FROM (SELECT rounds.*) r)`
 }
 
 async function fillNodes(sql: Sql, size: LedgerSize): Promise<void> {
@@ -147,7 +147,7 @@ async function fillNodes(sql: Sql, size: LedgerSize): Promise<void> {
         ${owner} AS to_address, pg_temp.hash_of('withdrawal', n * 1000 + i) AS tx_hash, 0, 'sent' AS status, to_timestamp(i) AS created_at,
         to_timestamp(i) AS confirmed_at, 1, pg_temp.hash_of('block', 1)
       FROM ${everyNode} CROSS JOIN generate_series(1::bigint, ${withdrawals}::bigint) i WHERE ${withdraws}) w
-    CROSS JOIN LATERAL ${answerOf(sql, storedWithdrawal, size)} stored`
+    CROSS JOIN LATERAL ${answerOf(sql, STORED_WITHDRAWAL, size)} stored`
 }
 
 async function fillTotals(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {

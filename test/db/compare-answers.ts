@@ -1,7 +1,7 @@
 // Compares the answers that are stored beside rows with those made of the rows' columns: of every credit, withdrawal and distribution.
 import assert from 'node:assert/strict'
 import type { Fragment, Sql } from '../../src/db/core/sql.ts'
-import { shownCredit, shownDistribution, shownWithdrawal } from '../../src/db/nodes/answers.ts'
+import { SHOWN_CREDIT, SHOWN_DISTRIBUTION, SHOWN_WITHDRAWAL } from '../../src/db/nodes/answers.ts'
 
 /** Throws where one differs. @returns how many rows have a stored answer, with its price or without, and how many have none. */
 export async function compareAnswers(sql: Sql): Promise<{ stored: number; unpriced: number; none: number }> {
@@ -9,18 +9,18 @@ export async function compareAnswers(sql: Sql): Promise<{ stored: number; unpric
   const noHour = sql`NULL::timestamptz AS unpriced_hour`
   const both: Record<string, [stored: Fragment, made: Fragment]> = {
     credits: [
-      sql`SELECT concat_ws(' ', round, cohort) AS key, ${shownCredit(sql)} AS json FROM turns t`,
-      sql`SELECT concat_ws(' ', round, cohort) AS key, ${shownCredit(sql)} AS json
+      sql`SELECT concat_ws(' ', round, cohort) AS key, ${sql.unsafe(SHOWN_CREDIT)} AS json FROM turns t`,
+      sql`SELECT concat_ws(' ', round, cohort) AS key, ${sql.unsafe(SHOWN_CREDIT)} AS json
         FROM (SELECT round, cohort, amount_wei, ${none}, ${noHour} FROM turns) t`,
     ],
     withdrawals: [
-      sql`SELECT id AS key, ${shownWithdrawal(sql)} AS json FROM withdrawals w`,
-      sql`SELECT id AS key, ${shownWithdrawal(sql)} AS json
+      sql`SELECT id AS key, ${sql.unsafe(SHOWN_WITHDRAWAL)} AS json FROM withdrawals w`,
+      sql`SELECT id AS key, ${sql.unsafe(SHOWN_WITHDRAWAL)} AS json
         FROM (SELECT id, amount_wei, to_address, tx_hash, status, created_at, confirmed_at, ${none}, ${noHour} FROM withdrawals) w`,
     ],
     distributions: [
-      sql`SELECT round AS key, ${shownDistribution(sql)} AS json FROM rounds r WHERE node_count > 0`,
-      sql`SELECT round AS key, ${shownDistribution(sql)} AS json
+      sql`SELECT round AS key, ${sql.unsafe(SHOWN_DISTRIBUTION)} AS json FROM rounds r WHERE node_count > 0`,
+      sql`SELECT round AS key, ${sql.unsafe(SHOWN_DISTRIBUTION)} AS json
         FROM (SELECT round, mode, total_wei, node_count, created_at, tx_hash, block_number, ${none} FROM rounds WHERE node_count > 0) r`,
     ],
   }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/replay.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
-import { storedWithdrawal } from './answers.ts'
+import { STORED_WITHDRAWAL } from './answers.ts'
 
 /** Stores minted nodes. `adoptNodes` assigns them to payments. */
 export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
@@ -135,7 +135,7 @@ async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
     SELECT w.id, w.node_id, w.amount_wei, w.withdrawn_total_wei, w.to_address, w.tx_hash, w.log_index, w.status, w.created_at,
       w.confirmed_at, w.block_number, w.block_hash, stored.*
     FROM (SELECT nextval(pg_get_serial_sequence('withdrawals', 'id')) AS id, seen.*, seen.created_at AS confirmed_at FROM (${rows}) seen) w
-    CROSS JOIN LATERAL ${storedWithdrawal(sql)} stored`
+    CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} stored`
 }
 
 /** Takes nodes, transfers and withdrawals back to a height. Their payments must be detached already. */

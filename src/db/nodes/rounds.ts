@@ -1,8 +1,8 @@
 // Rounds and their turns, from the contract's events, each turn with the terms and the seed it can be recomputed from.
 import type { NewRound, NewSkip, NewTurn } from '../../domain/replay.ts'
 import type { Hash, Wei } from '../../domain/units.ts'
-import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
-import { storedCredit, storedDistribution } from './answers.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { STORED_CREDIT, storedDistribution } from './answers.ts'
 
 /** The inputs of a turn's amount; null where the ledger has no terms for it. */
 export interface TurnTerms {
@@ -26,6 +26,14 @@ export interface StoredTurn extends NewTurn, TurnTerms {
   singles: readonly SingleTurn[]
 }
 
+/** Fields of `StoredTurn`, with their types. */
+const TURN_FIELDS = `round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
+  "seedBlock" bigint, seed text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
+
+/** The same, as the table names them. */
+const TURN_COLUMNS = `round, cohort, "turnNo" AS turn_no, due, turns, "amountWei" AS amount_wei, "nodeCount" AS node_count,
+  "tierId" AS tier_id, "seedBlock" AS seed_block, seed, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
+
 /** Stores rounds, their credits, and the turns that they skipped. */
 export async function insertRounds(
   sql: Sql,
@@ -40,7 +48,7 @@ export async function insertRounds(
   await sql`
     INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer, answer_format)
     SELECT r.round, r.mode, r.total_wei, r.node_count, r.tx_hash, r.created_at, r.block_number, r.block_hash,
-      ${storedDistribution(sql, sql`(SELECT ${turnColumns(sql)} FROM jsonb_to_recordset(r.turns) AS g(${turnFields(sql)})) given`)}
+      ${sql.unsafe(storedDistribution(`(SELECT ${TURN_COLUMNS} FROM jsonb_to_recordset(r.turns) AS g(${TURN_FIELDS})) given`))}
     FROM (
       SELECT round, mode, "totalWei" AS total_wei, "nodeCount" AS node_count, "txHash" AS tx_hash, to_timestamp("blockTime") AS created_at,
         "blockNumber" AS block_number, "blockHash" AS block_hash, turns
@@ -51,8 +59,8 @@ export async function insertRounds(
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
       payout_bps, answer, answer_format, unpriced_hour)
     SELECT t.*, stored.*
-    FROM (SELECT ${turnColumns(sql)} FROM jsonb_to_recordset(${jsonRows([...turnsOf.values()].flat())}::text::jsonb) AS g(${turnFields(sql)})) t
-    CROSS JOIN LATERAL ${storedCredit(sql)} stored`
+    FROM (SELECT ${sql.unsafe(TURN_COLUMNS)} FROM jsonb_to_recordset(${jsonRows([...turnsOf.values()].flat())}::text::jsonb) AS g(${sql.unsafe(TURN_FIELDS)})) t
+    CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} stored`
   await insertSingleTurns(
     sql,
     turns.flatMap(({ round, cohort, singles }) => singles.map((single) => ({ round, cohort, ...single }))),
@@ -62,18 +70,6 @@ export async function insertRounds(
     INSERT INTO skips (round, cohort, due, turns)
     SELECT round, cohort, due, turns
     FROM jsonb_to_recordset(${jsonRows(skips)}::text::jsonb) AS r(round bigint, cohort int, due bigint, turns bigint)`
-}
-
-/** Fields of `StoredTurn`, with their types. */
-function turnFields(sql: Sql): Fragment {
-  return sql`round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
-    "seedBlock" bigint, seed text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
-}
-
-/** The same, as the table names them. */
-function turnColumns(sql: Sql): Fragment {
-  return sql`round, cohort, "turnNo" AS turn_no, due, turns, "amountWei" AS amount_wei, "nodeCount" AS node_count,
-    "tierId" AS tier_id, "seedBlock" AS seed_block, seed, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
 }
 
 async function insertSingleTurns(

@@ -2,10 +2,24 @@
 // answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
-import { shownCredit, shownDistribution, shownWithdrawal } from '../nodes/answers.ts'
+import { SHOWN_CREDIT, SHOWN_DISTRIBUTION, SHOWN_WITHDRAWAL } from '../nodes/answers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
+
+const NODE_TABLES = 'nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id'
+
+/** The fields of a node, in display order. An expelled one is in no cohort: it was never credited, nor will be. */
+const NODE_COLUMNS = `n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
+  coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
+  coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text AS "balanceWei", p.tx_hash AS "paymentTxHash",
+  n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
+  CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END AS "lastCreditedAt",
+  iso(to_timestamp(c.next_due)) AS "nextCreditAt", iso(n.minted_at) AS "createdAt"`
+
+/** The same fields of a row that `NODE_COLUMNS` made. */
+const SHOWN_NODE_COLUMNS = `id, "nodeId", owner, "tierId", "priceWei", "creditedWei", "withdrawnWei", "balanceWei", "paymentTxHash",
+  "mintTxHash", "mintedAt", "lastCreditedAt", "nextCreditAt", "createdAt"`
 
 /** GET /api/stats: kept totals, so zeroes on a fresh ledger. */
 export async function readStats(sql: Sql): Promise<string> {
@@ -39,7 +53,7 @@ export async function readNodesOf(sql: Sql, owner: Address): Promise<string> {
   return text(
     await sql`
       SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
-        SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.owner = ${owner} ORDER BY n.node_id) x))::text AS json`,
+        SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)} WHERE n.owner = ${owner} ORDER BY n.node_id) x))::text AS json`,
   )
 }
 
@@ -48,7 +62,7 @@ export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<string> {
   return text(
     await sql`
       SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
-        SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)}
+        SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)}
         WHERE n.node_id IN (SELECT node_id FROM payments WHERE tx_hash = ${txHash}) ORDER BY n.node_id) x))::text AS json`,
   )
 }
@@ -70,6 +84,27 @@ export interface NodePage {
   followedTo: number | null
 }
 
+/** The statement of a node's page, made once: of its many pieces the driver would make it anew with each request. $1: either id; $2: the limit. */
+const NODE_PAGE = `
+  WITH found AS (
+    SELECT n.cohort AS in_cohort, n.turns_at_mint, n.node_id AS chain_id, ${NODE_COLUMNS} FROM ${NODE_TABLES}
+    WHERE n.node_id = coalesce((SELECT node_id FROM nodes WHERE node_id = $1::bigint),
+      (SELECT node_id FROM nodes WHERE id = $1::bigint))
+  )
+  SELECT (SELECT row_to_json(x)::text FROM (SELECT ${SHOWN_NODE_COLUMNS}) x) AS node,
+    CASE WHEN chain_id = $1::bigint THEN 'nodeId' ELSE 'id' END AS "matchedBy",
+    (SELECT '[' || coalesce(string_agg(${SHOWN_CREDIT}, ',' ORDER BY t.turn_no DESC), '') || ']' FROM (
+      SELECT * FROM (
+        SELECT * FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint ORDER BY turn_no DESC LIMIT ${ENTRIES_MAX}) newest
+      ORDER BY turn_no DESC LIMIT $2) t) AS credits,
+    (SELECT '[' || coalesce(string_agg(${SHOWN_WITHDRAWAL}, ',' ORDER BY w.id DESC), '') || ']' FROM (
+      SELECT * FROM (
+        SELECT * FROM withdrawals WHERE node_id = chain_id ORDER BY id DESC LIMIT ${ENTRIES_MAX}) newest
+      ORDER BY id DESC LIMIT $2) w) AS withdrawals,
+    "nodeId", owner, "balanceWei", "creditedWei", "withdrawnWei",
+    (SELECT block_number FROM cursors WHERE name = 'follow') AS "followedTo"
+  FROM found`
+
 /**
  * GET /api/node/:id. Searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. @returns null
  * where neither has it.
@@ -77,25 +112,7 @@ export interface NodePage {
 export async function readNode(sql: Sql, id: bigint, limit: number): Promise<NodePage | null> {
   // It exceeds int8, so no node has it; the query would be a database error.
   if (id > INT8_MAX) return null
-  const rows = await sql<NodePage[]>`
-    WITH found AS (
-      SELECT n.cohort AS in_cohort, n.turns_at_mint, n.node_id AS chain_id, ${nodeColumns(sql)} FROM ${nodeTables(sql)}
-      WHERE n.node_id = coalesce((SELECT node_id FROM nodes WHERE node_id = ${id.toString()}),
-        (SELECT node_id FROM nodes WHERE id = ${id.toString()}))
-    )
-    SELECT (SELECT row_to_json(x)::text FROM (SELECT ${shownNodeColumns(sql)}) x) AS node,
-      CASE WHEN chain_id = ${id.toString()} THEN 'nodeId' ELSE 'id' END AS "matchedBy",
-      (SELECT '[' || coalesce(string_agg(${shownCredit(sql)}, ',' ORDER BY t.turn_no DESC), '') || ']' FROM (
-        SELECT * FROM (
-          SELECT * FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint ORDER BY turn_no DESC LIMIT ${entriesMax(sql)}) newest
-        ORDER BY turn_no DESC LIMIT ${limit}) t) AS credits,
-      (SELECT '[' || coalesce(string_agg(${shownWithdrawal(sql)}, ',' ORDER BY w.id DESC), '') || ']' FROM (
-        SELECT * FROM (
-          SELECT * FROM withdrawals WHERE node_id = chain_id ORDER BY id DESC LIMIT ${entriesMax(sql)}) newest
-        ORDER BY id DESC LIMIT ${limit}) w) AS withdrawals,
-      "nodeId", owner, "balanceWei", "creditedWei", "withdrawnWei",
-      (SELECT block_number FROM cursors WHERE name = 'follow') AS "followedTo"
-    FROM found`
+  const rows = await sql.unsafe<NodePage[]>(NODE_PAGE, [id.toString(), limit], { prepare: true })
   return takeOnly(rows) ?? null
 }
 
@@ -104,7 +121,7 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
   // The brackets are put around it here: the database would copy the whole text for each.
   const rounds = text(
     await sql`
-      SELECT coalesce(string_agg(${shownDistribution(sql)}, ',' ORDER BY r.created_at DESC, r.round DESC), '') AS json FROM (
+      SELECT coalesce(string_agg(${sql.unsafe(SHOWN_DISTRIBUTION)}, ',' ORDER BY r.created_at DESC, r.round DESC), '') AS json FROM (
         SELECT * FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) newest
         ORDER BY created_at DESC, round DESC LIMIT ${limit}) r`,
   )
@@ -157,10 +174,10 @@ export interface WalletPage {
 export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> {
   const [row] = await sql<WalletPage[]>`
     WITH mine AS MATERIALIZED (
-      SELECT n.node_id AS chain_id, ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.owner = ${owner}
+      SELECT n.node_id AS chain_id, ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)} WHERE n.owner = ${owner}
     )
     SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
-        SELECT ${shownNodeColumns(sql)} FROM mine ORDER BY chain_id) x))::text AS nodes,
+        SELECT ${sql.unsafe(SHOWN_NODE_COLUMNS)} FROM mine ORDER BY chain_id) x))::text AS nodes,
       (SELECT row_to_json(x)::text FROM (
         SELECT count(*) AS "nodeCount", coalesce(sum("creditedWei"::numeric), 0)::text AS "creditedWei",
           coalesce(sum("withdrawnWei"::numeric), 0)::text AS "withdrawnWei",
@@ -176,7 +193,7 @@ export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Add
   // The list is in a statement of its own, which hides its length from PostgreSQL: otherwise a short list is planned again at each call.
   const rows = await sql<{ nodeId: string; node: string }[]>`
     SELECT "nodeId", row_to_json(x)::text AS node FROM (
-      SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
+      SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
   return new Map(rows.map((row) => [row.nodeId, row.node]))
 }
 
@@ -228,26 +245,6 @@ export const INT8_MAX = 2n ** 63n - 1n
  */
 export function entriesMax(sql: Sql) {
   return sql.unsafe(String(ENTRIES_MAX))
-}
-
-function nodeTables(sql: Sql) {
-  return sql`nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id`
-}
-
-/** The fields of a node, in display order. An expelled one is in no cohort: it was never credited, nor will be. */
-function nodeColumns(sql: Sql) {
-  return sql`n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
-    coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
-    coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text AS "balanceWei", p.tx_hash AS "paymentTxHash",
-    n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
-    CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END AS "lastCreditedAt",
-    iso(to_timestamp(c.next_due)) AS "nextCreditAt", iso(n.minted_at) AS "createdAt"`
-}
-
-/** The same fields of a row that `nodeColumns` made. */
-function shownNodeColumns(sql: Sql) {
-  return sql`id, "nodeId", owner, "tierId", "priceWei", "creditedWei", "withdrawnWei", "balanceWei", "paymentTxHash",
-    "mintTxHash", "mintedAt", "lastCreditedAt", "nextCreditAt", "createdAt"`
 }
 
 /**

@@ -1,6 +1,6 @@
 // GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and the contract's word on it at the
 // very block the ledger has followed to, so that a difference is drift and not lag. A further field:
-// CONTRIBUTING.md, "A field of an answer" (api/openapi.yaml first, then nodeColumns in db/reads/public-api.ts).
+// CONTRIBUTING.md, "A field of an answer" (api/openapi.yaml first, then NODE_COLUMNS in db/reads/public-api.ts).
 import { type NodePage, readNode } from '../../db/reads/public-api.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
