@@ -95,6 +95,17 @@ export async function lockAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | 
   return row ?? null
 }
 
+/**
+ * True as long as a key opens, which it then does until the transaction ends: who revokes it waits. The passkey of a session comes first, in the order
+ * of who revokes that.
+ */
+export async function holdOpen(sql: Sql, id: number): Promise<boolean> {
+  await sql`SELECT FROM passkeys WHERE id = (SELECT passkey_id FROM admin_keys WHERE id = ${id}) FOR KEY SHARE`
+  const held =
+    await sql`SELECT FROM admin_keys WHERE id = ${id} AND revoked_at IS NULL AND expires_at > now() FOR SHARE`
+  return held.count > 0
+}
+
 /** Has a key open no more. */
 export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`

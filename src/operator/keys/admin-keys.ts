@@ -52,7 +52,8 @@ export async function createKey(
   const { label, scopes, seconds, reason } = gift
   const { key, digest } = newAdminKey()
   return inTransaction(deps.pool, async (sql) => {
-    const refused = refuseGift(actor, gift) ?? (await refuseLabel(sql, actor, label, deps.environmentLabels))
+    const refused =
+      (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentLabels))
     if (refused) return refused
     if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
       return refuseAct('conflict', `The ledger has ${LIVE_MAX} keys that open: revoke those that are not used.`)

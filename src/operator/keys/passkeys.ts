@@ -38,7 +38,7 @@ export async function invite(
   const { code, digest } = newCode()
   const { keyId = null, passkey = null } = actor.held ?? {}
   return inTransaction(pool, async (sql) => {
-    const refused = refuseGift(actor, gift) ?? (await refuseLabel(sql, actor, label, environmentLabels))
+    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
     if (refused) return refused
     if ((await countLivePasskeys(sql)) + (await invitations.countOpenInvitations(sql)) >= PEOPLE_MAX)
       return refuseAct('conflict', `There are ${PEOPLE_MAX} passkeys and invitations: revoke those that are not used.`)

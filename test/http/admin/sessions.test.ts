@@ -2,6 +2,7 @@
 // alone. Real parts.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { operatorDeps } from '../../../src/boot/app.ts'
 import { invite } from '../../../src/operator/keys/passkeys.ts'
 import { PUBLIC_URL, startService } from '../../support/http.ts'
 import { KEYS, startDesk } from '../../support/operator.ts'
@@ -71,7 +72,8 @@ describe('passkeys', () => {
   it('are revoked with their sessions and their invitations, on every instance, within three seconds', async () => {
     const { device, key } = await enrol(await codeFor('mara', 'read,operate'))
     const sql = door.desk.world.pool
-    const other = await startService({ sql, readSql: sql, settings: { adminKeys: KEYS } })
+    const operator = operatorDeps(door.desk.world.ctx, sql)
+    const other = await startService({ sql, readSql: sql, operator, settings: { adminKeys: KEYS } })
     const both = [door.desk.service, other]
     const second = (await signIn(device)).json.key as string
     const opens = async () =>
@@ -87,6 +89,12 @@ describe('passkeys', () => {
     assert.deepEqual((await door.desk.post(`passkeys/${id}/revoke`, { reason: 'left' })).json, {
       ...{ id, label: 'mara', revoked: true },
     })
+    // What an instance still takes for open gives nothing that outlives it.
+    for (const path of ['keys', 'keys/invite']) {
+      const body = { label: 'maras', scopes: ['read'], expires: '1d' }
+      const { status, json } = await other.post(`/api/admin/${path}`, body, as(second))
+      assert.deepEqual([status, json.error], [403, 'Your key opens no more: it was revoked, or has ended.'], path)
+    }
     for (const one of both) one.clock.now += HOLDS_MS
     assert.deepEqual(await opens(), [401, 401, 401, 401])
     assert.equal((await signIn(device)).status, 401)
@@ -138,6 +146,8 @@ describe('passkeys', () => {
       await door.desk.post('keys/invite', { label: 'made', scopes: ['read'], expires: '1d' }, as(maker.key))
     ).json
     await door.desk.post(`keys/${maker.id}/revoke`)
+    const late = { label: 'made', scopes: ['read'], expires: '1d' }
+    assert.match((await door.desk.post('keys', late, as(maker.key))).json.error ?? 'made', /opens no more/)
     assert.match((await post('/invitation', { code: codeIn(link) })).json.error, /was taken back/)
   })
 
