@@ -39,6 +39,8 @@ export interface PostgresOptions {
   readonly onProgress?: (text: string) => void
   /** False gives up every promise about crashes for speed: tests only. */
   readonly durable?: boolean
+  /** Further settings of the server, by PostgreSQL's names: for benches. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Restrict how the server is tied to this process, and run as root; for tests of those ways. */
   readonly guard?: Guard
   readonly runAs?: RunAs['how']
@@ -186,7 +188,7 @@ async function startServer(
   for (let port = await rememberedPort(place); ; ) {
     const child = await startChild({
       command: programs.postgres,
-      args: ['-D', place.data, ...serverSettings(port, options.durable !== false)],
+      args: ['-D', place.data, ...serverSettings(port, options)],
       deathSignal: 'SIGINT',
       onLine: (line) => options.log.debug({ line }, 'embedded PostgreSQL'),
       ...running(programs, runAs, options),
@@ -221,7 +223,7 @@ async function rememberedPort(place: Place): Promise<number> {
   return Number.isInteger(remembered) && remembered > 0 ? remembered : findFreePort()
 }
 
-function serverSettings(port: number, durable: boolean): string[] {
+function serverSettings(port: number, { durable = true, settings: further }: PostgresOptions): string[] {
   const settings = {
     listen_addresses: LOOPBACK,
     port: String(port),
@@ -233,6 +235,7 @@ function serverSettings(port: number, durable: boolean): string[] {
     log_min_messages: 'warning',
     // A server that may lose all it has is that of a test run, which many processes share.
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }),
+    ...further,
   }
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

@@ -53,9 +53,9 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return { name, url: withDatabase(server, name), drop: () => drop(server, name) }
 }
 
-/** Starts a server for a whole test run and prepares its template. The caller stops it. */
-export async function startTestPostgres(): Promise<Postgres> {
-  const server = await startPostgres({ dataDir: temporaryDirectory(), log: silentLog, durable: false })
+/** Starts a server for a whole test run and prepares its template, with further settings for a bench. The caller stops it. */
+export async function startTestPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Postgres> {
+  const server = await startPostgres({ dataDir: temporaryDirectory(), log: silentLog, durable: false, settings })
   // For a process that ends without stopping it; the guard alone would leave it a moment in which its files go.
   process.once('exit', () => kill(server.pid))
   return server
