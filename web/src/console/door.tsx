@@ -53,9 +53,9 @@ type WayProps = Keeping & { opened: () => void }
 
 function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
   return (
-    <label className="bar">
-      <span>Keep {what} for this tab until I leave</span>
+    <label className="bar agree">
       <input type="checkbox" checked={keep} onChange={({ target }) => setKeep(target.checked)} />
+      <span>Keep {what} for this tab until I leave</span>
     </label>
   )
 }
