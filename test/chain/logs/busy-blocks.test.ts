@@ -81,6 +81,34 @@ test('a change of the factory’s storage, and a provider without proofs, have t
   assert.equal(one.byHash, 5)
 })
 
+test('a proof that is none, or of an account without storage, has them asked one by one', async () => {
+  const hex = (digits: string) => `0x${digits.repeat(64)}`
+  const proofs: unknown[] = [
+    ...[
+      null,
+      [],
+      7,
+      {},
+      { storageHash: null },
+      { storageHash: '0x' },
+      { storageHash: 1 },
+      { storageHash: 'x'.repeat(1_000_000) },
+    ],
+    { storageHash: hex('0') },
+    { storageHash: '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' },
+  ]
+  let [from, to] = [ONE, OTHER]
+  for (const result of proofs) {
+    const rule: Rule = ({ method, params }) => {
+      if (method === 'eth_getProof') return { result }
+      return method === 'eth_getLogs' && !('blockHash' in (params[0] as object)) ? { result: [] } : undefined
+    }
+    const { events } = await observedBusy(rule, () => handOver(from, to))
+    assert.deepEqual(events, ['transfer'], JSON.stringify(result)?.slice(0, 80))
+    ;[from, to] = [to, from]
+  }
+})
+
 test('what comes and goes within a range is found where a lagging node left it out at first', async () => {
   const toAndFro = async () => {
     await handOver(ONE, OTHER)
