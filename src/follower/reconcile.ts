@@ -11,7 +11,15 @@ import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/co
 import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
 import { forgetSeedBlocks } from '../db/nodes/seed-blocks.ts'
-import { compareCohort, compareCounters, compareNodes, type Drift, inOrder, windowOf } from '../domain/drift.ts'
+import {
+  type Counters,
+  compareCohort,
+  compareCounters,
+  compareNodes,
+  type Drift,
+  inOrder,
+  windowOf,
+} from '../domain/drift.ts'
 import type { FactoryEvent } from '../domain/observed.ts'
 import type { CohortState } from '../domain/schedule.ts'
 import { wei } from '../domain/units.ts'
@@ -48,6 +56,7 @@ const FAILURES_MAX = 3
 const NAMED_MAX = 100
 /** Cohorts compared in one run at most: ten requests. All there are, unless tiers and intervals have changed often. */
 const COHORTS_MAX = 1_000
+const DAY_SEC = 86_400
 /** Fields of a node that differ where an event of it was not followed. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
@@ -84,16 +93,16 @@ export async function reconcileWindow(
   cursor: Cursor,
   first: number,
 ): Promise<{ result: ReconcileResult; next: number }> {
-  const [counters, ledgerCounters, named, ofCohorts] = await Promise.all([
-    ctx.contract.counters(cursor.number),
+  const counters = await ctx.contract.counters(cursor.number)
+  const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
+  const [ledgerCounters, named, ofCohorts] = await Promise.all([
     nodes.readLedgerCounters(ctx.pool),
     compareNamed(ctx, cursor),
-    compareCohorts(ctx, cursor),
+    compareCohorts(ctx, cursor, chainCounters),
   ])
   // Another run has followed on meanwhile: the two sides were not read at one block, so a difference would prove nothing.
   if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
   const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
-  const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
   const ofCounters = compareCounters(ledgerCounters, chainCounters)
   const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts]))
   // The contract was asked by the block's number: where the chain has another block there by now, that is no drift.
@@ -163,14 +172,16 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promis
 
 /**
  * Compares cohorts: those whose turn has come or will be next, which a round is planned from, as many as one run holds. Where neither the
- * contract's storage nor the ledger's cohorts have changed since the two agreed, they are not asked for again: it is a call for each.
+ * contract's storage nor the ledger's cohorts have changed since the two agreed, they are not asked for again that day: it is a call for each. The
+ * counters stand beside the storage's root, which is a provider's word alone.
  */
-async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
+async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, counters: Counters): Promise<Drift[]> {
   const byTurn = (a: CohortState, b: CohortState) => Number(b.size > 0) - Number(a.size > 0) || a.nextDue - b.nextDue
   const ours = (await readCohorts(ctx.pool)).sort(byTurn).slice(0, COHORTS_MAX)
   if (ours.length === 0) return []
   const root = await ctx.contract.storageRoot(cursor.hash)
-  const sides = { root, cohorts: textDigest(toJson(ours)) }
+  const day = Math.floor(cursor.time / DAY_SEC)
+  const sides = { root, cohorts: textDigest(toJson(ours)), counters: textDigest(toJson(counters)), day }
   if (root !== null && isDeepStrictEqual(await readState(ctx.pool, 'cohortsAgreed'), sides)) return []
   const theirs = await ctx.contract.cohorts(
     ours.map(({ cohort }) => cohort),

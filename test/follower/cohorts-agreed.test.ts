@@ -1,7 +1,8 @@
 // Reconciling cohorts costs a call for each: only where something may have changed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startWorld, type World } from '../support/world.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 let world: World
 before(async () => {
@@ -33,4 +34,37 @@ test('cohorts are asked for again only where one of the two sides has changed si
   const then = asked
   await payments()
   assert.ok(asked > then)
+})
+
+test('a provider whose word of the storage never changes hides no difference for longer than a day', async () => {
+  const { contract } = world.ctx
+  let asked = 0
+  const cohorts: typeof contract.cohorts = (...given) => {
+    asked++
+    return contract.cohorts(...given)
+  }
+  const storageRoot = async () => `0x${'7'.repeat(64)}` as Hash
+  const { payments } = world.instance({ contract: { ...contract, cohorts, storageRoot } })
+  const agreed = () => world.pool`SELECT value FROM settings WHERE name = 'cohortsAgreed'`
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await payments()
+  asked = 0
+  await payments()
+  assert.equal(asked, 0)
+  await world.act(5, 'withdraw', [1n, world.at(5), 1n])
+  await payments()
+  assert.ok(asked > 0, 'the contract’s counters have changed')
+
+  // A change that the follower was never told: it is taken out of the ledger again, with what was agreed on since.
+  const [[before], [then]] = [await world.pool`SELECT * FROM cohorts WHERE cohort = 1`, await agreed()]
+  await world.act(0, 'setInterval', [1n, 1_200n])
+  await payments()
+  await world.pool`UPDATE cohorts SET interval_sec = ${before?.interval_sec}, next_due = ${before?.next_due} WHERE cohort = 1`
+  await world.pool`UPDATE settings SET value = ${JSON.stringify(then?.value)}::text::jsonb WHERE name = 'cohortsAgreed'`
+  await world.chain.increaseTime(86_400)
+  await world.chain.mine()
+  await payments()
+  const [after] = await world.pool`SELECT interval_sec FROM cohorts WHERE cohort = 1`
+  assert.equal(after?.interval_sec, 1_200)
 })
