@@ -7,7 +7,7 @@ import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
-import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
+import type { RpcCall, RpcReads, Trim } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
 import { fields, header, list, positionOf, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
@@ -25,6 +25,7 @@ import {
 } from './logs/block-logs.ts'
 import { type BloomCheck, createBloomCheck } from './logs/bloom.ts'
 import { createStorageRoots } from './logs/storage-root.ts'
+import { createTrim } from './trim-blocks.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
@@ -59,7 +60,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
       const isOurs = memberOf(watched.signers)
       const see = (answer: unknown, number: number) =>
         seeBlock(answer, number, { concerns, bloomCheck, ranged, isOurs: number > to - FEE_BLOCKS ? isOurs : null })
-      const blocks = await fetchBlocks(rpc, from, to, see)
+      const trim = createTrim([watched.factory, ...addressesOf(watched.wallets), ...watched.signers])
+      const blocks = await fetchBlocks(rpc, { from, to, trim }, see)
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
       if (parent !== null && ranged?.size === 0) await spareQuiet(rpc, { watched, roots }, blocks, parent)
@@ -75,16 +77,17 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
 
 async function fetchBlocks(
   rpc: RpcReads,
-  from: number,
-  to: number,
+  { from, to, trim }: { from: number; to: number; trim: Trim },
   see: (answer: unknown, number: number) => SeenBlock,
 ): Promise<SeenBlock[]> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+    // Fees are those of all transactions.
+    const showsFees = piece.some((number) => number > to - FEE_BLOCKS)
     const calls = piece.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
-    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
+    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null, ...(showsFees ? {} : { trim }) })
     return answers.map((answer, index) => see(answer, piece[index] as number))
   })
   return pieces.flat()

@@ -26,16 +26,16 @@ export function metered(provider: Provider, observers: readonly ObserveRpc[] = [
   }
   return {
     host,
-    call: (call, ms) =>
+    call: (call, ms, trim) =>
       timed(
         call.method,
-        () => provider.call(call, ms),
+        () => provider.call(call, ms, trim),
         (reply) => (reply.ok ? 'ok' : 'error'),
       ),
-    batch: (calls, ms) =>
+    batch: (calls, ms, trim) =>
       timed(
         'batch',
-        () => provider.batch(calls, ms),
+        () => provider.batch(calls, ms, trim),
         () => 'ok',
       ),
     use: (url) => provider.use(url),

@@ -26,6 +26,9 @@ export interface RpcCall {
   params: readonly unknown[]
 }
 
+/** Takes out of the bytes of an answer what need not be parsed. It may change them. */
+export type Trim = (body: Buffer) => Buffer
+
 export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError }
 
 export interface ProviderOptions {
@@ -38,9 +41,9 @@ export interface ProviderOptions {
 export interface Provider {
   readonly host: string
   /** One call. A JSON-RPC error is an answer; everything else that is not a result throws RpcFault. */
-  call(call: RpcCall, timeoutMs: number): Promise<RpcReply>
+  call(call: RpcCall, timeoutMs: number, trim?: Trim): Promise<RpcReply>
   /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
-  batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
+  batch(calls: readonly RpcCall[], timeoutMs: number, trim?: Trim): Promise<RpcReply[]>
   /** Goes on with this URL, as where its key was changed. False where it leads elsewhere: connections are to one origin. */
   use(url: string): boolean
   close(): Promise<void>
@@ -88,16 +91,16 @@ export function createProvider(options: ProviderOptions): Provider {
   const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
   return {
     host: url.host,
-    async call(call, timeoutMs) {
+    async call(call, timeoutMs, trim) {
       if (call.method !== SEND) assertNotPaused(link)
       const request = envelope(call)
-      const body = await post(link, JSON.stringify(request), timeoutMs)
+      const body = await post(link, JSON.stringify(request), { timeoutMs, trim })
       return readReply(link, body, request.id)
     },
-    async batch(calls, timeoutMs) {
+    async batch(calls, timeoutMs, trim) {
       assertNotPaused(link)
       const requests = calls.map(envelope)
-      const body = await post(link, JSON.stringify(requests), timeoutMs)
+      const body = await post(link, JSON.stringify(requests), { timeoutMs, trim })
       return readBatch(
         link,
         body,
@@ -188,12 +191,17 @@ function scrub(link: Link, text: string): string {
   return clean.slice(0, ERROR_TEXT_MAX)
 }
 
-async function post(link: Link, payload: string, timeoutMs: number): Promise<unknown> {
+interface PostOptions {
+  timeoutMs: number
+  trim: Trim | undefined
+}
+
+async function post(link: Link, payload: string, { timeoutMs, trim }: PostOptions): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs)
   let leave: (() => void) | null = null
   try {
     leave = await link.places.enter(signal)
-    return await readAnswer(link, await exchange(link, payload, signal))
+    return await readAnswer(link, await exchange(link, payload, signal), trim)
   } catch (error) {
     if (error instanceof RpcFault) throw error
     throw new RpcFault('unreachable', `${link.host}: ${scrub(link, reasonOf(error))}`)
@@ -276,7 +284,11 @@ function tooLarge({ host, replyBytesMax }: Link): RpcFault {
   return new RpcFault('tooLarge', `${host}: answer larger than ${replyBytesMax} bytes`)
 }
 
-async function readAnswer(link: Link, { statusCode, retryAfter, gzipped, body }: Answer): Promise<unknown> {
+async function readAnswer(
+  link: Link,
+  { statusCode, retryAfter, gzipped, body }: Answer,
+  trim?: Trim,
+): Promise<unknown> {
   // In seconds; few write a date, and what is none is no pause (RFC 9110, section 10.2.3).
   if (statusCode === 429 && /^\d{1,9}$/.test(retryAfter))
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
@@ -285,7 +297,7 @@ async function readAnswer(link: Link, { statusCode, retryAfter, gzipped, body }:
   const raw = gzipped ? await unpack(link, body) : body
   let answer: unknown
   try {
-    answer = JSON.parse(raw.toString('utf8'))
+    answer = JSON.parse((trim?.(raw) ?? raw).toString('utf8'))
   } catch {
     // Load balancers answer HTML, with status 200 as well; that is no answer to our question.
     const kind = statusCode >= 300 ? 'refused' : 'garbled'
