@@ -50,6 +50,7 @@ async function startReconciler(lastNodeId: number, onNodes: () => Promise<void> 
     return Array.from({ length }, (_, i) => ({ nodeId: first + BigInt(i), ...own }))
   }
   const contract = {
+    storageRoot: async () => null,
     nodes,
     counters: async () => ({ lastNodeId: BigInt(lastNodeId), round: 0, outstandingWei: wei(0n) }),
     cohorts: async () => [
