@@ -181,6 +181,9 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   })
 }
 
+/** True for an error that says a transaction was ended since it and another one waited for each other: it may be run again as a whole. */
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
+
 /**
  * A transaction in a pool's place, for a function that begins its own: each of those is a savepoint, and what it did is kept or undone with the
  * whole.

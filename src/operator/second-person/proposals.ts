@@ -1,5 +1,5 @@
 // Proposals: acts that wait for a second person, who confirms or refuses them.
-import { inTransaction, poolWithin, type Sql } from '../../db/core/sql.ts'
+import { inTransaction, isDeadlock, type Pool, poolWithin, type Sql } from '../../db/core/sql.ts'
 import * as proposals from '../../db/operator/proposals.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import {
@@ -16,6 +16,8 @@ import { readFields } from '../input.ts'
 import { actOf } from './guarded.ts'
 
 const LISTED_MAX = 200
+/** Of two who confirm acts on the same payments, the database ends one where each waits for the other: it goes through once the other is done. */
+const ATTEMPTS = 3
 
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
   outcome ?? (isExpired ? 'expired' : 'open')
@@ -84,7 +86,7 @@ async function answer(
   const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
   const reason = fields.textOrNull('reason')
   if (fields.refusal) return fields.refusal
-  return inTransaction(pool, async (sql) => {
+  return inTransactionAgain(pool, async (sql) => {
     const proposal = await proposals.lockProposal(sql, id)
     if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)
     const state = stateOf(proposal)
@@ -94,4 +96,14 @@ async function answer(
     if (held && scope && !held.scopes.includes(scope)) return refuseByScope(scope)
     return body(sql, proposal, reason)
   })
+}
+
+async function inTransactionAgain<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(pool, body)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isDeadlock(error)) throw error
+    }
+  }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { createKey } from '../../../src/operator/keys/admin-keys.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
+import { until } from '../../support/until.ts'
 import { ETHER, paymentOf } from '../../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -20,8 +21,8 @@ describe('a second person', () => {
     const made = await createKey({ ...desk.world, environmentLabels: [] }, actor, { label, scopes })
     return (made as { key: string }).key
   }
-  const held = async (valueWei: bigint): Promise<string> => {
-    const hash = await desk.world.pay(5, valueWei)
+  const held = async (valueWei: bigint, payer = 5): Promise<string> => {
+    const hash = await desk.world.pay(payer, valueWei)
     await desk.world.settle()
     return hash
   }
@@ -135,6 +136,32 @@ describe('a second person', () => {
       [true, false],
       'each is judged again',
     )
+  })
+
+  it('confirms beside another who confirms for the same payments in another order: each is told what came of theirs', async () => {
+    const payments = [await held(LARGE, 5), await held(LARGE, 6), await held(LARGE, 7)]
+    const decide = (named: string[]) =>
+      propose('payments/decide', { decision: 'release', payments: named, tierId: 'basic' })
+    const [one, other] = [await decide(payments), await decide(payments.toReversed())]
+    const { pool } = desk.world
+    const both = await pool.begin(async (sql) => {
+      // The one in the middle holds both up, each with a payment that the other one wants next.
+      await sql`SELECT FROM payments WHERE tx_hash = ${payments[1] ?? ''} FOR UPDATE`
+      const confirmed = Promise.all([confirm(one), confirm(other)])
+      await until('two who wait', async () => {
+        const rows = await pool`
+          SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        return rows.length === 2
+      })
+      return { confirmed }
+    })
+    const answers = await both.confirmed
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    )
+    const decided = answers.map(({ json }) => json.done.decided as number)
+    assert.deepEqual(decided.sort(), [0, 3])
   })
 
   it('is always needed for terms and the payments wallet, which are looked at before they are proposed', async () => {
