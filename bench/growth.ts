@@ -21,7 +21,7 @@ import type { Bench, BenchOptions } from './lib/bench.ts'
 import { type Growth, measureBytes } from './lib/bytes.ts'
 import { COHORTS, fillLedger } from './lib/fill.ts'
 import { ms, quantile } from './lib/numbers.ts'
-import { atMost, type Row } from './lib/report.ts'
+import { asIs, atMost, type Row } from './lib/report.ts'
 
 /**
  * The smallest has as many rounds as an answer has rows, so that answers are equally long in all. Every so many-th node, from the first, has
@@ -94,7 +94,7 @@ async function compareSizes(options: BenchOptions): Promise<Row[]> {
     }
     const rows: Row[] = []
     for (const [what, statement] of Object.entries(STATEMENTS)) {
-      rows.push(...(await compare(what, statement, ledgers, options.quick ? 20 : 1_000)))
+      rows.push(...(await compare(what, statement, ledgers, options.quick ? 20 : 2_000)))
       options.progress(what)
     }
     return rows
@@ -114,6 +114,8 @@ async function openLedger(size: (typeof SIZES)[number]): Promise<Ledger> {
   }
   try {
     await fillLedger(pool, { ...size, withdrawals: ROWS })
+    // For how long pages are waited for that are not in memory.
+    await pool`SET track_io_timing = on`
     const asked = await pool<Ledger['asked']>`
       SELECT n.node_id AS "nodeId", n.owner, p.tx_hash AS payment FROM nodes n JOIN payments p ON p.id = n.payment_id
       WHERE n.node_id = ANY(${drawn(size)}::bigint[]) ORDER BY md5(n.node_id::text)`
@@ -130,9 +132,10 @@ function drawn({ nodes, withdrawingEvery }: (typeof SIZES)[number]): number[] {
   return Array.from({ length: ASKED }, (_, index) => index * step + 1)
 }
 
-/** Asks a statement of each ledger in turn, so that a machine that slows down slows it for all. */
+/** Asks a statement of each ledger in turn, so that a machine that slows down slows it for all; and counts the pages that it touches. */
 async function compare(what: string, statement: Statement, ledgers: readonly Ledger[], runs: number): Promise<Row[]> {
   const samples = ledgers.map((): number[] => [])
+  const before = await Promise.all(ledgers.map(readPages))
   // The first runs prepare the statement, and let the database settle on a plan for it.
   const warmUp = 10
   for (let run = -warmUp; run < runs; run++) {
@@ -144,12 +147,45 @@ async function compare(what: string, statement: Statement, ledgers: readonly Led
       if (run >= 0) samples[index]?.push(performance.now() - began)
     }
   }
+  const after = await Promise.all(ledgers.map(readPages))
   const [smallest = [], largest = []] = [samples.at(0), samples.at(-1)]
-  return [0.5, 0.99].map((share) => {
+  const rows = [0.5, 0.99].map((share) => {
     const [small, large] = [quantile(smallest, share), quantile(largest, share)]
     const name = share === 0.5 ? `${what}: median` : `${what}: p99`
     return atMost(name, ms(large), `${shown(ledgers[0]?.nodes ?? 0)} nodes: ${ms(small)}`, large / small, GOAL)
   })
+  const [few, many] = [pagesOfRun(0), pagesOfRun(-1)]
+  rows.push(asIs(`${what}: pages a run`, shownPages(many), shownPages(few), many.touched / few.touched))
+  return rows
+
+  function pagesOfRun(place: number): Pages {
+    const [from, to] = [before.at(place), after.at(place)]
+    if (!from || !to) throw new Error('no ledger')
+    const each = (key: keyof Pages) => (to[key] - from[key]) / (runs + warmUp)
+    return { touched: each('touched'), read: each('read'), readMs: each('readMs') }
+  }
+}
+
+function shownPages({ touched, read, readMs }: Pages): string {
+  const many = touched.toFixed(1)
+  return read < 0.005 ? many : `${many}, ${read.toFixed(2)} not in memory: ${readMs.toFixed(2)} ms`
+}
+
+/** Pages that a database was asked for since it was made, those among them that its memory lacked, and how long these took. */
+interface Pages {
+  touched: number
+  read: number
+  readMs: number
+}
+
+async function readPages({ pool }: Ledger): Promise<Pages> {
+  // Without this a connection tells its counts once a second.
+  await pool`SELECT pg_stat_force_next_flush()`
+  const [pages] = await pool<Pages[]>`
+    SELECT (blks_hit + blks_read)::float8 AS touched, blks_read::float8 AS read, blk_read_time AS "readMs"
+    FROM pg_stat_database WHERE datname = current_database()`
+  if (!pages) throw new Error('the database tells nothing of its pages')
+  return pages
 }
 
 /** The doctor's readings that could grow: counts, sums, and what a thief leaves behind. */
