@@ -1,4 +1,4 @@
-// What an idle service costs at its provider: calls, compute units by published lists, and bytes on the wire, of a day of mainnet and of Base.
+// What an idle service costs at its provider: calls, units and dollars by published lists, and bytes on the wire, of a day of mainnet and of Base.
 // Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,7 @@ interface Bill {
 
 export const bill: Bench = {
   name: 'bill',
-  about: `Calls, compute units and bytes that a day without sales costs at a provider, every call of a batch counted, ticks every ${TICK_SEC} s; measured over ten ticks, times as many as a day has.`,
+  about: `Calls, units and dollars by providers’ lists, and bytes that a day without sales costs at a provider, every call of a batch counted, ticks every ${TICK_SEC} s; measured over ten ticks, times as many as a day has.`,
   run: async (options) => {
     const missing = await installPeers(options.progress)
     if (missing !== null) return [notMeasured('bill', missing)]
@@ -118,6 +118,7 @@ function dayOf(before: Bill, after: Bill, times: number): Bill {
 
 const countOf = ({ calls }: Bill) => Object.values(calls).reduce((sum, count) => sum + count, 0)
 const shown = (count: number) => Math.round(count).toLocaleString('en')
+const inUnit = (figure: number, unit: string) => (unit === '$' ? `$${figure.toFixed(2)}` : `${shown(figure)} ${unit}`)
 
 type Bills = Record<'ours' | 'ponder' | 'viem', Bill>
 
@@ -147,7 +148,7 @@ function against(what: string, unit: string, bills: Bills, figure: (bill: Bill) 
   const rows = [['Ponder', figure(bills.ponder)] as const, ['viem', figure(bills.viem)] as const]
   return rows.flatMap(([peer, theirs]) => {
     if (ours === null || theirs === null) return []
-    const [left, right] = [`${shown(ours)} ${unit}`, `${peer}: ${shown(theirs)} ${unit}`]
+    const [left, right] = [inUnit(ours, unit), `${peer}: ${inUnit(theirs, unit)}`]
     return [
       peer === 'viem' ? asIs(what, left, right, ours / theirs) : atMost(what, left, right, ours / theirs, BILL_GOAL),
     ]

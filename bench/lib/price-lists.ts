@@ -1,11 +1,13 @@
-// What hosted providers charge for a call, in their own units, from their own documents. No price is guessed: one that is missing there is missing here.
+// What hosted providers charge for a call, in their own units or in dollars, from their own documents. No price is guessed: one that is missing
+// there is missing here.
 
 export interface PriceList {
   name: string
   unit: string
   /** Address of the list, and the day it was read. */
   source: string
-  units: Readonly<Record<string, number>>
+  /** By method, or the same for every one. */
+  units: Readonly<Record<string, number>> | number
 }
 
 export const PRICE_LISTS: readonly PriceList[] = [
@@ -32,11 +34,18 @@ export const PRICE_LISTS: readonly PriceList[] = [
       ...{ eth_call: 3, eth_getLogs: 12, eth_estimateGas: 5, eth_gasPrice: 3 },
     },
   },
+  {
+    name: 'Ankr’s list',
+    unit: '$',
+    source: 'https://www.ankr.com/docs/rpc-service/pricing, 2026-11-24',
+    units: 0.00002,
+  },
 ]
 
 /** Units for so many calls of each method; null where the list has no price for one. */
 export function unitsOf({ units }: PriceList, calls: Readonly<Record<string, number>>): number | null {
-  const parts = Object.entries(calls).map(([method, count]) => (units[method] ?? Number.NaN) * count)
+  const priceOf = (method: string) => (typeof units === 'number' ? units : (units[method] ?? Number.NaN))
+  const parts = Object.entries(calls).map(([method, count]) => priceOf(method) * count)
   const sum = parts.reduce((total, part) => total + part, 0)
   return Number.isNaN(sum) ? null : sum
 }
