@@ -33,7 +33,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
-  { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['viem'] },
+  { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
   { of: ['src/chain/read/wallets.ts'], may: ['src/domain', 'src/chain', 'src/chain/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/send/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
   { of: ['src/chain/send'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
@@ -78,7 +78,6 @@ const LAYERS: readonly Layer[] = [
       ...STEP,
       'src/follower',
       'src/passes/steps',
-      'src/chain/read/wallets.ts',
       'src/chain/factory/owner-calls.ts',
       'src/chain/read/bounds.ts',
       'src/operator/keys/webauthn.ts',
@@ -105,7 +104,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/webhooks'],
     may: ['src/domain', 'src/db', 'src/lib'],
-    packages: ['node', 'nodemailer', 'undici', 'viem'],
+    packages: ['node', 'nodemailer', 'undici'],
   },
   {
     of: ['src/metrics'],
@@ -121,13 +120,7 @@ const LAYERS: readonly Layer[] = [
 
   {
     of: ['src/config'],
-    may: [
-      'src/lib',
-      'src/domain',
-      'src/chain/read/wallets.ts',
-      'src/chain/send/keystore.ts',
-      'src/chain/send/kms/key.ts',
-    ],
+    may: ['src/lib', 'src/domain', 'src/chain/digest.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms/key.ts'],
     packages: ['node'],
   },
   { of: ['src/config/load.ts'], may: ['src/config', 'src/lib', 'src/domain'] },
@@ -136,16 +129,17 @@ const LAYERS: readonly Layer[] = [
     may: ['src/config', 'src/config/load.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms', 'src/chain/send'],
   },
   { of: ['src/boot/embedded.ts'], may: ['packages/embed', 'src/lib'], packages: ['node'] },
+  { of: ['src/boot/database.ts'], may: ['src/config/load.ts', 'src/boot/embedded.ts'] },
   { of: ['src/boot/secrets.ts'], may: ['src/lib'], packages: ['node'] },
   {
     of: ['src/boot/parts.ts'],
-    may: [...WIRING, 'src/chain/send', 'src/boot/keys.ts', 'src/boot/embedded.ts'],
+    may: [...WIRING, 'src/chain/send', 'src/boot/keys.ts', 'src/boot/embedded.ts', 'src/boot/database.ts'],
     packages: ['node'],
   },
   { of: ['src/boot/seed.ts'], may: ['src/domain', 'src/db'] },
   {
     of: ['src/boot/preflight.ts'],
-    may: [...WIRING, 'src/chain/read/bounds.ts', 'src/boot/parts.ts', 'src/boot/seed.ts'],
+    may: [...WIRING, 'src/chain/read/bounds.ts', 'src/boot/database.ts', 'src/boot/parts.ts', 'src/boot/seed.ts'],
     packages: ['node'],
   },
   {

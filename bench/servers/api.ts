@@ -2,7 +2,8 @@
 // are another machine's speed. Behind a trusted proxy, so that each request can come from a client of its own.
 //   node bench/servers/api.ts <database url> memoised | plain
 import type { AddressInfo } from 'node:net'
-import { checksum, recoverSigner } from '../../src/chain/read/wallets.ts'
+import { checksum } from '../../src/chain/digest.ts'
+import { recoverSigner } from '../../src/chain/read/wallets.ts'
 import { listenForChanges } from '../../src/db/core/changes.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { createServer } from '../../src/http/server.ts'

@@ -194,6 +194,8 @@ async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Pr
     await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   }
   const head = Number(await callRpc<string>(rpcUrl, 'eth_blockNumber'))
+  // A second one, so that the hash of the block before the head is right: the service checks at its start whether contracts know it.
+  if (resumed) await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   if (blockTimeSec > 0) await callRpc(rpcUrl, 'evm_setIntervalMining', [blockTimeSec])
   return head
 }

@@ -1,7 +1,6 @@
 // The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and tokens to play with.
 // Owns DATA_DIR/deployment.json, which is written only once the chain's state that holds the deployment is on disk.
 import { join, resolve } from 'node:path'
-import { deployDemoToken, deployFactory, transferToken } from '../../src/chain/factory/deploy.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { readIfExists, writeFileAtomic } from '../../src/lib/files.ts'
 import type { Log } from '../../src/lib/log.ts'
@@ -81,6 +80,8 @@ async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployme
 }
 
 async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: string) => void): Promise<Deployment> {
+  // Loaded here: it is needed once in a chain's life, and commands load this file to find the chain that runs.
+  const { deployDemoToken, deployFactory, transferToken } = await import('../../src/chain/factory/deploy.ts')
   const key = (part: keyof typeof EMBED_PARTS) => developmentAccount(EMBED_PARTS[part]).privateKey
   const addressOf = (index: number) => developmentAccount(index).address.toLowerCase() as Hex
   onProgress('deploying the factory')

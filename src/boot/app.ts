@@ -2,8 +2,9 @@
 // reverse order, also when a later step fails.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { checksum } from '../chain/digest.ts'
 import { createReadings } from '../chain/read/readings.ts'
-import { checksum, createWalletProver, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
+import { createWalletProver, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import { type Config, describeConfig, siteOn } from '../config/load.ts'
 import { listenForChanges } from '../db/core/changes.ts'

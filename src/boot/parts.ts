@@ -7,14 +7,9 @@ import type { Config } from '../config/load.ts'
 import { developmentAccount } from '../domain/development.ts'
 import { type Address, address, type Hash } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
+import { type DatabasePart, ownDatabase } from './database.ts'
 import { type Embedded, loadEmbedded } from './embedded.ts'
 import { type Keys, openKeys } from './keys.ts'
-
-export interface DatabasePart {
-  url: string
-  directUrl: string
-  readUrl: string
-}
 
 export interface ChainPart {
   rpcUrls: readonly string[]
@@ -72,7 +67,7 @@ export async function openParts(config: Config, log: Log, onProgress: (step: str
   // In parallel: each takes seconds at its first start.
   const starting = [
     config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config, openKeys),
-    config.embedded.database ? embeddedDatabase(config, log, onProgress) : ownDatabase(config),
+    config.embedded.database ? embeddedDatabase(config, log, onProgress) : { part: ownDatabase(config), running: null },
   ] as const
   const settled = await Promise.allSettled(starting)
   const running = settled.flatMap((result) => (result.status === 'fulfilled' && result.value.running) || [])
@@ -100,12 +95,6 @@ async function embeddedDatabase(
   const { startPostgres } = await loadEmbedded()
   const { url, stop, onExit } = await startPostgres({ dataDir, log, onProgress })
   return { part: { url, directUrl: url, readUrl: url }, running: { name: 'PostgreSQL', stop, onExit } }
-}
-
-async function ownDatabase({ database }: Config): Promise<StartedPart<DatabasePart>> {
-  const { url, directUrl, readUrl } = database
-  if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')
-  return { part: { url, directUrl, readUrl }, running: null }
 }
 
 async function embeddedChain(
@@ -145,17 +134,9 @@ function embeddedChainPart(
 }
 
 /**
- * Opens the database without starting one: the operator's own, or the one of a service running on the same data directory. Null where there
- * is neither.
+ * Opens the chain without starting one: the operator's own, or the one of a service running on the same data directory. Null where there is
+ * neither. `open` opens the keys.
  */
-export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
-  if (!config.embedded.database) return (await ownDatabase(config)).part
-  const { findRunning } = await loadEmbedded()
-  const url = findRunning(config.dataDir)?.databaseUrl
-  return url ? { url, directUrl: url, readUrl: url } : null
-}
-
-/** The chain, in the same way. `open` opens the keys. */
 export async function attachChain(
   config: Config,
   open: (config: Config) => Promise<Keys> = openKeys,

@@ -33,7 +33,8 @@ import { firstSaleTerms, type TierVersion, tiersWithOtherTerms } from '../domain
 import type { Address } from '../domain/units.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
-import { type ChainPart, type DatabasePart, type OpenedChain, signersOf } from './parts.ts'
+import type { DatabasePart } from './database.ts'
+import { type ChainPart, type OpenedChain, signersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
 /** The wait for the database at start: about the time a server takes to replay its log after a crash. */

@@ -1,45 +1,41 @@
 // The ledger's own digests: the draw of a turn, which can be recomputed from the round's published seed, and the name of a payments
-// wallet's residue; and that of a text.
-import { encodeAbiParameters, keccak256, stringToBytes } from 'viem/utils'
+// wallet's residue; that of a text; and an address with its checksum. They need nothing but keccak: every command of the command line loads
+// this file, and most of them need no other part of the chain.
+import { keccak_256 } from '@noble/hashes/sha3'
 import type { Address, Hash } from '../domain/units.ts'
 
-/** keccak256(abi.encode(seed, cohort, due)) as a number; `due` in unix seconds. */
-export function turnDigest(seed: Hash, cohort: number, due: number): bigint {
-  const encoded = encodeAbiParameters(
-    [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }],
-    [seed, BigInt(cohort), BigInt(due)],
+const keccak = (bytes: Uint8Array): Hash => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}` as const
+
+/** keccak256(abi.encode(…)) of types of a fixed size: each takes one word, negative numbers as their two's complement. */
+const digestOf = (...words: readonly (bigint | `0x${string}`)[]): Hash =>
+  keccak(
+    Buffer.from(words.map((word) => BigInt.asUintN(256, BigInt(word)).toString(16).padStart(64, '0')).join(''), 'hex'),
   )
-  return BigInt(keccak256(encoded))
-}
+
+/** keccak256(abi.encode(seed, cohort, due)) as a number; `due` in unix seconds. */
+export const turnDigest = (seed: Hash, cohort: number, due: number): bigint =>
+  BigInt(digestOf(seed, BigInt(cohort), BigInt(due)))
 
 /** The `ref` of an inner transfer: keccak256(abi.encode(transaction, wallet, index)), which no transaction's own hash can be. */
-export function innerRef(txHash: Hash, wallet: Address, index: number): Hash {
-  const encoded = encodeAbiParameters(
-    [{ type: 'bytes32' }, { type: 'address' }, { type: 'uint256' }],
-    [txHash, wallet, BigInt(index)],
-  )
-  return keccak256(encoded)
-}
+export const innerRef = (txHash: Hash, wallet: Address, index: number): Hash => digestOf(txHash, wallet, BigInt(index))
 
-/** Its former `ref`, which did not name the wallet. What has it keeps it: db/payments/identity.ts decides. */
-function formerInnerRef(txHash: Hash, index: number): Hash {
-  return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [txHash, BigInt(index)]))
-}
-
-/** The two refs that an inner transfer may have. */
+/** The two refs that an inner transfer may have. The former did not name the wallet; what has it keeps it: db/payments/identity.ts decides. */
 export const innerRefs = (txHash: Hash, wallet: Address, index: number) => ({
   ref: innerRef(txHash, wallet, index),
-  formerRef: formerInnerRef(txHash, index),
+  formerRef: digestOf(txHash, BigInt(index)),
 })
 
 /** Names a residue of the payments wallet: the same residue has the same name in any ledger that follows this chain. */
-export function residueRef(chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash {
-  const encoded = encodeAbiParameters(
-    [{ type: 'uint256' }, { type: 'address' }, { type: 'bytes32' }, { type: 'int256' }],
-    [BigInt(chainId), wallet, blockHash, residueWei],
-  )
-  return keccak256(encoded)
-}
+export const residueRef = (chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash =>
+  digestOf(BigInt(chainId), wallet, blockHash, residueWei)
 
 /** keccak256 of a text's UTF-8. */
-export const textDigest = (text: string): Hash => keccak256(stringToBytes(text))
+export const textDigest = (text: string): Hash => keccak(Buffer.from(text))
+
+/** An address in its EIP-55 spelling: a letter is a capital where the digest of the small ones has a digit of 8 or more. */
+export function checksum(of: Address): string {
+  const digest = textDigest(of.slice(2))
+  return of.replaceAll(/[a-f]/g, (letter, at: number) =>
+    Number.parseInt(digest[at] ?? '', 16) >= 8 ? letter.toUpperCase() : letter,
+  )
+}

@@ -1,19 +1,12 @@
-// The objects that commands work on: the settings, and their database and chain. With nothing configured those are the parts of the
-// service that runs in this directory; a command never starts any of its own.
+// The settings and the database that commands work on. With nothing configured it is the database of the service that runs in this directory;
+// a command never starts one of its own. What also needs the chain is in chain.ts.
 import { readFileSync } from 'node:fs'
-import { attachChain, attachDatabase, type DatabasePart, type OpenedChain } from '../boot/parts.ts'
-import { ledgerContext, operatorDeps, passContext } from '../boot/pass-context.ts'
-import { assertLedgerIsOurs, checkChain, openLedgerChain } from '../boot/preflight.ts'
-import { createGovernanceReader } from '../chain/read/governance.ts'
-import { createRpc } from '../chain/rpc/rpc.ts'
+import { attachDatabase, type DatabasePart } from '../boot/database.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { POSTGRES_URL } from '../config/values.ts'
 import { isMigrated } from '../db/core/migrate.ts'
 import { connect, type Pool } from '../db/core/sql.ts'
-import { silentLog } from '../lib/log.ts'
-import type { Actor, OperatorDeps } from '../operator/act.ts'
-import type { OwnerDeps } from '../operator/owner.ts'
-import type { PassContext } from '../passes/context.ts'
+import type { Actor } from '../operator/act.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
@@ -63,58 +56,6 @@ export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Pr
   return await body({ config, database, pool })
 }
 
-/** The same with the chain: for the operator's acts and readings, which can send nothing. */
-export async function withOperator<T>(
-  io: Io,
-  body: (deps: OperatorDeps, ledger: OpenDatabase) => Promise<T>,
-): Promise<T> {
-  return await withChain(io, async ({ ledger, chain, stack }) => {
-    const { config, pool, database } = ledger
-    const { url, readUrl } = database
-    const readPool = readUrl === url ? pool : openPool(readUrl, stack)
-    const { minter, distributor } = chain.part
-    const ctx = ledgerContext(config, silentLog, { pool, chain })
-    return await body(operatorDeps({ ...ctx, minter, distributor }, readPool), ledger)
-  })
-}
-
-/** The same for previews of what the contract's owner may sign. */
-export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Promise<T>): Promise<T> {
-  return await withChain(io, async ({ ledger: { pool }, chain: { rpc, part } }) =>
-    body({ pool, governance: createGovernanceReader(rpc, part.factory) }),
-  )
-}
-
-/** The same for a pass, with the keys; settings, database and chain are held against each other first. */
-export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: OpenDatabase) => Promise<T>): Promise<T> {
-  return await withChain(io, async ({ ledger, chain }) => {
-    const { config, pool, database } = ledger
-    const facts = await checkChain(chain)
-    await assertLedgerIsOurs(pool, chain)
-    const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
-    return await body(passContext(config, silentLog, opened), ledger)
-  })
-}
-
-/** A ledger with its chain; `stack` closes what is opened besides. */
-interface LedgerOnChain {
-  readonly ledger: OpenDatabase
-  readonly chain: OpenedChain
-  readonly stack: AsyncDisposableStack
-}
-
-async function withChain<T>(io: Io, body: (opened: LedgerOnChain) => Promise<T>): Promise<T> {
-  return await withDatabase(io, async (ledger) => {
-    const { config, pool } = ledger
-    const part = await attachChain(config)
-    if (!part) throw noService(config, 'RPC_URL')
-    await using stack = new AsyncDisposableStack()
-    const rpc = createRpc({ urls: part.rpcUrls, log: silentLog })
-    stack.defer(() => rpc.close())
-    return await body({ ledger, chain: await openLedgerChain(pool, part, rpc), stack })
-  })
-}
-
 /** The error where the settings name no database or chain, and no running service has one. */
 export function noService({ dataDir }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
   return new UnavailableError(
@@ -122,7 +63,8 @@ export function noService({ dataDir }: Config, setting: 'DATABASE_URL' | 'RPC_UR
   )
 }
 
-function openPool(url: string, stack: AsyncDisposableStack): Pool {
+/** Opens connections that `stack` closes. */
+export function openPool(url: string, stack: AsyncDisposableStack): Pool {
   // Without prepared statements, a command works through any pooler.
   const pool = connect(url, { max: POOL_MAX, prepare: false, applicationName: 'node-ledger command' })
   stack.defer(() => pool.end({ timeout: 5 }))

@@ -1,9 +1,9 @@
 // Amounts as people read and write them. Scripts get wei: --json never rounds.
-import { formatEther, parseUnits } from 'viem/utils'
+import { inEther as exactly } from '../domain/units.ts'
 
 /** Wei, or its decimal string, in ether, exactly. A dash where there is none. */
 export function inEther(wei: bigint | string | null | undefined): string {
-  return wei === null || wei === undefined ? '-' : formatEther(BigInt(wei))
+  return wei === null || wei === undefined ? '-' : exactly(BigInt(wei))
 }
 
 /** Decimal places of each unit in wei. */
@@ -19,7 +19,7 @@ export const isUnit = (word: string): word is Unit => Object.hasOwn(UNITS, word)
 export function readAmount(text: string, unit: Unit): string | null {
   const [, digits, decimals = '', named = unit] = /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|ether)?$/.exec(text) ?? []
   if (digits === undefined || !isUnit(named) || decimals.length > UNITS[named]) return null
-  const wei = parseUnits(`${digits}.${decimals || '0'}`, UNITS[named])
+  const wei = BigInt(digits + decimals.padEnd(UNITS[named], '0'))
   const one = 10n ** BigInt(UNITS[unit])
   return wei % one === 0n ? (wei / one).toString() : null
 }

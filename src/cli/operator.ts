@@ -1,7 +1,7 @@
 // Between the command line and the operator's acts and readings: options become fields, refusals become errors with exit codes.
 import type { KnownError } from '../lib/errors.ts'
 import { isOperatorRefusal, type OperatorRefusal, type RefusedBecause } from '../operator/act.ts'
-import { isProposed, type Proposed } from '../operator/second-person/guarded.ts'
+import { isProposed, type Proposed } from '../operator/second-person/proposed.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 

@@ -1,7 +1,7 @@
 // Readers of single values: each turns a setting's text into a value of its type. Otherwise it notes the mistake and answers the fallback,
 // so that the other settings are still checked. It must never repeat a URL or a secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import { checksum } from '../chain/read/wallets.ts'
+import { checksum } from '../chain/digest.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
 import type { SettingOf } from './names.ts'
 import { type Source, shown } from './source.ts'

@@ -28,6 +28,13 @@ export function parseWei(text: string): Wei {
   return wei(BigInt(text))
 }
 
+/** An amount of wei in ether, exactly, without zeros at its end. */
+export function inEther(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(19, '0')
+  const decimals = digits.slice(-18).replace(/0+$/, '')
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -18)}${decimals && `.${decimals}`}`
+}
+
 /** Sums amounts. Throws RangeError past 2^256 - 1. */
 export function sumWei(values: Iterable<bigint>): Wei {
   let total = 0n

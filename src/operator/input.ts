@@ -1,6 +1,6 @@
 // Reads the fields of an operator's input, whether they came as JSON or from the command line. Every mistake is collected, so that
 // one answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, since a JSON number loses digits.
-import { checksum } from '../chain/read/wallets.ts'
+import { checksum } from '../chain/digest.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei } from '../domain/units.ts'
 import { type Fields, type OperatorRefusal, refuseAct } from './act.ts'
 

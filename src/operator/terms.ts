@@ -1,6 +1,6 @@
 // The credit terms as the operator enters them: what is previewed is what is entered. An entry holds from a time that no instance has come
 // to, so that nothing that is due is judged by it; what the contract's owner has to do for it is said as a transaction to sign.
-import { type OwnerTransaction, ownerTransaction } from '../chain/factory/owner-calls.ts'
+import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import { readBoundsNeeded } from '../chain/read/bounds.ts'
@@ -54,7 +54,7 @@ export async function listTerms({ pool, contract }: LedgerDb & FactoryRead): Pro
   return {
     terms: rows.map((row) => ({ ...row, state: stateOf(row) })),
     windows,
-    ownersTransaction: ownersNext(contract.factory, rows, windows, now),
+    ownersTransaction: await ownersNext(contract.factory, rows, windows, now),
   }
 }
 
@@ -192,7 +192,7 @@ async function propose(
       ...shown,
       changed: false,
       entries: [],
-      ownersTransaction: ownersNext(deps.contract.factory, known, windows, now),
+      ownersTransaction: await ownersNext(deps.contract.factory, known, windows, now),
     }
   const earliest = earliestFrom(known, now)
   const fromTime = asked.fromTime ?? earliest
@@ -206,7 +206,7 @@ async function propose(
   if (isOperatorRefusal(entries)) return entries
   const refusal = await refuseEntries(deps, sql, entries, asked)
   if (refusal) return refusal
-  const ownersTransaction = ownersNext(deps.contract.factory, [...known, ...entries], windows, now)
+  const ownersTransaction = await ownersNext(deps.contract.factory, [...known, ...entries], windows, now)
   return { ...shown, changed: true, entries, ownersTransaction }
 }
 
@@ -275,7 +275,7 @@ export async function refuseOutOfBounds(
 ): Promise<OperatorRefusal | null> {
   const needed = await readBoundsNeeded(contract, range, at)
   if (needed === null) return null
-  const { to, data, call } = ownerTransaction(contract.factory, { name: 'setBounds', ...needed })
+  const { to, data, call } = await encoded(contract.factory, { name: 'setBounds', ...needed })
   return refuseAct(
     'conflict',
     `The contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with ${call}: to ${to}, data ${data}.`,
@@ -289,14 +289,20 @@ async function latestBlockTime(chain: ChainReader, cursor: Cursor | null): Promi
   return times.length === 0 ? null : Math.max(cursor?.time ?? 0, ...times)
 }
 
-function ownersNext(
+async function ownersNext(
   factory: FactoryRead['contract']['factory'],
   terms: readonly CreditTerms[],
   windows: readonly NotOwedWindow[],
   now: number,
-): OwnerTransaction | null {
+): Promise<OwnerTransaction | null> {
   const call = windowCallNeeded(terms, windows, now)
-  return call && ownerTransaction(factory, call)
+  return call && encoded(factory, call)
+}
+
+/** Loads what encodes calls: hardly any act or reading of this file's callers has one to encode. */
+async function encoded(factory: FactoryRead['contract']['factory'], call: OwnerCall): Promise<OwnerTransaction> {
+  const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
+  return ownerTransaction(factory, call)
 }
 
 const unreachable = () =>

@@ -2,7 +2,7 @@
 // what is to be done. A chat is
 // known by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
-import { formatEther } from 'viem/utils'
+import { inEther } from '../domain/units.ts'
 import { KINDS, type Links, linksOf, type Told } from '../domain/webhooks/kinds.ts'
 import { chatField } from '../domain/webhooks/receiver.ts'
 
@@ -34,7 +34,7 @@ export function sentenceOf({ type, data }: Told): string {
   const facts = TOLD.flatMap((name) => {
     const value = data[name]
     if (value === undefined || value === null) return []
-    return name.endsWith('Wei') ? [`${formatEther(BigInt(String(value)))} ETH`] : [`${name} ${plain(String(value))}`]
+    return name.endsWith('Wei') ? [`${inEther(BigInt(String(value)))} ETH`] : [`${name} ${plain(String(value))}`]
   })
   return `${KINDS[type]?.words ?? type}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`
 }

@@ -1,7 +1,7 @@
 // A transaction that pays several buyers back, as a Safe's batch does: each transfer in it proves one refund, and none two.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { checksum } from '../../src/chain/read/wallets.ts'
+import { checksum } from '../../src/chain/digest.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { batchChecksum } from '../../src/operator/refunds/safe-batch.ts'

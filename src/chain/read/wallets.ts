@@ -1,7 +1,7 @@
-// Addresses with their checksum, and the signers of messages. Local arithmetic, except for contract wallets, whose answer is the chain's;
+// Addresses of keys, and the signers of messages. Local arithmetic, except for contract wallets, whose answer is the chain's;
 // those are asked only where SMART_WALLET_LOGIN allows it.
 import { privateKeyToAccount } from 'viem/accounts'
-import { decodeAbiParameters, encodeDeployData, getAddress, hashMessage, recoverMessageAddress } from 'viem/utils'
+import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import { isRevert } from '../rpc/provider.ts'
@@ -14,11 +14,6 @@ const CHECK_GAS = '0x4c4b40'
 const SIGNATURE_BYTES_MAX = 8 * 1024
 /** The suffix of such a signature. */
 const ERC6492_SUFFIX = '6492'.repeat(16)
-
-/** An address in its EIP-55 spelling. */
-export function checksum(of: Address): string {
-  return getAddress(of)
-}
 
 /** The signer of `message` as an EIP-191 personal message; null when the signature recovers to no address. */
 export async function recoverSigner(message: string, signature: `0x${string}`): Promise<Address | null> {

@@ -12,8 +12,7 @@ import {
 import { promisify } from 'node:util'
 // Not node:crypto's, which refuses numbers that files of other clients have (r 1 with n 2^18, as in the definition's own example).
 import { scryptAsync } from '@noble/hashes/scrypt'
-import { privateKeyToAccount } from 'viem/accounts'
-import { keccak256 } from 'viem/utils'
+import { keccak_256 } from '@noble/hashes/sha3'
 import { type Address, address } from '../../domain/units.ts'
 
 const pbkdf2 = promisify(pbkdf2Callback)
@@ -66,7 +65,7 @@ export async function encryptKeystore(
   password: string,
   { scryptN = SCRYPT_N }: EncryptOptions = {},
 ): Promise<Keystore> {
-  const owner = address(privateKeyToAccount(privateKey).address)
+  const owner = await addressOf(privateKey)
   const [salt, iv] = [randomBytes(SALT_BYTES), randomBytes(16)]
   const derived = await scrypt(password, salt, { n: scryptN, r: SCRYPT_R, p: SCRYPT_P, length: DERIVED_BYTES })
   const cipher = createCipheriv(CIPHER, derived.subarray(0, 16), iv)
@@ -108,12 +107,14 @@ export async function decryptKeystore(text: string, password: string): Promise<`
   const decipher = createDecipheriv(CIPHER, derived.subarray(0, 16), iv)
   const key = `0x${Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('hex')}` as const
   const stated = addressIn(file)
-  if (stated !== null && addressOf(key) !== stated)
+  if (stated !== null && (await addressOf(key)) !== stated)
     throw new KeystoreError('holds the key of another address than it says')
   return key
 }
 
-function addressOf(key: `0x${string}`): Address {
+async function addressOf(key: `0x${string}`): Promise<Address> {
+  // Loaded here: settings are read by every command, and hardly any of them opens a key file.
+  const { privateKeyToAccount } = await import('viem/accounts')
   try {
     return address(privateKeyToAccount(key).address)
   } catch {
@@ -157,7 +158,7 @@ async function scrypt(
 }
 
 function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
-  return Buffer.from(keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]), 'bytes'))
+  return Buffer.from(keccak_256(Buffer.concat([derived.subarray(16, 32), ciphertext])))
 }
 
 function parse(text: string): Record<string, unknown> {

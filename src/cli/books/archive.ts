@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib'
 import { syncDirectory, syncFile } from '../../lib/files.ts'
 import { archive, countArchive, readBefore } from '../../operator/archive.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted } from '../operator.ts'
 import { mustAgree } from '../output.ts'
@@ -17,7 +17,7 @@ export async function archiveRows(call: Call): Promise<ExitCode> {
   const { io, out, values, signal } = call
   const path = values.out ?? ''
   if (existsSync(path)) throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     const before = accepted(readBefore(values.before ?? ''), call)
     const { payment_verdicts: verdicts, audit } = await countArchive(deps, before)
     if (verdicts + audit === 0) {

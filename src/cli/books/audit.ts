@@ -3,7 +3,7 @@ import type { components } from '../../../api/admin.ts'
 import { toJson } from '../../lib/json.ts'
 import { listAudit } from '../../operator/audit.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { withOperator } from '../database.ts'
+import { withDatabase } from '../database.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { table } from '../output.ts'
 
@@ -12,7 +12,7 @@ const DETAIL_CHARS_MAX = 80
 
 /** Runs the command. */
 export async function list(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const page = accepted(await listAudit(deps, fieldsOf(call)), call)
     await showPage(call, page, (rows) =>
       table(

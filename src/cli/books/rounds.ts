@@ -2,15 +2,16 @@
 import type { components } from '../../../api/admin.ts'
 import { previewRound } from '../../operator/preview.ts'
 import { listRounds } from '../../operator/transactions.ts'
+import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { withOperator } from '../database.ts'
+import { withDatabase } from '../database.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { fields, table } from '../output.ts'
 
 /** `rounds list`. */
 export async function list(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const page = accepted(await listRounds(deps, fieldsOf(call)), call)
     await showPage(call, page, (rows) =>
       table(

@@ -1,8 +1,8 @@
 // The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
 import { loadEmbedded } from '../../boot/embedded.ts'
 import { readStatement, type Statement, statementCsv } from '../../operator/statement.ts'
+import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { withOperator } from '../database.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields, table } from '../output.ts'

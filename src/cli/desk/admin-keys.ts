@@ -13,9 +13,9 @@ import type { LedgerDb } from '../../passes/context.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, type OpenDatabase, withDatabase } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
+import { writeNew } from '../new-file.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree, tableOf } from '../output.ts'
-import { writeNew } from '../service/keys.ts'
 
 const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
 

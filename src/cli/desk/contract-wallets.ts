@@ -5,14 +5,15 @@ import {
   listContractWallets,
   setContractWallets,
 } from '../../operator/contract-wallets.ts'
+import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree, table, tableOf } from '../output.ts'
 
 /** `contract-wallets list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     const found = await listContractWallets(deps)
     await out.result(found, () => {
       const modes = found.modes.map(({ mode, fromBlock, enteredAt, enteredBy }) => [
@@ -51,7 +52,7 @@ export async function mode(call: Call): Promise<ExitCode> {
 /** `contract-wallets allow`. */
 export async function allow(call: Call): Promise<ExitCode> {
   const { io, out } = call
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     await mustAgree(call, 'Have this contract buy in the mode proven?')
     const done = accepted(await allowContractWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Allowed. What it has waiting is judged again by the next payments pass.')
@@ -62,7 +63,7 @@ export async function allow(call: Call): Promise<ExitCode> {
 /** `contract-wallets disallow`. */
 export async function disallow(call: Call): Promise<ExitCode> {
   const { io, out } = call
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     await mustAgree(call, 'Allow this contract no more?')
     const done = accepted(await disallowContractWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, 'Allowed no more. What it has bought stays bought.')

@@ -11,8 +11,8 @@ import {
   previewRefill,
   showPowers,
 } from '../../operator/owner.ts'
+import { withOwnerPreviews } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { withOwnerPreviews } from '../database.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields } from '../output.ts'

@@ -16,8 +16,9 @@ import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { paymentsPass } from '../../passes/payments.ts'
 import { claimer } from '../../requests/claim.ts'
 import { toFile } from '../books/export.ts'
+import { withOperator, withPasses } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator, withPasses } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
@@ -28,7 +29,7 @@ type Detail = components['schemas']['PaymentInFull']
 
 /** `payments list`. */
 export async function list(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const page = accepted(await readPayments(deps, fieldsOf(call)), call)
     await showPage(call, page, (rows) => asTable(rows as Row[]))
     return EXIT.done
@@ -53,7 +54,7 @@ function asTable(rows: readonly Row[]): string {
 
 /** `payments show`. */
 export async function show(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const found = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
     await call.out.result(found, () => found.payments.map(describe).join('\n\n'))
     return EXIT.done
@@ -62,7 +63,7 @@ export async function show(call: Call): Promise<ExitCode> {
 
 /** `payments history`. */
 export async function history(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const found = accepted(await showHistory(deps, fieldsOf(call)), call)
     await call.out.result(found, () =>
       found.history.map(({ at, what, by, detail }) => `${at}  ${what}, ${by}\n${pairs(detail as object)}`).join('\n'),
@@ -198,7 +199,7 @@ export async function dismiss(call: Call): Promise<ExitCode> {
     throw new UsageError('Name one payment, or all held ones below an amount with --below-wei.')
   if (args.payment !== undefined)
     return await decide(call, dismissPayment, 'Dismiss it, so that neither a node nor a refund comes of it?')
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     const dust = (dryRun: boolean) => dismissAllDust(deps, actorHere(), { ...fieldsOf(call), dryRun })
     const { count, sumWei } = accepted(await dust(true), call)
     out.say(`Held below ${values['below-wei']} wei: ${count}, together ${inEther(sumWei)} ether.`)

@@ -9,15 +9,16 @@ import {
   setOnSale,
   type TierView,
 } from '../../operator/tiers.ts'
+import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields, mustAgree, table } from '../output.ts'
 
 /** `tiers list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     const found = await listTiers(deps)
     await out.result(found, () =>
       found.tiers.length === 0 ? 'None: "node-ledger tiers create" enters one.' : asTable(found.tiers),

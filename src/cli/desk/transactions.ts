@@ -2,7 +2,7 @@
 import type { components } from '../../../api/admin.ts'
 import { listStuck, listTransactions, takeOverNonce } from '../../operator/transactions.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { inEther } from '../ether.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { table, tableOf } from '../output.ts'
@@ -34,7 +34,7 @@ const STUCK_HEADS = [
 
 /** `transactions list`. */
 export async function list(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const page = accepted(await listTransactions(deps, fieldsOf(call)), call)
     await showPage(call, page, (rows) =>
       table(
@@ -53,7 +53,7 @@ export async function list(call: Call): Promise<ExitCode> {
 
 /** `transactions stuck`. */
 export async function stuck(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const found = await listStuck(deps)
     const { senders, transactions } = found
     const parts = [
@@ -67,7 +67,7 @@ export async function stuck(call: Call): Promise<ExitCode> {
 
 /** `transactions free`. */
 export async function free(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
+  return await withDatabase(call.io, async (deps) => {
     const done = accepted(await takeOverNonce(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(
       done,

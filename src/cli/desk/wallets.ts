@@ -1,14 +1,15 @@
 // The commands `node-ledger wallets …`: the wallets that buyers pay to. A change is shown as it would be made before anybody is asked.
 import { listWallets, previewWallet, type WalletProposal } from '../../operator/payment-wallets.ts'
 import { guardedActs } from '../../operator/second-person/guarded.ts'
+import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree, table } from '../output.ts'
 
 /** `wallets list`. */
 export async function list({ io, out }: Call): Promise<ExitCode> {
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     const found = await listWallets(deps)
     await out.result(found, () => {
       if (found.wallets.length === 0)

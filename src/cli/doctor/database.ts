@@ -1,6 +1,6 @@
 // Looks at the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared
 // statements safe on the way to it.
-import type { DatabasePart } from '../../boot/parts.ts'
+import type { DatabasePart } from '../../boot/database.ts'
 import { compareMigrations } from '../../db/core/migrate.ts'
 import { isPooled } from '../../db/core/pooler.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'

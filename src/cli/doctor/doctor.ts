@@ -1,8 +1,9 @@
 // The command `node-ledger doctor`: checks everything that the service needs, each by itself, and says what is wrong and what to do.
 // It changes nothing, and a part that is down does not stop it.
 import { readFileSync } from 'node:fs'
+import { attachDatabase, type DatabasePart } from '../../boot/database.ts'
 import { loadEmbedded } from '../../boot/embedded.ts'
-import { attachChain, attachDatabase, type ChainPart, type DatabasePart, signersOf } from '../../boot/parts.ts'
+import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'
 import { type Config, inspectConfig } from '../../config/load.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'

@@ -2,7 +2,7 @@
 // the commands that an operator would type, each with the settings of the folder. The same call goes on where an earlier one stopped. No
 // secret is an argument, and none is printed.
 import { readFileSync } from 'node:fs'
-import { checksum } from '../../chain/read/wallets.ts'
+import { checksum } from '../../chain/digest.ts'
 import { isSecret, SETTINGS } from '../../config/names.ts'
 import { POSTGRES_URL, parseUrl } from '../../config/values.ts'
 import type { Address } from '../../domain/units.ts'

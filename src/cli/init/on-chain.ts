@@ -1,7 +1,7 @@
 // The factory of a new ledger, for `node-ledger init`: looks whether its accounts have ether, and deploys once. Where a deployment was begun is
 // written down before it is sent, so that a run that was cut off finds its contract again and pays for no second one.
 import { getContractAddress } from 'viem/utils'
-import { checksum } from '../../chain/read/wallets.ts'
+import { checksum } from '../../chain/digest.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
 import { type Address, address } from '../../domain/units.ts'

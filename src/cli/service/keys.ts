@@ -2,10 +2,10 @@
 // which asks a key management service for the account of a key. A key is never printed, and an existing file never overwritten.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { addressOfKey, checksum } from '../../chain/read/wallets.ts'
+import { checksum } from '../../chain/digest.ts'
+import { addressOfKey } from '../../chain/read/wallets.ts'
 import { encryptKeystore } from '../../chain/send/keystore.ts'
 import { parseKmsKey } from '../../chain/send/kms/key.ts'
 import { accountOfKmsKey } from '../../chain/send/kms/signer.ts'
@@ -14,6 +14,7 @@ import { parsePrivateKey } from '../../config/values.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import type { Io } from '../io.ts'
+import { writeNew } from '../new-file.ts'
 
 /** A keystore is stolen as a file and guessed at leisure. */
 const PASSWORD_CHARS_MIN = 12
@@ -53,34 +54,6 @@ export function randomKey(): `0x${string}` {
     const key = parsePrivateKey(randomBytes(32).toString('hex'))
     if (key !== null) return key
   }
-}
-
-/**
- * Makes a file of one line, readable by its owner alone. What is to be in it is made once the file is there; without it the file goes again.
- * Answers what was made.
- */
-export async function writeNew<Made>(
-  path: string,
-  make: () => Promise<Made>,
-  lineOf: (made: Made) => string,
-): Promise<Made> {
-  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
-  try {
-    const made = await make()
-    await file.writeFile(`${lineOf(made)}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
-    await file.sync()
-    return made
-  } catch (error) {
-    await rm(path, { force: true })
-    throw error
-  } finally {
-    await file.close()
-  }
-}
-
-function refuseFile(path: string, { code }: NodeJS.ErrnoException): never {
-  if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
-  throw new RefusedError(`${path} cannot be written (${code}).`)
 }
 
 async function readPassword(io: Io, path: string | undefined, signal: AbortSignal): Promise<string> {

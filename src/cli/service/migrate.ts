@@ -1,5 +1,6 @@
 // The command `node-ledger migrate`: brings the database to the current schema, or says what that would take.
-import { attachChain, attachDatabase } from '../../boot/parts.ts'
+import { attachDatabase } from '../../boot/database.ts'
+import { attachChain } from '../../boot/parts.ts'
 import { checkBeforeMigrating, migrateWhenUp } from '../../boot/preflight.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'
 import { compareMigrations } from '../../db/core/migrate.ts'

@@ -3,7 +3,7 @@
 import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts.ts'
 import { clearHaltByHand, pause as pauseCrediting, resume as resumeCrediting } from '../../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree } from '../output.ts'
@@ -20,7 +20,7 @@ const NEXT: Record<HaltReason, string> = {
 /** Runs `pause`. */
 export async function pause(call: Call): Promise<ExitCode> {
   const { io } = call
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     await mustAgree(call, 'Stop crediting, until "node-ledger resume"?', 'Crediting goes on.')
     const done = accepted(await pauseCrediting(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, done.changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.')
@@ -31,7 +31,7 @@ export async function pause(call: Call): Promise<ExitCode> {
 /** Runs `resume`, with --halt for a halt. */
 export async function resume(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
-  return await withOperator(io, async (deps) => {
+  return await withDatabase(io, async (deps) => {
     const halt = await readHalt(deps.pool)
     if (flags.has('halt')) {
       if (!halt) throw new RefusedError('The passes are not halted.')

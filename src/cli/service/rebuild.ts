@@ -1,6 +1,7 @@
 // The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows how
 // it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
-import { attachChain, attachDatabase, type ChainPart, signersOf } from '../../boot/parts.ts'
+import { attachDatabase } from '../../boot/database.ts'
+import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'
 import { assertLedgerIsOurs, checkChain, enterWallet, readerOf, resolveChainId } from '../../boot/preflight.ts'
 import { seedTiers } from '../../boot/seed.ts'

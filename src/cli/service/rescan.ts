@@ -2,8 +2,9 @@
 // follows again, only on request.
 import { toJson } from '../../lib/json.ts'
 import { type RescanResult, rescan } from '../../operator/rescan.ts'
+import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../database.ts'
+import { actorHere } from '../database.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree } from '../output.ts'
 

@@ -1,7 +1,6 @@
 // A batch of transfers as the file that Safe's Transaction Builder imports: its `BatchFile` (apps/tx-builder/src/typings/models.ts of
 // safe-global/safe-react-apps), with the checksum by which that app notices a change (src/lib/checksum.ts there). It sends nothing.
-import { textDigest } from '../../chain/digest.ts'
-import { checksum } from '../../chain/read/wallets.ts'
+import { checksum, textDigest } from '../../chain/digest.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 
 export interface SafeBatch {

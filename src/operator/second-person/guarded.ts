@@ -10,14 +10,8 @@ import { changeWallet, closeBooks, previewWallet, takeBackWallet } from '../paym
 import { prepareRefunds } from '../refunds/refund-many.ts'
 import { prepareRefund } from '../refunds/refunding.ts'
 import { enterTerms, previewTerms, takeBackTerms } from '../terms.ts'
+import type { Proposed } from './proposed.ts'
 import { readBound, readRule, setSecondPerson } from './rule.ts'
-
-/** What is answered instead of an act's own result where it waits for a second person. */
-export interface Proposed {
-  proposal: { id: number; act: string; expiresAt: Date; says: string }
-}
-
-export const isProposed = (answer: object): answer is Proposed => 'proposal' in answer
 
 type Needs = (sql: Sql, input: Fields, bound: bigint) => Promise<boolean> | boolean
 

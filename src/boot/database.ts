@@ -1,0 +1,28 @@
+// The database of a start or a command: the operator's, or that of the service that runs here. It loads nothing of the chain: most commands
+// need no other part.
+import type { Config } from '../config/load.ts'
+import { loadEmbedded } from './embedded.ts'
+
+export interface DatabasePart {
+  url: string
+  directUrl: string
+  readUrl: string
+}
+
+/** The operator's own database. */
+export function ownDatabase({ database }: Config): DatabasePart {
+  const { url, directUrl, readUrl } = database
+  if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')
+  return { url, directUrl, readUrl }
+}
+
+/**
+ * Opens the database without starting one: the operator's own, or the one of a service running on the same data directory. Null where there
+ * is neither.
+ */
+export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
+  if (!config.embedded.database) return ownDatabase(config)
+  const { findRunning } = await loadEmbedded()
+  const url = findRunning(config.dataDir)?.databaseUrl
+  return url ? { url, directUrl: url, readUrl: url } : null
+}

@@ -1,0 +1,70 @@
+// The chain that commands work on, beside the ledger's database: the operator's, or that of the service that runs in this directory. What opens
+// it is loaded by the command that needs it: it is most of the program, and most commands need the database alone.
+import type { OpenedChain } from '../boot/parts.ts'
+import { silentLog } from '../lib/log.ts'
+import type { OperatorDeps } from '../operator/act.ts'
+import type { OwnerDeps } from '../operator/owner.ts'
+import type { PassContext } from '../passes/context.ts'
+import { noService, type OpenDatabase, openPool, withDatabase } from './database.ts'
+import type { Io } from './io.ts'
+
+/** Runs `body` with the chain as well: for the operator's acts and readings, which can send nothing. */
+export async function withOperator<T>(
+  io: Io,
+  body: (deps: OperatorDeps, ledger: OpenDatabase) => Promise<T>,
+): Promise<T> {
+  return await withChain(io, async ({ ledger, chain, stack }) => {
+    const { config, pool, database } = ledger
+    const { url, readUrl } = database
+    const readPool = readUrl === url ? pool : openPool(readUrl, stack)
+    const { minter, distributor } = chain.part
+    const { ledgerContext, operatorDeps } = await import('../boot/pass-context.ts')
+    const ctx = ledgerContext(config, silentLog, { pool, chain })
+    return await body(operatorDeps({ ...ctx, minter, distributor }, readPool), ledger)
+  })
+}
+
+/** The same for previews of what the contract's owner may sign. */
+export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Promise<T>): Promise<T> {
+  return await withChain(io, async ({ ledger: { pool }, chain: { rpc, part } }) => {
+    const { createGovernanceReader } = await import('../chain/read/governance.ts')
+    return await body({ pool, governance: createGovernanceReader(rpc, part.factory) })
+  })
+}
+
+/** The same for a pass, with the keys; settings, database and chain are held against each other first. */
+export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: OpenDatabase) => Promise<T>): Promise<T> {
+  return await withChain(io, async ({ ledger, chain }) => {
+    const { config, pool, database } = ledger
+    const { passContext } = await import('../boot/pass-context.ts')
+    const { assertLedgerIsOurs, checkChain } = await import('../boot/preflight.ts')
+    const facts = await checkChain(chain)
+    await assertLedgerIsOurs(pool, chain)
+    const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
+    return await body(passContext(config, silentLog, opened), ledger)
+  })
+}
+
+/** A ledger with its chain; `stack` closes what is opened besides. */
+interface LedgerOnChain {
+  readonly ledger: OpenDatabase
+  readonly chain: OpenedChain
+  readonly stack: AsyncDisposableStack
+}
+
+async function withChain<T>(io: Io, body: (opened: LedgerOnChain) => Promise<T>): Promise<T> {
+  return await withDatabase(io, async (ledger) => {
+    const { config, pool } = ledger
+    const [{ attachChain }, { openLedgerChain }, { createRpc }] = await Promise.all([
+      import('../boot/parts.ts'),
+      import('../boot/preflight.ts'),
+      import('../chain/rpc/rpc.ts'),
+    ])
+    const part = await attachChain(config)
+    if (!part) throw noService(config, 'RPC_URL')
+    await using stack = new AsyncDisposableStack()
+    const rpc = createRpc({ urls: part.rpcUrls, log: silentLog })
+    stack.defer(() => rpc.close())
+    return await body({ ledger, chain: await openLedgerChain(pool, part, rpc), stack })
+  })
+}

@@ -1,0 +1,31 @@
+// Secrets that a command makes, in files of their own.
+import { open, rm } from 'node:fs/promises'
+import { RefusedError } from './errors.ts'
+
+/**
+ * Makes a file of one line, readable by its owner alone. What is to be in it is made once the file is there; without it the file goes again.
+ * Answers what was made.
+ */
+export async function writeNew<Made>(
+  path: string,
+  make: () => Promise<Made>,
+  lineOf: (made: Made) => string,
+): Promise<Made> {
+  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
+  try {
+    const made = await make()
+    await file.writeFile(`${lineOf(made)}\n`).catch((error: NodeJS.ErrnoException) => refuseFile(path, error))
+    await file.sync()
+    return made
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+function refuseFile(path: string, { code }: NodeJS.ErrnoException): never {
+  if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
+  throw new RefusedError(`${path} cannot be written (${code}).`)
+}

@@ -1,0 +1,83 @@
+// Commands that work on the database alone ask no provider, and load nothing of the chain: to load it takes as long as the rest of a command.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { address } from '../../src/domain/units.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { runtimeEnv } from '../support/runtime-env.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const HASH = `0x${'1'.repeat(64)}`
+/** Commands that touch only the database, each with its exit code here. */
+const COMMANDS: readonly [line: string, code: number][] = [
+  ['help', 0],
+  ['tiers list', 0],
+  ['payments list', 0],
+  [`payments show ${HASH}`, 1],
+  ['wallets list', 0],
+  ['contract-wallets list', 0],
+  ['transactions list', 0],
+  ['rounds list', 0],
+  ['nodes unpaid', 0],
+  ['proposals list', 0],
+  ['audit list', 0],
+  ['webhooks deliveries', 0],
+  ['admin-keys list', 0],
+  ['pause --yes', 0],
+]
+
+/** A process that runs them one after the other, and prints after each its exit code and what has been loaded up to then. */
+const SCRIPT = `
+  import { registerHooks } from 'node:module'
+  import { PassThrough } from 'node:stream'
+  const loaded = []
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+  const { runCli } = await import(process.env.RUN)
+  for (const line of JSON.parse(process.env.LINES)) {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough().resume(), new PassThrough()]
+    const code = await runCli(line.split(' '), { env: process.env, stdin, stdout, stderr })
+    console.log(JSON.stringify({ line, code, err: String(stderr.read() ?? ''), loaded: loaded.splice(0) }))
+  }
+  process.exit()`
+
+let database: TestDatabase
+before(async () => {
+  database = await createDatabase()
+})
+after(() => database.drop())
+
+test('what needs the database alone loads neither viem nor undici, and works while no provider answers', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
+    cwd: temporaryDirectory(),
+    env: {
+      ...runtimeEnv(),
+      RUN: fileURLToPath(new URL('../../src/cli/run.ts', import.meta.url)),
+      LINES: JSON.stringify(COMMANDS.map(([line]) => line)),
+      NODE_ENV: 'test',
+      DATABASE_URL: database.url,
+      // Port 1: nothing listens there.
+      RPC_URL: 'http://127.0.0.1:1',
+      FACTORY_ADDRESS: address(`0x${'ab'.repeat(20)}`),
+      START_BLOCK: '1',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines = (await text(child.stdout)).trim().split('\n')
+  const ran = lines.map((line) => JSON.parse(line) as { line: string; code: number; err: string; loaded: string[] })
+  assert.deepEqual(
+    ran.map(({ line, code, err }) => [line, code, code > 1 ? err : '']),
+    COMMANDS.map(([line, code]) => [line, code, '']),
+  )
+  for (const { line, loaded } of ran) {
+    const chain = loaded.filter((url) =>
+      /node_modules\/(viem|undici|ox|abitype)\/|src\/chain\/(rpc|factory)\//.test(url),
+    )
+    assert.deepEqual(chain, [], line)
+  }
+  assert.ok(
+    ran.some(({ loaded }) => loaded.some((url) => url.endsWith('/operator/tiers.ts'))),
+    'the list is of all that was loaded',
+  )
+})
