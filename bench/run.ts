@@ -6,6 +6,7 @@ import { desk } from './desk.ts'
 import { follow } from './follow.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
+import { judging } from './judging.ts'
 import { latency } from './latency.ts'
 import type { Bench } from './lib/bench.ts'
 import { describeCommit, describeMachine } from './lib/machine.ts'
@@ -22,6 +23,7 @@ const BENCHES: readonly Bench[] = [
   reads,
   growth,
   round,
+  judging,
   latency,
   contracts,
   desk,

@@ -9,7 +9,8 @@ export const FAILPOINTS = [
   'follow.stored', // stored, the pass goes on to judge or to plan
   'rewind.storing', // inside the transaction that takes blocks back
   'rewind.stored',
-  'judge.stored', // one verdict stored, others to come
+  'judge.storing', // inside the transaction that stores a page of verdicts
+  'judge.stored', // one page stored, others to come
   'openCohorts.signed', // signed and not stored
   'openCohorts.storing', // inside the transaction that stores it
   'openCohorts.stored', // stored and not sent
@@ -49,6 +50,11 @@ export function armFailpoint(name: string | undefined, { production }: { product
   if (!(FAILPOINTS as readonly string[]).includes(name))
     throw new FailpointError(`NODE_LEDGER_FAILPOINT: there is no point ${name}. There are: ${FAILPOINTS.join(', ')}.`)
   armed = name
+}
+
+/** Thrown in place of the kill, by a simulation: whatever survives other errors must not survive this one. */
+export class Killed extends Error {
+  override readonly name: string = 'Killed'
 }
 
 let watch: ((name: Failpoint) => void) | null = null

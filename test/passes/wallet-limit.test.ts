@@ -91,7 +91,7 @@ test('however many payments a full wallet has made, no other wallet’s waits fo
       INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, tier_id, tier_version, block_number, block_hash,
         tx_index, block_time)
       SELECT h, h, ${own.at(3)}, ${own.at(5)}, 1, true, 'held', 'walletLimit', 'basic', 1, ${held.block_number - 1}, ${held.block_hash}, n, now()
-      FROM (SELECT n, '0x' || lpad(to_hex(n), 64, '0') AS h FROM generate_series(1, 1000) n) many`
+      FROM (SELECT n, '0x' || lpad(to_hex(n), 64, '0') AS h FROM generate_series(1, 10000) n) many`
     const [{ id } = assert.fail()] = await own.pool`SELECT node_id AS id FROM nodes WHERE owner = ${own.at(6)}`
     await own.act(6, 'transferFrom', [own.at(6), own.at(7), id])
     await own.settle()

@@ -8,7 +8,7 @@ import type { Rpc } from '../../src/chain/rpc/rpc.ts'
 import { localSigner, type Signer } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
-import { type Failpoint, watchFailpoints } from '../../src/lib/failpoint.ts'
+import { type Failpoint, Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
 import type { AccountRole, PassContext, Rules } from '../../src/passes/context.ts'
 import { creditPass } from '../../src/passes/credit.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
@@ -127,7 +127,7 @@ const CLAIMABLE = 6
 const running = new AsyncLocalStorage<Instance>()
 
 /** The end of an instance: only the starter of the pass catches it. */
-class Died extends Error {
+class Died extends Killed {
   override readonly name = 'Died'
 }
 

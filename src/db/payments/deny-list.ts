@@ -25,6 +25,12 @@ export async function isDenied(sql: Sql, address: Address): Promise<boolean> {
   return row?.denied ?? false
 }
 
+/** Those of the wallets that are on the list. */
+export async function readDenied(sql: Sql, wallets: readonly Address[]): Promise<Set<Address>> {
+  const rows = await sql<{ address: Address }[]>`SELECT address FROM senders WHERE address = ANY(${[...wallets]})`
+  return new Set(rows.map(({ address }) => address))
+}
+
 /** Puts a wallet on the list, or changes its note. Judged payments stay as they are. */
 export async function denyWallet(sql: Sql, sender: Omit<DeniedWallet, 'addedAt'>): Promise<void> {
   const { address, label, reason, addedBy } = sender

@@ -1,7 +1,7 @@
 // Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts. Each
 // statement compares them, so that a payment in another state stays where it is. Callers hold the locks.
 import type { Evidence } from '../../domain/payment.ts'
-import { MOVES, type Move, type MoveName, type ReasonAfter } from '../../domain/transitions.ts'
+import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
 type Moves = typeof MOVES
@@ -122,27 +122,41 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
   if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
 }
 
+/** A verdict of the rules on a payment that was `was` in that block. Without a tier, one that is accepted keeps its own. */
+export interface JudgedPayment {
+  id: number
+  blockHash: string
+  was: PaymentState
+  reason: string | null
+  tierId: string | null
+  tierVersion: number | null
+  evidence: Evidence
+}
+
 /**
- * Writes one verdict of the rules on many unjudged payments, each with evidence of its own, in one statement. Leaves out a payment that was
- * judged or moved to another block since, and one that is locked just now: waiting for one lock while holding others risks a deadlock.
- * @returns the number of verdicts.
+ * Writes verdicts of the rules on many payments, which must be locked, each with reason, tier and evidence of its own, in one statement. Throws
+ * where one of them is in another state or block.
  */
 export async function writeVerdicts(
   sql: Sql,
-  payments: readonly { id: number; blockHash: string; evidence: Evidence }[],
-  decision: { move: 'hold'; reason: ReasonAfter<'hold'> } | { move: 'ignore'; reason: ReasonAfter<'ignore'> },
-): Promise<number> {
-  const { move: name, reason } = decision
-  return await count(sql, name, {
+  name: 'accept' | 'hold' | 'ignore',
+  judged: readonly JudgedPayment[],
+): Promise<void> {
+  if (judged.length === 0) return
+  const moved = await count(sql, name, {
     chosen: sql`
-      SELECT p.id, r.evidence FROM jsonb_to_recordset(${jsonRows(payments)}::text::jsonb) AS r(id bigint, "blockHash" text, evidence jsonb)
-      JOIN payments p ON p.id = r.id AND p.block_hash = r."blockHash" AND p.state = 'seen' FOR UPDATE OF p SKIP LOCKED`,
-    where: sql`p.id = c.id`,
-    returning: sql`c.evidence AS of_row`,
-    ofRow: sql`of_row`,
-    evidence: {},
-    ...{ reason, by: 'pass' },
+      SELECT r.* FROM jsonb_to_recordset(${jsonRows(judged)}::text::jsonb) AS r(id bigint, "blockHash" text, was text, reason text, "tierId" text,
+        "tierVersion" int, evidence jsonb)`,
+    where: sql`p.id = c.id AND p.block_hash = c."blockHash" AND p.state = c.was`,
+    set:
+      name === 'accept'
+        ? sql`tier_id = coalesce(c."tierId", p.tier_id), tier_version = coalesce(c."tierVersion", p.tier_version)`
+        : sql`tier_id = c."tierId", tier_version = c."tierVersion"`,
+    ...(name !== 'accept' && { reason: sql`c.reason` }),
+    ...{ returning: sql`c.evidence AS of_row`, ofRow: sql`of_row`, evidence: {}, by: 'pass' },
   })
+  if (moved !== judged.length)
+    throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)
 }
 
 /** The moves that bring a payment into the ledger, and back after its block was reorganised out. */

@@ -3,7 +3,7 @@
 import { KNOWN_WALLETS_VERSION } from '../../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type PayerCode } from '../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
 /** Proofs of wallets without code that are kept. Making up such a wallet costs nothing, and its proof only spares it a second sign-in. */
 const UNDEPLOYED_MAX = 10_000
@@ -15,19 +15,22 @@ export interface PayerStanding {
   code: PayerCode | null
 }
 
-/** Reads it. */
-export async function readPayerStanding(
+/** Reads it, of each of these payments. */
+export async function readPayerStandings(
   sql: Sql,
-  { id, from, blockHash }: { id: number; from: Address; blockHash: Hash },
-): Promise<PayerStanding> {
-  const [row] = await sql<PayerStanding[]>`
-    SELECT ${permissionColumns(sql, from)},
-      (SELECT code FROM payer_codes WHERE payment_id = ${id} AND block_hash = ${blockHash}) AS code`
-  return row ?? { signedIn: false, allowed: false, code: null }
+  payments: readonly { id: number; from: Address; blockHash: Hash }[],
+): Promise<Map<number, PayerStanding>> {
+  if (payments.length === 0) return new Map()
+  const rows = await sql<(PayerStanding & { id: number })[]>`
+    SELECT r.id, ${permissionColumns(sql, sql`r.wallet`)},
+      (SELECT code FROM payer_codes WHERE payment_id = r.id AND block_hash = r.block_hash) AS code
+    FROM unnest(${column(payments, 'id')}::bigint[], ${column(payments, 'from')}::text[], ${column(payments, 'blockHash')}::text[])
+      AS r(id, wallet, block_hash)`
+  return new Map(rows.map(({ id, ...standing }) => [id, standing]))
 }
 
 /** Whether a wallet has signed in here, and whether the operator allows it, as columns. */
-export const permissionColumns = (sql: Sql, wallet: Address): Fragment =>
+export const permissionColumns = (sql: Sql, wallet: Address | Fragment): Fragment =>
   sql`EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
     EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`
 

@@ -41,9 +41,13 @@ export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | 
 export const decidedByHand = (sql: Sql) =>
   sql`EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 
-/** True if the operator has decided about a payment: then the decision stands, restored or not. */
-export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
-  return (await readLastWord(sql, paymentId)) !== null
+/** The operator's last standing decision on each of these payments that has one. */
+export async function readLastVerdicts(sql: Sql, paymentIds: readonly number[]): Promise<Map<number, PaymentState>> {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await sql<{ id: number; verdict: PaymentState }[]>`
+    SELECT asked.id, v.verdict FROM unnest(${[...paymentIds]}::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+      SELECT verdict FROM standing_verdicts WHERE payment_id = asked.id AND decided_by <> 'pass' ORDER BY id DESC LIMIT 1) v`
+  return new Map(rows.map(({ id, verdict }) => [id, verdict]))
 }
 
 /** True if the operator's last decision accepted a payment: then only the contract's cap can delay it. */

@@ -100,11 +100,14 @@ export async function readPayments(
       p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
 }
 
-/** Payments by id, locked until the transaction ends, in judging order. */
-export async function lockPayments(sql: Sql, ids: readonly number[]): Promise<Payment[]> {
+/**
+ * Payments by id, locked until the transaction ends, in judging order. `free`: leaves out those that are locked just now, since waiting for one
+ * lock while holding others risks a deadlock.
+ */
+export async function lockPayments(sql: Sql, ids: readonly number[], { free } = { free: false }): Promise<Payment[]> {
   return await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-    WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p`
+    WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p ${free ? sql`SKIP LOCKED` : sql``}`
 }
 
 /** The payments that a transaction made, in any state: its own transfer's, and those of the calls within it, in their order. */
@@ -121,38 +124,6 @@ export async function countOpenPayments(sql: Sql): Promise<number> {
   const [row] = await sql<{ open: number }[]>`
     SELECT count(*) AS open FROM payments WHERE state IN ('seen', 'accepted', 'minting')`
   return row?.open ?? 0
-}
-
-/** The nodes that a wallet holds and has paid for, of one tier and of all, to be compared with the allowance and the cap. */
-export interface WalletUse {
-  walletNodes: number
-  walletInFlight: number
-  tierNodes: number
-  tierInFlight: number
-}
-
-/**
- * Counts a wallet's nodes and payments in flight. Nodes count by the cohort's tier, whatever their origin. A payment about to be refunded
- * is in flight where a mint was signed for it, since that may yet be carried out.
- */
-export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
-  const [row] = await sql<WalletUse[]>`
-    SELECT
-      (SELECT count(*) FROM nodes WHERE owner = ${wallet}) AS "walletNodes",
-      (SELECT count(*) FROM payments WHERE from_address = ${wallet} AND ${inFlight(sql)}) AS "walletInFlight",
-      (SELECT count(*) FROM nodes n JOIN cohorts c USING (cohort) WHERE n.owner = ${wallet} AND c.tier_no = ${tierNo}) AS "tierNodes",
-      (SELECT count(*) FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-        WHERE p.from_address = ${wallet} AND ${inFlight(sql)} AND t.tier_no = ${tierNo}) AS "tierInFlight"`
-  return row ?? { walletNodes: 0, walletInFlight: 0, tierNodes: 0, tierInFlight: 0 }
-}
-
-function inFlight(sql: Sql) {
-  return sql`(state IN ('accepted', 'minting') OR state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL)`
-}
-
-/** Serialises judgements about one wallet across instances, until the transaction ends. */
-export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
 }
 
 /** Marks accepted payments as carried by an intent to mint. */

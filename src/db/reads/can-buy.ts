@@ -5,7 +5,7 @@ import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { isDenied } from '../payments/deny-list.ts'
 import { permissionColumns } from '../payments/payers.ts'
-import { readWalletUse, type WalletUse } from '../payments/rows.ts'
+import { readWalletUse, type WalletUse } from '../payments/places.ts'
 
 /** More waiting payments than any wallet may have nodes. */
 const WAITING_MAX = 1_000

@@ -1,32 +1,20 @@
-// Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
-// stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, no other wallet's, and backs off. Of
-// an inner transfer the facts are also what its sender's code was, and whether that is somebody's wallet.
+// Judges the payments that wait for it, in chain order and by the page. A payment whose facts cannot be read, or that fails to be judged, holds
+// up the later ones of its wallet, no other wallet's. Of an inner transfer the facts are also what its sender's code was, and whether that is
+// somebody's wallet.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../../db/core/sql.ts'
-import { isDenied } from '../../db/payments/deny-list.ts'
-import { type Decision, writeVerdict } from '../../db/payments/moves.ts'
-import { readPayerStanding, storePayerCode } from '../../db/payments/payers.ts'
-import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/payments/recheck.ts'
+import { isDatabaseDown } from '../../db/core/sql.ts'
+import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
-import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
-import {
-  type Evidence,
-  type HoldingReading,
-  judgePayment,
-  type PaymentFacts,
-  retryTimeOf,
-  type Verdict,
-} from '../../domain/payment.ts'
-import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
-import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
+import { retryTimeOf } from '../../domain/payment.ts'
+import { selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
-import { failpoint } from '../../lib/failpoint.ts'
+import { Killed } from '../../lib/failpoint.ts'
 import {
   addressesOf,
   type ChainRead,
@@ -38,31 +26,70 @@ import {
   type RunLimits,
   type ServiceAccounts,
 } from '../context.ts'
-import { isUnpriced, judgeUnpriced, placeOf, seenAt } from './judge-unpriced.ts'
+import { type Candidate, type Judged, type JudgingBasis, judgePage, mayBuy, type Outcome } from './judge-page.ts'
 
 type JudgeContext = LedgerDb & ChainRead & Logging
 
-/** Payments judged in one run at most; the rest wait for the next. */
-const JUDGED_MAX = 1_000
+/** Payments judged in one run at most, so that no mint waits longer for it than seconds; the rest wait for the next run. */
+const JUDGED_MAX = 10_000
+/** Payments judged in one transaction. Each of their wallets takes a lock, of which a small server keeps some 1,300 for all who are connected. */
+export const PAGE_MAX = 500
+/** Payments whose facts are read from the chain at a time. */
+const READINGS_AT_ONCE = 4
 
 export interface JudgeResult {
   accepted: number
   held: number
+  /** Those that could not be judged: they wait, each in the log. */
+  failed: number
 }
 
-/** Judges what the ledger has seen up to block `upToBlock`, the settled height. */
+/** Judges what the ledger has seen up to block `upToBlock`, the settled height, `run.page` payments at a time. */
 export async function judge(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
   upToBlock: number,
-  run: RunLimits,
+  run: RunLimits & { page?: number },
 ): Promise<JudgeResult> {
-  const judged: JudgeResult = { accepted: 0, held: 0 }
+  const { page = PAGE_MAX } = run
+  const judged: JudgeResult = { accepted: 0, held: 0, failed: 0 }
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
   // Judged payments are minted and credited, by terms that the operator has to enter first.
   if (!(await hasTerms(ctx.pool))) return judged
+  const waiting = await readWaiting(ctx, cursor, upToBlock)
+  if (waiting === null) return judged
+  const { candidates, walletMax } = waiting
+  const basis: JudgingBasis = {
+    wallets: await readPaymentWallets(ctx.pool),
+    modes: await readModes(ctx.pool),
+    walletMax,
+    serviceAccounts: addressesOf(ctx),
+    now: cursor.time,
+    height: cursor.number,
+    recheckUpTo,
+  }
+  const note = (outcomes: readonly Judged[]) => {
+    for (const { outcome } of outcomes)
+      if (outcome === 'accepted' || outcome === 'held' || outcome === 'failed') judged[outcome]++
+  }
+  const bench = { basis, run }
+  const priced = await judgeInOrder(ctx, bench, chunks(candidates.filter(mayBuy), page))
+  note(priced)
+  // What no fact can make a sale depends on no other payment, and delays no buyer.
+  const unpriced = candidates.filter((candidate) => !mayBuy(candidate))
+  note(await judgeInOrder(ctx, bench, chunks(unpriced, page)))
+  await judgeWithReadings(ctx, bench, priced.filter(({ outcome }) => outcome === 'undecided').map(candidateOf), note)
+  return judged
+}
+
+/** What waits to be judged, in chain order, and the contract's cap of a wallet; null where nothing does. */
+async function readWaiting(
+  ctx: LedgerDb & FactoryRead,
+  cursor: Cursor,
+  upToBlock: number,
+): Promise<{ candidates: Candidate[]; walletMax: number } | null> {
   // A flood of transfers that are no sale must not fill a run before a buyer's turn.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
@@ -77,7 +104,7 @@ export async function judge(
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
     await payments.readPayments(ctx.pool, { ...forPayer, limit: JUDGED_MAX }),
   ]
-  if (seen.length === 0 && !full && shown.length === 0) return judged
+  if (seen.length === 0 && !full && shown.length === 0) return null
   const walletMax = await ctx.contract.maxPerWallet()
   // A wallet may have room again: judged again at every run. Those of full ones are left out, or they would take the whole run.
   const roomy = full
@@ -85,88 +112,134 @@ export async function judge(
     : []
 
   const versions = await readTierVersions(ctx.pool)
-  const unpriced = new Set(seen.filter((payment) => isUnpriced(versions, payment)))
-  const priced = seen.filter((payment) => !unpriced.has(payment))
-  const waiting = [...priced, ...roomy, ...shown].sort(payments.byPlace)
-  const basis: JudgingBasis = {
-    wallets: await readPaymentWallets(ctx.pool),
-    versions,
-    modes: await readModes(ctx.pool),
-    walletMax,
-    serviceAccounts: addressesOf(ctx),
-    now: cursor.time,
-    height: cursor.number,
-    recheckUpTo,
-  }
-  const note = (verdict: Verdict['kind'] | 'unchanged') => {
-    if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
-  }
-  const unread = await judgeWithoutReadings(ctx, { basis, waiting, run }, note)
-  if (!run.outOfTime()) judged.held += await judgeUnpriced(ctx, basis, [...unpriced])
-  await judgeWithReadings(ctx, { basis, unread, run }, note)
-  return judged
+  const candidates = [...seen, ...roomy, ...shown].sort(payments.byPlace).map((payment): Candidate => {
+    const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
+    return { payment, selection: selectTier(versions, payment), ...unread }
+  })
+  return { candidates, walletMax }
 }
 
-type Note = (verdict: Verdict['kind'] | 'unchanged') => void
+/** Consecutive pieces of at most `size`. */
+const chunks = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))
+
+const candidateOf = ({ candidate }: Judged): Candidate => candidate
+
+interface Bench {
+  basis: JudgingBasis
+  run: RunLimits
+}
+
+/** Outcomes after which the later payments of a wallet wait. */
+const WAITS: readonly Outcome[] = ['undecided', 'failed']
 
 /**
- * Judges payments that need no reading of the chain. A slow one delays only the payments of its own wallet.
- * @returns by wallet, in order, the payments from the first on that needs one.
+ * Judges parts one after the other, while there is time. Behind a payment that waits, the later ones of its wallet are left out: their outcome is
+ * that one's.
  */
-async function judgeWithoutReadings(
-  ctx: JudgeContext,
-  { basis, waiting, run }: { basis: JudgingBasis; waiting: readonly payments.Payment[]; run: RunLimits },
-  note: Note,
-): Promise<Map<Address, payments.Payment[]>> {
-  const unread = new Map<Address, payments.Payment[]>()
-  for (const payment of waiting) {
-    if (run.outOfTime()) break
-    const behind = unread.get(payment.from)
-    if (behind) {
-      behind.push(payment)
-      continue
+async function judgeInOrder(ctx: JudgeContext, bench: Bench, parts: readonly Candidate[][]): Promise<Judged[]> {
+  const waiting = new Map<Address, Outcome>()
+  const all: Judged[] = []
+  for (const part of parts) {
+    if (bench.run.outOfTime()) break
+    const judged = await judgeTogether(
+      ctx,
+      bench,
+      part.filter(({ payment }) => !waiting.has(payment.from)),
+    )
+    for (const candidate of part) {
+      const outcome = waiting.get(candidate.payment.from)
+      if (outcome) all.push({ candidate, outcome })
     }
-    const verdict = await decide(ctx, basis, candidateOf(basis, payment), UNREAD)
-    failpoint('judge.stored')
-    if (verdict === 'undecided') unread.set(payment.from, [payment])
-    else note(verdict)
+    for (const { candidate, outcome } of judged)
+      if (WAITS.includes(outcome)) waiting.set(candidate.payment.from, outcome)
+    all.push(...judged)
   }
-  return unread
+  return all
 }
 
-/** Reads codes and holdings, wallet by wallet, those that were never asked for first. One that cannot be read backs off, and with it the later payments of its wallet. */
+/**
+ * Judges some payments in one transaction. Those that somebody else holds just now are waited for, each alone. Where one fails, halves are tried,
+ * down to the payment that fails: it keeps no other wallet's from being judged.
+ */
+async function judgeTogether(ctx: JudgeContext, bench: Bench, page: readonly Candidate[]): Promise<Judged[]> {
+  if (page.length === 0) return []
+  const judged = await judgePage(ctx, bench.basis, page).catch((error: unknown) => {
+    if (error instanceof Killed || isDatabaseDown(error)) throw error
+    return error
+  })
+  if (Array.isArray(judged)) {
+    const busy = judged.filter(({ outcome }) => outcome === 'busy').map((one) => [candidateOf(one)])
+    if (busy.length === 0) return judged
+    return [...judged.filter(({ outcome }) => outcome !== 'busy'), ...(await judgeInOrder(ctx, bench, busy))]
+  }
+  const [first] = page
+  if (page.length === 1 && first) {
+    const { id, txHash } = first.payment
+    ctx.log.error(
+      { id, txHash, err: judged },
+      'a payment could not be judged: it waits, and so do the later ones of its wallet',
+    )
+    return [{ candidate: first, outcome: 'failed' }]
+  }
+  ctx.log.warn({ err: judged, payments: page.length }, 'payments could not be judged together: tried in halves')
+  return await judgeInOrder(ctx, bench, chunks(page, Math.ceil(page.length / 2)))
+}
+
+/**
+ * Reads codes and holdings, of a few wallets at a time, those that were never asked for first. One that cannot be read backs off, and with it the
+ * later payments of its wallet.
+ */
 async function judgeWithReadings(
   ctx: JudgeContext,
-  { basis, unread, run }: { basis: JudgingBasis; unread: ReadonlyMap<Address, payments.Payment[]>; run: RunLimits },
-  note: Note,
+  bench: Bench,
+  unread: readonly Candidate[],
+  note: (judged: readonly Judged[]) => void,
 ): Promise<void> {
-  if (unread.size === 0) return
+  if (unread.length === 0) return
   const retryTimes = await readRetryTimes(ctx.pool)
-  const triedAt = ([first]: readonly payments.Payment[]) => (first && retryTimes.get(first.id)) ?? 0
-  for (const ofWallet of [...unread.values()].sort((a, b) => triedAt(a) - triedAt(b))) {
-    for (const payment of ofWallet) {
-      if (run.outOfTime()) return
-      const verdict = await judgeOne(ctx, basis, payment)
-      failpoint('judge.stored')
-      if (verdict === 'undecided') break
-      note(verdict)
+  const triedAt = ([first]: readonly Candidate[]) => (first && retryTimes.get(first.payment.id)) ?? 0
+  const ofWallets = [...Map.groupBy(unread, ({ payment }) => payment.from).values()]
+  for (const few of chunks(
+    ofWallets.sort((a, b) => triedAt(a) - triedAt(b)),
+    READINGS_AT_ONCE,
+  )) {
+    // The first payment of each wallet, then the second one where that was decided.
+    for (let open = few, place = 0; open.length > 0; place++) {
+      if (bench.run.outOfTime()) return
+      const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
+      const decided = await judgeByReadings(ctx, bench, next)
+      note(decided)
+      const done = decided.filter(({ outcome }) => !WAITS.includes(outcome))
+      const ids = new Set(done.map(({ candidate }) => candidate.payment.id))
+      open = open.filter((ofWallet) => ids.has(ofWallet[place]?.payment.id ?? 0))
     }
   }
 }
 
-/** The facts shared by all payments of one run. */
-interface JudgingBasis {
-  wallets: PaymentWallet[]
-  versions: TierVersion[]
-  /** Who may buy by an internal call. */
-  modes: ModeEntry[]
-  walletMax: number
-  serviceAccounts: Address[]
-  /** The followed block's time and number. */
-  now: number
-  height: number
-  /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
-  recheckUpTo: number | null
+/** Readings of the chain are taken outside of locks, one kind after the other, and only where everything else passes. @returns the decided ones. */
+async function judgeByReadings(ctx: JudgeContext, bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
+  const decided: Judged[] = []
+  let left = asked
+  const decide = async () => {
+    const judged = await judgeTogether(ctx, bench, left)
+    decided.push(...judged.filter(({ outcome }) => outcome !== 'undecided'))
+    left = judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf)
+  }
+  // It was behind another one until now.
+  await decide()
+  if (left.some(({ payment }) => payment.innerIndex > 0)) {
+    left = await Promise.all(left.map((candidate) => withCode(ctx, bench.basis, candidate)))
+    await decide()
+  }
+  left = await Promise.all(left.map((candidate) => withHolding(ctx, bench.basis, candidate)))
+  await decide()
+  for (const { payment, selection } of left) {
+    if (selection.kind === 'none') continue
+    const at = { blockTime: payment.blockTime, now: bench.basis.now }
+    await retryPaymentAt(ctx.pool, payment.id, retryTimeOf(at, selection.tier))
+  }
+  return decided
 }
 
 /** Height up to which blocks count as settled (`FINALITY`). */
@@ -181,150 +254,18 @@ export async function finalizedHeight(
   return Math.min((await ctx.chain.finalized())?.number ?? -1, cursor.number)
 }
 
-/** What was read of the chain for a payment. */
-interface Readings {
-  code: CodeReading
-  holding: HoldingReading
-}
-const UNREAD: Readings = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } }
-
-/** Readings of the chain are taken outside the lock, one after the other, and only where everything else passes. */
-async function judgeOne(
-  ctx: JudgeContext,
-  basis: JudgingBasis,
-  payment: payments.Payment,
-): Promise<Verdict['kind'] | 'unchanged'> {
-  const candidate = candidateOf(basis, payment)
-  let verdict = await decide(ctx, basis, candidate, UNREAD)
-  if (verdict !== 'undecided') return verdict
-  const readings = { ...UNREAD }
-  if (payment.innerIndex > 0) {
-    readings.code = await readCode(ctx, basis, payment)
-    verdict = await decide(ctx, basis, candidate, readings)
-    if (verdict !== 'undecided') return verdict
-  }
-  readings.holding = await readHolding(ctx, basis, candidate)
-  verdict = await decide(ctx, basis, candidate, readings)
-  const { selection } = candidate
-  if (verdict === 'undecided' && selection.kind !== 'none') {
-    const at = { blockTime: payment.blockTime, now: basis.now }
-    await retryPaymentAt(ctx.pool, payment.id, retryTimeOf(at, selection.tier))
-  }
-  return verdict
-}
-
-/** A payment and the tier that its amount names. */
-interface Candidate {
-  payment: payments.Payment
-  selection: TierSelection
-}
-
-const candidateOf = ({ versions }: JudgingBasis, payment: payments.Payment): Candidate => ({
-  payment,
-  selection: selectTier(versions, payment),
-})
-
-async function readCode(
-  ctx: ChainRead,
-  { now }: JudgingBasis,
-  { from, blockNumber, blockHash, blockTime }: payments.Payment,
-): Promise<CodeReading> {
+async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {
+  const { from, blockNumber, blockHash, blockTime, innerIndex } = candidate.payment
+  if (innerIndex === 0) return candidate
   const code = await ctx.chain.payerCode(from, { number: blockNumber, hash: blockHash })
-  return code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime }
+  return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
 }
 
-async function readHolding(
-  ctx: ChainRead,
-  basis: JudgingBasis,
-  { payment, selection }: Candidate,
-): Promise<HoldingReading> {
-  if (selection.kind === 'none' || !selection.tier.holdingToken) return { kind: 'notNeeded' }
+async function withHolding(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {
+  const { payment, selection } = candidate
+  if (selection.kind === 'none' || !selection.tier.holdingToken) return candidate
   const at = { number: payment.blockNumber, hash: payment.blockHash }
   const amountWei = await ctx.chain.holding(selection.tier.holdingToken, payment.from, at)
-  if (amountWei === null) return { kind: 'unreadable', sinceSec: basis.now - payment.blockTime }
-  return { kind: 'read', amountWei }
-}
-
-/** Counts under the wallet's lock, decides, and stores the verdict, unless it is undecided. */
-async function decide(
-  ctx: LedgerDb & Logging,
-  basis: JudgingBasis,
-  { payment, selection }: Candidate,
-  { code, holding }: Readings,
-): Promise<Verdict['kind'] | 'unchanged'> {
-  return inTransaction(ctx.pool, async (sql) => {
-    await payments.lockWallet(sql, payment.from)
-    const [current] = await payments.lockPayments(sql, [payment.id])
-    // It was decided elsewhere, or a reorganisation removed it, since it was read.
-    if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
-    if (current.reason !== payment.reason) return 'unchanged'
-    if (payment.state === 'held' && (await isReleased(sql, payment.id)))
-      return acceptIfWalletHasRoom(sql, basis, payment)
-    const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
-    const restored = basis.recheckUpTo !== null && payment.blockNumber <= basis.recheckUpTo
-    const facts: PaymentFacts = {
-      from: payment.from,
-      valueWei: payment.valueWei,
-      succeeded: payment.succeeded,
-      wallets: basis.wallets.map(({ wallet }) => wallet),
-      isToOldWallet: isOldWallet(basis.wallets, payment.wallet, placeOf(payment)),
-      serviceAccounts: basis.serviceAccounts,
-      senderDenied: await isDenied(sql, payment.from),
-      beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
-      selection,
-      ...(await payments.readWalletUse(sql, payment.from, tierNo)),
-      walletMax: basis.walletMax,
-      holding,
-      payer: await payerOf(sql, basis, payment, code),
-    }
-    const verdict = judgePayment(facts)
-    if (verdict.kind === 'undecided') return verdict.kind
-    const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
-    // What a contract was judged by is noted each time: it is judged again once that changes.
-    if (isHeldAgain && verdict.reason !== 'contractWallet') return 'unchanged'
-    const evidence = { ...verdict.evidence, ...seenAt(payment) }
-    await writeVerdict(sql, payment.id, decisionOf(verdict, evidence))
-    ctx.log.info({ txHash: payment.txHash, verdict: verdict.kind, ...evidence }, 'payment judged')
-    return isHeldAgain ? 'unchanged' : verdict.kind
-  })
-}
-
-/** The facts about a payment's sender. A code that was read now is kept; one that was read before stands. */
-async function payerOf(
-  sql: Sql,
-  { modes, height }: JudgingBasis,
-  payment: payments.Payment,
-  code: CodeReading,
-): Promise<PayerFacts> {
-  if (payment.innerIndex === 0) return { kind: 'plain' }
-  const { code: known, ...shown } = await readPayerStanding(sql, payment)
-  if (!known && code.kind === 'read') await storePayerCode(sql, payment, code.code)
-  const mode = modeFor(modes, payment.blockNumber, height)
-  return { kind: 'inner', mode, ...shown, code: known ? { kind: 'read', code: known } : code }
-}
-
-/** Turns a verdict of the rules into the decision to store. */
-function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: Evidence): Decision {
-  const judged = { evidence, by: 'pass' }
-  switch (verdict.kind) {
-    case 'accepted':
-      return { move: 'accept', tier: verdict.tier, ...judged }
-    case 'held':
-      return { move: 'hold', reason: verdict.reason, tier: verdict.tier, ...judged }
-    case 'ignored':
-      return { move: 'ignore', reason: verdict.reason, tier: null, ...judged }
-  }
-}
-
-/** Mints a payment that the operator has released despite the verdict: only the contract's cap held it up. */
-async function acceptIfWalletHasRoom(
-  sql: Sql,
-  basis: JudgingBasis,
-  payment: payments.Payment,
-): Promise<'accepted' | 'unchanged'> {
-  const { walletNodes, walletInFlight } = await payments.readWalletUse(sql, payment.from, payment.tierNo)
-  if (walletNodes + walletInFlight >= basis.walletMax) return 'unchanged'
-  const evidence = { rule: 'released', walletMax: basis.walletMax, walletNodes, walletInFlight }
-  await writeVerdict(sql, payment.id, { move: 'accept', evidence, by: 'pass' })
-  return 'accepted'
+  const unreadable = { kind: 'unreadable', sinceSec: now - payment.blockTime } as const
+  return { ...candidate, holding: amountWei === null ? unreadable : { kind: 'read', amountWei } }
 }

@@ -1,0 +1,71 @@
+// The places that a wallet takes of its limits: nodes that it holds, and those that it has paid for. Whoever counts them to fill one holds the
+// wallet's lock.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** The nodes that a wallet holds and has paid for, of one tier and of all, to be compared with the allowance and the cap. */
+export interface WalletUse {
+  walletNodes: number
+  walletInFlight: number
+  tierNodes: number
+  tierInFlight: number
+}
+
+/** The places that a wallet takes in one tier. */
+export interface TierPlaces {
+  /** Null for nodes whose cohort is unknown. */
+  tierNo: number | null
+  nodes: number
+  inFlight: number
+}
+
+const add = (sum: number, more: number) => sum + more
+
+/** The use of a wallet, seen from one tier. */
+export function walletUse(places: readonly TierPlaces[], tierNo: number | null): WalletUse {
+  const ofTier = tierNo === null ? [] : places.filter((place) => place.tierNo === tierNo)
+  return {
+    walletNodes: places.map(({ nodes }) => nodes).reduce(add, 0),
+    walletInFlight: places.map(({ inFlight }) => inFlight).reduce(add, 0),
+    tierNodes: ofTier.map(({ nodes }) => nodes).reduce(add, 0),
+    tierInFlight: ofTier.map(({ inFlight }) => inFlight).reduce(add, 0),
+  }
+}
+
+/**
+ * Counts the nodes and the payments in flight of wallets, by tier. Nodes count by the cohort's tier, whatever their origin. A payment about to be
+ * refunded is in flight where a mint was signed for it, since that may yet be carried out. Two questions: each has an index of its own.
+ */
+export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, TierPlaces[]>> {
+  if (wallets.length === 0) return new Map()
+  const rows = await sql<(TierPlaces & { wallet: Address })[]>`
+    SELECT n.owner AS wallet, c.tier_no AS "tierNo", count(*) AS nodes, 0 AS "inFlight"
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) WHERE n.owner = ANY(${[...wallets]}) GROUP BY 1, 2
+    UNION ALL
+    SELECT p.from_address, t.tier_no, 0, count(*) FROM (
+      SELECT from_address, tier_id, tier_version FROM payments
+        WHERE from_address = ANY(${[...wallets]}) AND state IN ('accepted', 'minting')
+      UNION ALL
+      SELECT from_address, tier_id, tier_version FROM payments
+        WHERE from_address = ANY(${[...wallets]}) AND state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL) p
+    LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version GROUP BY 1, 2`
+  return Map.groupBy(rows, ({ wallet }) => wallet)
+}
+
+/** Counts those of one wallet. */
+export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
+  return walletUse((await readPlaces(sql, [wallet])).get(wallet) ?? [], tierNo)
+}
+
+/** Serialises judgements about one wallet across instances, until the transaction ends. */
+export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
+}
+
+/** Takes the same locks of many wallets, as far as they are free, and waits for none. @returns the wallets of which it has the lock. */
+export async function lockFreeWallets(sql: Sql, wallets: readonly Address[]): Promise<Address[]> {
+  if (wallets.length === 0) return []
+  const rows = await sql<{ wallet: Address; locked: boolean }[]>`
+    SELECT wallet, pg_try_advisory_xact_lock(hashtextextended(wallet, 7)) AS locked FROM unnest(${[...wallets]}::text[]) AS asked(wallet)`
+  return rows.flatMap(({ wallet, locked }) => (locked ? [wallet] : []))
+}

@@ -1,0 +1,262 @@
+// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide about
+// one after the other, stores verdicts and evidence together. A payment that is accepted takes its place before the next one is counted.
+import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { readDenied } from '../../db/payments/deny-list.ts'
+import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
+import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db/payments/payers.ts'
+import { lockFreeWallets, lockWallet, readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
+import { readLastVerdicts } from '../../db/payments/recheck.ts'
+import { lockPayments, type Payment } from '../../db/payments/rows.ts'
+import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
+import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
+import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
+import type { TierSelection } from '../../domain/tiers.ts'
+import type { PaymentState } from '../../domain/transitions.ts'
+import type { Address } from '../../domain/units.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import type { LedgerDb, Logging } from '../context.ts'
+
+/** The facts shared by all payments of one run. */
+export interface JudgingBasis {
+  wallets: PaymentWallet[]
+  /** Who may buy by an internal call. */
+  modes: ModeEntry[]
+  walletMax: number
+  serviceAccounts: Address[]
+  /** The followed block's time and number. */
+  now: number
+  height: number
+  /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
+  recheckUpTo: number | null
+}
+
+/** A payment to be judged, the tier that its amount names, and what was read of the chain for it. */
+export interface Candidate {
+  payment: Payment
+  selection: TierSelection
+  code: CodeReading
+  holding: HoldingReading
+}
+
+/** What became of a payment. `busy`: somebody else holds it, or its wallet. `failed`: it could not be judged. */
+export type Outcome = Verdict['kind'] | 'unchanged' | 'busy' | 'failed'
+
+export interface Judged {
+  candidate: Candidate
+  outcome: Outcome
+}
+
+/**
+ * False if no fact about its wallet could make the payment a sale: it failed, or its amount was never the price of a tier. One that is held waits
+ * for room by the rules, or by the operator's release.
+ */
+export const mayBuy = ({ payment, selection }: Candidate): boolean =>
+  payment.state === 'held' || (payment.succeeded && selection.kind !== 'none')
+
+/** A verdict to be stored. */
+interface Written {
+  verdict: keyof typeof MOVE_OF
+  row: JudgedPayment
+}
+const MOVE_OF = { accepted: 'accept', held: 'hold', ignored: 'ignore' } as const
+
+/**
+ * Judges payments, which come in chain order. A page waits for no lock, since it may hold others by then: what it does not get is `busy`. A
+ * payment that is judged alone waits.
+ */
+export async function judgePage(
+  ctx: LedgerDb & Logging,
+  basis: JudgingBasis,
+  page: readonly Candidate[],
+): Promise<Judged[]> {
+  const { judged, written } = await inTransaction(ctx.pool, async (sql) => {
+    const decided = decideInOrder(basis, page, await readFacts(sql, basis, page))
+    const byVerdict = Map.groupBy(decided.written, ({ verdict }) => verdict)
+    for (const [verdict, written] of byVerdict)
+      await writeVerdicts(
+        sql,
+        MOVE_OF[verdict],
+        written.map(({ row }) => row),
+      )
+    failpoint('judge.storing')
+    return decided
+  })
+  failpoint('judge.stored')
+  tell(ctx, page, written)
+  return judged
+}
+
+/** What the ledger knows of a page, under its locks. */
+interface PageFacts {
+  /** The payments whose locks are held, with their wallets'. */
+  current: ReadonlyMap<number, Payment>
+  denied: ReadonlySet<Address>
+  /** What the operator decided last, of those of which it counts. */
+  decisions: ReadonlyMap<number, PaymentState>
+  places: ReadonlyMap<Address, TierPlaces[]>
+  payers: ReadonlyMap<number, PayerStanding>
+}
+
+/** Wallets are locked before payments, as all lock them. What is of no price takes no place, and needs no wallet's lock. */
+async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
+  const isAlone = page.length === 1
+  const counted = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
+  if (isAlone) for (const wallet of counted) await lockWallet(sql, wallet)
+  const wallets = new Set(isAlone ? counted : await lockFreeWallets(sql, counted))
+  const free = page.filter((candidate) => !mayBuy(candidate) || wallets.has(candidate.payment.from))
+  const locked = await lockPayments(sql, free.map(idOf), { free: !isAlone })
+  const current = new Map(locked.map((payment) => [payment.id, payment]))
+  const decidable = free.filter(({ payment }) => payment.state === 'held' || isRestored(basis, payment))
+  return {
+    current,
+    denied: await readDenied(sql, [...new Set(free.map(({ payment }) => payment.from))]),
+    decisions: await readLastVerdicts(sql, decidable.map(idOf)),
+    places: await readPlaces(sql, [...wallets]),
+    payers: await readPayers(
+      sql,
+      free.filter((candidate) => mayBuy(candidate) && isAsRead(candidate, current)),
+    ),
+  }
+}
+
+const idOf = ({ payment }: Candidate): number => payment.id
+
+const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
+  recheckUpTo !== null && blockNumber <= recheckUpTo
+
+/** False if it was decided elsewhere since it was read, or a reorganisation removed it. */
+function isAsRead({ payment }: Candidate, current: PageFacts['current']): boolean {
+  const now = current.get(payment.id)
+  return now?.state === payment.state && now.blockHash === payment.blockHash && now.reason === payment.reason
+}
+
+/** The senders of inner transfers. A code that was read now is kept; one that was read before stands. */
+async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFacts['payers']> {
+  const inner = page.filter(({ payment }) => payment.innerIndex > 0)
+  const payers = await readPayerStandings(
+    sql,
+    inner.map(({ payment }) => payment),
+  )
+  for (const { payment, code } of inner) {
+    const payer = payers.get(payment.id)
+    if (!payer || payer.code || code.kind !== 'read') continue
+    await storePayerCode(sql, payment, code.code)
+    payer.code = code.code
+  }
+  return payers
+}
+
+interface Decided {
+  judged: Judged[]
+  written: Written[]
+}
+
+/** Decides about one after the other. Behind a payment that stays undecided, or is busy, the later ones of its wallet are left as they are. */
+function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: PageFacts): Decided {
+  const waiting = new Map<Address, Outcome>()
+  const taken = new Map(facts.places)
+  const decided: Decided = { judged: [], written: [] }
+  for (const candidate of page) {
+    const { payment } = candidate
+    const before = waiting.get(payment.from)
+    const { outcome, written, taking }: Decision = before
+      ? { outcome: before }
+      : decide(basis, candidate, { ...facts, places: taken }, page.length === 1)
+    decided.judged.push({ candidate, outcome })
+    if (written) decided.written.push(written)
+    if (mayBuy(candidate) && (outcome === 'undecided' || outcome === 'busy')) waiting.set(payment.from, outcome)
+    if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
+  }
+  return decided
+}
+
+interface Decision {
+  outcome: Outcome
+  written?: Written
+  /** The place that it takes. */
+  taking?: TierPlaces
+}
+
+const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFlight: 1 })
+
+function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts, isAlone: boolean): Decision {
+  const { payment } = candidate
+  if (!isAlone && !facts.current.has(payment.id)) return { outcome: 'busy' }
+  if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
+  if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
+    return acceptIfWalletHasRoom(basis, payment, facts)
+  const verdict = judgePayment(factsOf(basis, candidate, facts))
+  if (verdict.kind === 'undecided') return { outcome: 'undecided' }
+  const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
+  // What a contract was judged by is noted each time: it is judged again once that changes.
+  if (isHeldAgain && verdict.reason !== 'contractWallet') return { outcome: 'unchanged' }
+  const { wallet, from, blockNumber, blockHash } = payment
+  const evidence = { ...verdict.evidence, wallet, from, blockNumber, blockHash }
+  const tier = verdict.kind === 'ignored' ? null : verdict.tier
+  const reason = verdict.kind === 'accepted' ? null : verdict.reason
+  const row = { ...rowOf(payment), reason, tierId: tier?.tierId ?? null, tierVersion: tier?.version ?? null, evidence }
+  const written = { verdict: verdict.kind, row }
+  if (verdict.kind === 'accepted') return { outcome: 'accepted', written, taking: placeIn(verdict.tier.tierNo) }
+  return { outcome: isHeldAgain ? 'unchanged' : verdict.kind, written }
+}
+
+const rowOf = ({ id, blockHash, state }: Payment) => ({ id, blockHash, was: state })
+
+function factsOf(
+  basis: JudgingBasis,
+  { payment, selection, code, holding }: Candidate,
+  { denied, decisions, places, payers }: PageFacts,
+): PaymentFacts {
+  const { from, valueWei, succeeded } = payment
+  const place = { number: payment.blockNumber, time: payment.blockTime }
+  const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
+  return {
+    ...{ from, valueWei, succeeded, selection, holding },
+    wallets: basis.wallets.map(({ wallet }) => wallet),
+    isToOldWallet: isOldWallet(basis.wallets, payment.wallet, place),
+    serviceAccounts: basis.serviceAccounts,
+    senderDenied: denied.has(from),
+    beforeRestore: isRestored(basis, payment) && !decisions.has(payment.id),
+    ...walletUse(places.get(from) ?? [], tierNo),
+    walletMax: basis.walletMax,
+    payer: payerOf(basis, payment, { code, standing: payers.get(payment.id) }),
+  }
+}
+
+/** The facts about a payment's sender. */
+function payerOf(
+  { modes, height }: JudgingBasis,
+  { innerIndex, blockNumber }: Payment,
+  { code, standing }: { code: CodeReading; standing: PayerStanding | undefined },
+): PayerFacts {
+  if (innerIndex === 0) return { kind: 'plain' }
+  const { signedIn = false, allowed = false, code: known = null } = standing ?? {}
+  const mode = modeFor(modes, blockNumber, height)
+  return { kind: 'inner', mode, signedIn, allowed, code: known ? { kind: 'read', code: known } : code }
+}
+
+/** Mints a payment that the operator has released despite the verdict: only the contract's cap held it up. */
+function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, { places }: PageFacts): Decision {
+  const { walletNodes, walletInFlight } = walletUse(places.get(payment.from) ?? [], payment.tierNo)
+  if (walletNodes + walletInFlight >= walletMax) return { outcome: 'unchanged' }
+  const evidence = { rule: 'released', walletMax, walletNodes, walletInFlight }
+  const row = { ...rowOf(payment), reason: null, tierId: null, tierVersion: null, evidence }
+  return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
+}
+
+/** Logs each verdict on a payment of a tier's price, and how many of those of no price were held or ignored for which reason. */
+function tell(ctx: Logging, page: readonly Candidate[], written: readonly Written[]): void {
+  const byId = new Map(page.map((candidate) => [candidate.payment.id, candidate]))
+  const unpriced: Written[] = []
+  for (const one of written) {
+    const candidate = byId.get(one.row.id)
+    if (!candidate) continue
+    if (!mayBuy(candidate)) unpriced.push(one)
+    else ctx.log.info({ txHash: candidate.payment.txHash, verdict: one.verdict, ...one.row.evidence }, 'payment judged')
+  }
+  for (const group of Map.groupBy(unpriced, ({ row }) => row.reason).values())
+    ctx.log.info(
+      { verdict: group[0]?.verdict, reason: group[0]?.row.reason, count: group.length },
+      'payments of no price judged',
+    )
+}

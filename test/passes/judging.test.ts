@@ -1,0 +1,218 @@
+// Payments judged by the page: the same verdicts as one by one, whatever ends a page in its middle, or stands in its way.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { lockWallet } from '../../src/db/payments/places.ts'
+import { insertIncomingTransfers } from '../../src/db/payments/rows.ts'
+import { type Address, address, type Hash, hash, wei } from '../../src/domain/units.ts'
+import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
+import { judge } from '../../src/passes/steps/judge.ts'
+import { createDice } from '../support/faults/dice.ts'
+import { lockIsAwaited } from '../support/postgres.ts'
+import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const FOUNDER = ETHER / 20n
+const SOLO = ETHER / 30n
+const WRONG = BASIC + 1n
+/** The contract's cap of a wallet; the allowance of `solo` is 1. */
+const CAP = 3
+
+let world: World
+before(async () => {
+  world = await startWorld({}, { maxPerWallet: BigInt(CAP) })
+  await enterTier(world, { tierId: 'solo', tierNo: 9, priceWei: wei(SOLO), maxPerWallet: 1 })
+  await world.giveTokens(payer(3), 1_000n * ETHER)
+  await world.settle()
+  await world.pool`INSERT INTO senders (address, label, reason, added_by) VALUES (${payer(0)}, 'an exchange', 'test', 'test')`
+  await world.pool`
+    INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by) VALUES ('test', 'https://example.com/', '{a}', 'test')`
+})
+afterEach(async () => {
+  watchFailpoints(null)
+  await world.pool`TRUNCATE payments, payment_verdicts, payment_retries, webhook_events CASCADE`
+})
+after(() => world.close())
+
+const payer = (n: number): Address => address(`0x${(0xace0 + n).toString(16).padStart(40, '0')}`)
+const keyOf = (n: number) => hash(`0x${(0x5a1e0000 + n).toString(16).padStart(64, '0')}`)
+
+interface Paid {
+  from: Address
+  valueWei: bigint
+  succeeded?: boolean
+}
+
+/** Writes payments into the followed block, in this order, as following would; the rows are written in another one. */
+async function enter(paid: readonly Paid[]): Promise<void> {
+  const { number: blockNumber, hash: blockHash, time: blockTime } = (await readCursor(world.pool)) ?? assert.fail()
+  const transfers = paid.map(({ from, valueWei, succeeded = true }, txIndex) => ({
+    ...{ blockNumber, blockHash, blockTime, txIndex, from, succeeded },
+    ...{ txHash: keyOf(txIndex), wallet: world.at(3), valueWei: wei(valueWei) },
+  }))
+  for (const transfer of transfers.reverse()) await insertIncomingTransfers(world.pool, [transfer])
+}
+
+async function judgeAll(page: number, log = world.ctx.log) {
+  const cursor = (await readCursor(world.pool)) ?? assert.fail()
+  const run = { checkLock: () => {}, outOfTime: () => false, page }
+  return await judge({ ...world.ctx, log }, cursor, cursor.number, run)
+}
+
+/** All that judging writes, by payment. */
+async function written() {
+  const rows = await world.pool`
+    SELECT p.tx_index, p.state, p.reason, p.tier_id, p.tier_version,
+      (SELECT coalesce(json_agg(json_build_array(v.verdict, v.reason, v.evidence, v.decided_by) ORDER BY v.id), '[]')
+        FROM payment_verdicts v WHERE v.payment_id = p.id) AS verdicts
+    FROM payments p ORDER BY p.tx_index`
+  const events = await world.pool<{ id: string }[]>`SELECT id FROM webhook_events ORDER BY id`
+  return { rows: rows.map((row) => ({ ...row })), events: events.map(({ id }) => id) }
+}
+
+/** The payments' states in their order, as one letter each. */
+async function states(): Promise<string> {
+  const rows = await world.pool<{ state: string }[]>`SELECT state FROM payments ORDER BY tx_index`
+  return rows.map(({ state }) => state[0]).join('')
+}
+
+const drawn = (seed: number, count: number): Paid[] => {
+  const { pick, roll } = createDice(seed)
+  return Array.from({ length: count }, () => ({
+    from: pick('from', [0, 1, 2, 3, 4, 5, 6, 7].map(payer)),
+    valueWei: pick('value', [BASIC, BASIC, BASIC, SOLO, SOLO, FOUNDER, WRONG, 0n]),
+    succeeded: roll('failed') > 0.1,
+  }))
+}
+
+for (const seed of [1, 2, 3])
+  test(`pages of any size write what pages of one do, seed ${seed}`, async () => {
+    await enter(drawn(seed, 120))
+    await judgeAll(1)
+    const single = await written()
+    const told = new Set(single.rows.map(({ state, reason }) => `${state} ${reason}`))
+    for (const fate of ['accepted null', 'ignored failed', 'ignored zero'])
+      assert.ok(told.has(fate), `${fate} was drawn`)
+    for (const reason of ['senderDenied', 'wrongAmount', 'tierAllowance', 'walletLimit', 'holding'])
+      assert.ok(told.has(`held ${reason}`), `${reason} was drawn`)
+    for (const page of [2, 7, 500]) {
+      await world.pool`TRUNCATE payment_verdicts, webhook_events CASCADE`
+      await world.pool`UPDATE payments SET state = 'seen', reason = NULL, tier_id = NULL, tier_version = NULL`
+      await world.pool`TRUNCATE webhook_events CASCADE`
+      await judgeAll(page)
+      assert.deepEqual(await written(), single, `pages of ${page}`)
+    }
+  })
+
+test('the last places of a wallet go to its first payments, within a page and across its end', async () => {
+  const [one, other] = [payer(1), payer(2)]
+  await enter([one, other, one, one, other, one, other, other, one].map((from) => ({ from, valueWei: BASIC })))
+  await judgeAll(4)
+  assert.equal(await states(), 'aaaaahahh')
+})
+
+test('what was released and waits for room is judged with the others of its page, and gets the place that is free', async () => {
+  const full = payer(1)
+  await enter([BASIC, BASIC, WRONG, WRONG, BASIC].map((valueWei, n) => ({ from: n < 4 ? full : payer(9), valueWei })))
+  await judgeAll(4)
+  await world.pool`
+    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+    SELECT id, 'accepted', '{}', 'ada' FROM payments WHERE state = 'held'`
+  await world.pool`
+    UPDATE payments SET reason = 'walletLimit', tier_id = 'basic', tier_version = 1 WHERE state = 'held'`
+  await world.pool`UPDATE payments SET state = 'seen', tier_id = NULL, tier_version = NULL WHERE tx_index = 4`
+  await judgeAll(500)
+  assert.equal(await states(), 'aaaha')
+})
+
+/** Has the database refuse to change one payment, as a fault of its row would. */
+async function poisoned(txHash: Hash, body: () => Promise<void>): Promise<void> {
+  await world.pool.unsafe(`
+    CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poison'; END $$;
+    CREATE TRIGGER poison BEFORE UPDATE ON payments FOR EACH ROW WHEN (OLD.tx_hash = '${txHash}') EXECUTE FUNCTION poison()`)
+  try {
+    await body()
+  } finally {
+    await world.pool.unsafe('DROP FUNCTION poison CASCADE')
+  }
+}
+
+test('a payment that fails to be judged holds up the later ones of its wallet, and no other wallet’s', async () => {
+  const bad = payer(1)
+  const paid = Array.from({ length: 40 }, (_, n) => ({
+    from: payer(n === 17 || n === 30 ? 1 : n + 10),
+    valueWei: BASIC,
+  }))
+  await enter(paid)
+  const errors: object[] = []
+  const log = { ...world.ctx.log, error: (told: object) => void errors.push(told) } as typeof world.ctx.log
+  await poisoned(keyOf(17), async () => {
+    const { accepted, failed } = await judgeAll(25, log)
+    assert.deepEqual([accepted, failed], [38, 2])
+    assert.equal(await states(), paid.map(({ from }) => (from === bad ? 's' : 'a')).join(''))
+  })
+  assert.deepEqual(
+    errors.map((told) => 'txHash' in told && told.txHash),
+    [keyOf(17)],
+  )
+  await judgeAll(25)
+  assert.equal(await states(), 'a'.repeat(40))
+})
+
+test('a run in which a payment fails to be judged mints the others, and is on record as one that failed', async () => {
+  const [bad, good] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
+  await world.chain.mine()
+  await poisoned(bad, async () => {
+    await assert.rejects(world.payments(), /1 payments could not be judged/)
+    assert.deepEqual([await standingOf(world, bad), await standingOf(world, good)], ['seen', 'minting'])
+  })
+  await world.settle()
+  assert.deepEqual([await standingOf(world, bad), await standingOf(world, good)], ['minted', 'minted'])
+})
+
+test('a process that ends in the middle of a page has stored the pages before it and nothing of that one', async () => {
+  await enter(Array.from({ length: 30 }, (_, n) => ({ from: payer(n % 8), valueWei: BASIC })))
+  await judgeAll(1)
+  const single = await written()
+  await world.pool`TRUNCATE payment_verdicts, webhook_events CASCADE`
+  await world.pool`UPDATE payments SET state = 'seen', reason = NULL, tier_id = NULL, tier_version = NULL`
+  await world.pool`TRUNCATE webhook_events CASCADE`
+  let pages = 0
+  watchFailpoints((point) => {
+    if (point === 'judge.storing' && ++pages === 2) throw new Killed()
+  })
+  await assert.rejects(judgeAll(10), Killed)
+  watchFailpoints(null)
+  assert.equal((await states()).slice(10), 's'.repeat(20))
+  assert.equal((await world.pool`SELECT FROM payment_verdicts`).count, 10)
+  await judgeAll(10)
+  assert.deepEqual(await written(), single)
+})
+
+test('two judges at once decide each payment once, and give no place twice', async () => {
+  const paid = drawn(4, 200)
+  await enter(paid)
+  const both = await Promise.all([judgeAll(20), judgeAll(33)])
+  const { rows } = await written()
+  assert.deepEqual(new Set(rows.map(({ verdicts }) => verdicts.length)), new Set([1]))
+  const accepted = rows.filter(({ state }) => state === 'accepted')
+  assert.equal(both[0].accepted + both[1].accepted, accepted.length)
+  const ofWallets = Map.groupBy(accepted, ({ tx_index }) => paid[tx_index]?.from)
+  for (const [wallet, ofWallet] of ofWallets) assert.ok(ofWallet.length <= CAP, `${wallet} has ${ofWallet.length}`)
+})
+
+test('while somebody decides about a wallet, the others of its page are judged, and that wallet’s after them', async () => {
+  const [busy, row] = [payer(1), payer(2)]
+  await enter([busy, payer(5), busy, row, payer(6), row].map((from) => ({ from, valueWei: SOLO })))
+  let judging: Promise<unknown> | undefined
+  await inTransaction(world.pool, async (sql) => {
+    await lockWallet(sql, busy)
+    await sql`SELECT FROM payments WHERE tx_index = 3 FOR UPDATE`
+    judging = judgeAll(500)
+    await lockIsAwaited(world.pool)
+    assert.equal(await states(), 'sassas')
+  })
+  await judging
+  assert.equal(await states(), 'aahaah')
+})
