@@ -218,7 +218,7 @@ async function followInto({ url }: TestDatabase, { world, origin, last }: Record
   try {
     const ctx = contextOf({ chain: world.chain, rpc, pool, directUrl: url, factory: world.factory })
     const began = performance.now()
-    await follow(ctx, { checkLock: () => {}, outOfTime: () => false }, last)
+    await follow(ctx, { checkLock: () => {}, outOfTime: () => false }, { upTo: last })
     return (performance.now() - began) / 1000
   } finally {
     await rpc.close()

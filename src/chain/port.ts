@@ -39,8 +39,59 @@ export interface StateReader {
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
 }
 
+/** What the state after a block has of an account. */
+export interface AccountState {
+  /** Transactions that it sent, contracts that it made, and authorizations that it signed and that held. */
+  nonce: number
+  balanceWei: bigint
+  hasCode: boolean
+  storageRoot: Hash
+}
+
+/** A block, and some accounts after it. */
+export interface ProvenBlock {
+  block: Block
+  accounts: ReadonlyMap<Address, AccountState>
+}
+
+/** A block in which the factory logged something, before the block itself was read. */
+export interface LoggedBlock {
+  number: number
+  /** The refs that its logs name. A payment's own is the hash of its transaction. */
+  refs: readonly Hash[]
+  /** The accounts that its logs make minter or distributor. */
+  accounts: readonly Address[]
+  /** The logs as they were read, for `observeBlocks`. */
+  logs: readonly unknown[]
+}
+
+/**
+ * Reads that tell where in a range of old blocks something happened, without all of its blocks. Each rests on two providers where there are
+ * so many. Null: not to be had, or they do not agree; then the blocks have to be read one by one.
+ */
+export interface SurveyReader {
+  /** The number of providers that have to agree: two, or the only one there is. */
+  readonly voices: number
+  /** Accounts after blocks, proved against the state roots of their headers. */
+  accountsAt(questions: readonly { number: number; accounts: readonly Address[] }[]): Promise<ProvenBlock[] | null>
+  /** The blocks of a range with logs of the factory that belong to the ledger. */
+  loggedBlocks(from: number, to: number): Promise<LoggedBlock[] | null>
+  /** The blocks of transactions by their hashes; null for one that is in no block, or not known. */
+  blocksOf(txHashes: readonly Hash[]): Promise<(number | null)[]>
+  /**
+   * Observes single blocks, in ascending order. `logged` has those of the range with logs: of the others among `numbers`, a bloom that says
+   * otherwise is followed up.
+   */
+  observeBlocks(
+    numbers: readonly number[],
+    logged: readonly LoggedBlock[],
+    watching: Watching,
+  ): Promise<ObservedRange | null>
+}
+
 /** Reads blocks for the follower. */
 export interface ChainReader extends StateReader {
+  readonly survey: SurveyReader
   /** The same reader once for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */

@@ -153,8 +153,22 @@ export const OWNER_ACTS = [
 ] as const
 export type OwnerActName = (typeof OWNER_ACTS)[number]
 
+/** The accounts to which an act of the owner gives a part. */
+export function accountsNamed(
+  name: OwnerActName,
+  { minter, distributor }: Readonly<Record<string, string>>,
+): Address[] {
+  const named = name === 'MinterSet' ? minter : name === 'DistributorSet' ? distributor : undefined
+  return named === undefined ? [] : [named as Address]
+}
+
 /** Everything the ledger needs of a contiguous range of blocks; parent hashes were checked. */
 export interface ObservedRange {
+  /**
+   * True where not all blocks of the range were read: `blocks` are those that were, and the last. It was proved of the others that they hold
+   * nothing that moved value or changed the factory.
+   */
+  isSurveyed?: true
   /** The addresses it was read for: where the ledger's differ by now, it has to be read again. */
   watching: Watching
   blocks: Block[]

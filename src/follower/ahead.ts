@@ -1,11 +1,17 @@
 // Reads ranges of blocks one after another, each while the one before it is being stored. It must never read two at once, never
 // hide a fault from the caller that asks for the range, and leave nothing under way once it has ended.
+// Old blocks are surveyed (survey/survey.ts) where that can be had; the newer ones, and all others, are read one by one.
 import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import type { ChainRead, FollowRules, RuledBy, RunLimits } from '../passes/context.ts'
+import type { FollowRules, RuledBy, RunLimits, SurveyRules } from '../passes/context.ts'
+import { HEADERS_KEPT } from './store.ts'
+import type { Pace } from './survey/pace.ts'
+import { type SurveyContext, surveyRange } from './survey/survey.ts'
 
+/** Blocks nearer to the final one than the headers kept are read one by one; and so are a few, which a survey would not spare. */
+export const SURVEY: SurveyRules = { behind: HEADERS_KEPT, blocksMin: 512 }
 /** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
 const RANGE_MAX = 512
 
@@ -21,17 +27,48 @@ export interface Reading {
   end(): Promise<void>
 }
 
-/** Reads up to block `target`. Begins nothing once the run is out of time; what was begun by then is still given. */
-export function readAhead({ chain, rules }: ChainRead & RuledBy<FollowRules>, run: RunLimits, target: number): Reading {
+/** How far to read, and how. */
+export interface Route {
+  target: number
+  /** The last block that may be surveyed. */
+  surveyTo: number
+  pace: Pace
+  /** Blocks that are read one by one, at most. */
+  readMax: number
+}
+
+/** Reads up to a target. Begins nothing once the run is out of time; what was begun by then is still given. */
+export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLimits, route: Route): Reading {
+  const { chain, rules } = ctx
+  const { target, pace } = route
   let begun: { parent: Hash | null; range: Promise<ObservedRange> } | null = null
+  let read = 0
 
   function begin(place: Place): void {
     const from = place ? place.number + 1 : rules.startBlock
-    if (from > target || run.outOfTime()) return
-    const to = Math.min(target, from + RANGE_MAX - 1)
-    const range = place ? chain.observe(from, to, place.hash) : observeFirst(chain, from, to)
+    if (from > target || read >= route.readMax || run.outOfTime()) return
+    const range = readFrom(place, from)
     range.catch(() => {})
     begun = { parent: place?.hash ?? null, range }
+  }
+
+  async function readFrom(place: Place, from: number): Promise<ObservedRange> {
+    const parent = place?.hash ?? (await parentOf(chain, from))
+    const surveyed = await surveyFrom(from, parent)
+    if (surveyed) return surveyed
+    const to = Math.min(target, from + Math.min(RANGE_MAX, route.readMax - read) - 1, pace.readEnd(from) ?? target)
+    return chain.observe(from, to, parent)
+  }
+
+  async function surveyFrom(from: number, parent: Hash | null): Promise<ObservedRange | null> {
+    const end = Math.min(target, route.surveyTo, pace.surveyEnd(from) ?? 0)
+    if (parent === null || end - from + 1 < (rules.survey ?? SURVEY).blocksMin) return null
+    const began = performance.now()
+    const surveyed = await surveyRange(ctx, { from, to: end, parent })
+    const last = surveyed?.blocks.at(-1)?.number
+    if (last === undefined) pace.failed(from)
+    else pace.succeeded(performance.now() - began, last < end ? last - from + 1 : null)
+    return surveyed
   }
 
   async function end(): Promise<void> {
@@ -40,8 +77,9 @@ export function readAhead({ chain, rules }: ChainRead & RuledBy<FollowRules>, ru
   }
 
   return {
-    beginAfter({ blocks }) {
+    beginAfter({ blocks, isSurveyed }) {
       const last = blocks.at(-1)
+      if (!isSurveyed) read += blocks.length
       if (last) begin(last)
     },
     end,
@@ -56,9 +94,10 @@ export function readAhead({ chain, rules }: ChainRead & RuledBy<FollowRules>, ru
   }
 }
 
-/** The first range of a ledger follows on a block that is not stored, which the provider is asked for. */
-async function observeFirst(chain: ChainReader, from: number, to: number): Promise<ObservedRange> {
-  const parent = from > 0 ? await chain.block(from - 1) : null
-  if (from > 0 && !parent) throw new ChainFault(`the provider has no block ${from - 1}`, { retryable: true })
-  return chain.observe(from, to, parent?.hash ?? null)
+/** The block that the first range of a ledger follows on is not stored: the provider is asked for it. Null for that of the first block of all. */
+async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {
+  if (from === 0) return null
+  const parent = await chain.block(from - 1)
+  if (!parent) throw new ChainFault(`the provider has no block ${from - 1}`, { retryable: true })
+  return parent.hash
 }

@@ -1,6 +1,6 @@
 // Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
-import { ChainFault } from '../chain/faults.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import type { Block } from '../domain/observed.ts'
@@ -15,7 +15,7 @@ import type {
   RunLimits,
   ServiceAccounts,
 } from '../passes/context.ts'
-import { readAhead } from './ahead.ts'
+import { type Route, readAhead, SURVEY } from './ahead.ts'
 import {
   askOthers,
   assertNotHalted,
@@ -27,6 +27,7 @@ import {
 } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
+import { createPace, type Pace } from './survey/pace.ts'
 
 /** Times that a run which others overtook follows on to where they are; the next run does the rest. */
 const OVERTAKEN_MAX = 3
@@ -44,31 +45,39 @@ export interface FollowResult {
   minted: number
 }
 
+/** Where a run ends, unless it is at the provider's head. */
+export interface FollowOptions {
+  /** The last block to follow. */
+  upTo?: number
+  /** Where the ledger is to stand after this run and others: headers are kept of the blocks before that one. `upTo` unless given. */
+  goal?: number
+  /** The most blocks to read one by one. */
+  readMax?: number
+  /** Of several runs. */
+  pace?: Pace
+}
+
 /**
  * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
  * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where no provider has the
  * chain that the ledger followed.
  */
-export async function follow(
-  ctx: FollowContext,
-  run: RunLimits,
-  upTo = Number.MAX_SAFE_INTEGER,
-): Promise<FollowResult> {
+export async function follow(ctx: FollowContext, run: RunLimits, options: FollowOptions = {}): Promise<FollowResult> {
   try {
-    return await followOn(ctx, run, upTo)
+    return await followOn(ctx, run, options)
   } catch (error) {
     if (!(error instanceof HaltFault)) throw error
-    return await askOthers(ctx, error, (chain) => followOn({ ...ctx, chain }, run, upTo))
+    return await askOthers(ctx, error, (chain) => followOn({ ...ctx, chain }, run, options))
   }
 }
 
-async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promise<FollowResult> {
+async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
   const head = await ctx.chain.head()
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
-  await storeUpTo(ctx, run, upTo, result)
+  await storeUpTo(ctx, run, options, result)
   // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
     const later = await ctx.chain.head()
@@ -76,7 +85,7 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
     if (later.number <= result.head.number) break
     result.head = later
     result.cursor = await canonicalCursor(ctx, later)
-    await storeUpTo(ctx, run, upTo, result)
+    await storeUpTo(ctx, run, options, result)
   }
   return result
 }
@@ -84,9 +93,14 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
 const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && cursor.number > head.number
 
 /** Stores range by range up to the head, and adds to `result` what that brought. */
-async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, result: FollowResult): Promise<void> {
+async function storeUpTo(
+  ctx: FollowContext,
+  run: RunLimits,
+  options: FollowOptions,
+  result: FollowResult,
+): Promise<void> {
   const { head } = result
-  const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, Math.min(head.number, upTo))
+  const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, await routeOf(ctx, options, result))
   try {
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
@@ -98,7 +112,7 @@ async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, resul
         result.cursor = await readCursor(ctx.pool)
         continue
       }
-      result.fromBlock ??= range.blocks[0]?.number ?? null
+      result.fromBlock ??= result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
       result.toBlock = stored.cursor.number
       result.cursor = stored.cursor
       result.detected += stored.detected
@@ -107,6 +121,20 @@ async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, resul
   } finally {
     await reading.end()
   }
+}
+
+/** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that no header of those blocks is kept. */
+async function routeOf(
+  { chain, rules }: ChainRead & RuledBy<FollowRules>,
+  { upTo = Number.MAX_SAFE_INTEGER, goal = upTo, readMax = Number.POSITIVE_INFINITY, pace }: FollowOptions,
+  { head, cursor }: FollowResult,
+): Promise<Route> {
+  const { behind, blocksMin } = rules.survey ?? SURVEY
+  const route = { target: Math.min(head.number, upTo), readMax, pace: pace ?? createPace(blocksMin) }
+  const next = cursor ? cursor.number + 1 : rules.startBlock
+  if (Math.min(head.number, goal) - behind - next + 1 < blocksMin) return { ...route, surveyTo: -1 }
+  const final = await orNull(chain.finalized())
+  return { ...route, surveyTo: final ? Math.min(final.number, head.number, goal) - behind : -1 }
 }
 
 /** The same chain, read for what the ledger says at each range. */

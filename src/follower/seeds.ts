@@ -19,6 +19,11 @@ export interface Seed {
   seed: Hash
 }
 
+interface FoundSeed extends Seed {
+  /** Where neither the ledger nor the range had it. */
+  lookedUp?: SeedBlock
+}
+
 /** A credit as the follower found it. */
 type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'intervalSec' | 'amountWei'>
 
@@ -31,9 +36,11 @@ export interface TermsReader {
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
    * Terms by which a credit's turns were paid: those in force at the time of each. From before any were known: the first, if they come to
-   * the credit's amount. Several turns in one sum have terms and seeds of their own each.
+   * the credit's amount. Several turns in one sum have terms and seeds of their own each. `notAfter`: a block by which they had come.
    */
-  paid(credit: PaidCredit): Promise<TurnTerms & { singles: SingleTurn[] }>
+  paid(credit: PaidCredit, notAfter?: number): Promise<TurnTerms & { singles: SingleTurn[] }>
+  /** The blocks of seeds that were looked up on the chain. */
+  lookedUp(): Promise<SeedBlock[]>
 }
 
 /** A turn's terms by the rule, and by the first that the ledger knows where the rule finds none. */
@@ -46,11 +53,11 @@ interface SeedLookup {
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: readonly Block[] = []): TermsReader {
   // Read when first asked for: most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
-  const seeds = new Map<number, Promise<Seed | null>>()
-  async function look(tierNo: number, due: number): Promise<SeedLookup> {
+  const seeds = new Map<number, Promise<FoundSeed | null>>()
+  async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
     let seed = seeds.get(due)
     if (!seed) {
-      seed = findSeed(ctx, due, upTo, fresh)
+      seed = findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
       seeds.set(due, seed)
     }
     entered ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
@@ -64,7 +71,8 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
         minWei,
         maxWei,
         payoutBps,
-        ...(found ?? { seedBlock: null, seed: null }),
+        seedBlock: found?.seedBlock ?? null,
+        seed: found?.seed ?? null,
       }
     }
     return {
@@ -74,18 +82,22 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
   }
   return {
     owed: async (tierNo, due) => (await look(tierNo, due)).first,
-    async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }) {
+    async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
         const looked: (SeedLookup & { due: number })[] = []
         for (let i = 0; i < turns; i++) {
           const at = due + i * intervalSec
-          looked.push({ due: at, ...(await look(tierNo, at)) })
+          looked.push({ due: at, ...(await look(tierNo, at, notAfter)) })
         }
         return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, singles: singlesOf(looked, cohort, amountWei) }
       }
-      const { inForce, first } = await look(tierNo, due)
+      const { inForce, first } = await look(tierNo, due, notAfter)
       const known = inForce.minWei !== null && inForce.payoutBps !== null
       return { ...(known || amountBy(first, cohort, due) !== amountWei ? inForce : first), singles: [] }
+    },
+    async lookedUp() {
+      const found = await Promise.all(seeds.values())
+      return found.flatMap((seed) => seed?.lookedUp ?? [])
     },
   }
 }
@@ -116,7 +128,7 @@ async function findSeed(
   due: number,
   upTo: number,
   fresh: readonly Block[],
-): Promise<Seed | null> {
+): Promise<FoundSeed | null> {
   const kept = await readSeedBlock(ctx.pool, due)
   if (kept) return kept.seedBlock > upTo ? null : kept
   const stored = (await firstStoredBlockAt(ctx.pool, due)) ?? firstFresh(fresh, due)
@@ -125,8 +137,10 @@ async function findSeed(
   const { block, parent } = found
   const seed = seedOf(block, parent)
   const { number, time } = block
-  if (!stored) await keepOldSeedBlock(ctx.pool, { number, time, parentTime: parent?.time ?? null, seed })
-  return { seedBlock: number, seed }
+  if (stored) return { seedBlock: number, seed }
+  const lookedUp = { number, time, parentTime: parent?.time ?? null, seed }
+  await keepOldSeedBlock(ctx.pool, lookedUp)
+  return { seedBlock: number, seed, lookedUp }
 }
 
 /** The first observed block not before `time`; null unless its parent, before `time`, was observed as well. */
@@ -134,7 +148,7 @@ function firstFresh(fresh: readonly Block[], time: number): { block: Block; pare
   const at = fresh.findIndex((block) => block.time >= time)
   const block = fresh[at]
   const parent = fresh[at - 1]
-  return block && parent ? { block, parent } : null
+  return block && parent?.number === block.number - 1 ? { block, parent } : null
 }
 
 /**
@@ -152,7 +166,8 @@ export function seedBlocksOf(
   return firstBlocksOfTurns(times, afterTime, cohorts).flatMap((place) => {
     const block = blocks[place]
     const parent = place === 0 ? before : (blocks[place - 1] ?? null)
-    if (!block || !parent) return []
+    // Of a surveyed range most parents were not read: whoever pays the turn looks its block up.
+    if (!block || parent?.number !== block.number - 1) return []
     return [{ number: block.number, time: block.time, parentTime: parent.time, seed: seedOf(block, parent) }]
   })
 }

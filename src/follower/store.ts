@@ -10,6 +10,7 @@ import {
   readCursor,
   writeCursor,
 } from '../db/blocks/blocks.ts'
+import { noteSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { pruneCohortStates, readCohorts, readOddCohorts, writeCohorts, writeOpenings } from '../db/nodes/cohorts.ts'
@@ -24,7 +25,7 @@ import {
 } from '../db/nodes/nodes.ts'
 import { insertOwnerActs } from '../db/nodes/owner-acts.ts'
 import { insertRounds } from '../db/nodes/rounds.ts'
-import { insertSeedBlocks } from '../db/nodes/seed-blocks.ts'
+import { insertSeedBlocks, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { countZeroTransfers, insertDust } from '../db/payments/junk.ts'
 import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
@@ -34,7 +35,7 @@ import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
 import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../domain/observed.ts'
-import { type ReplayedChanges, replay } from '../domain/replay.ts'
+import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -44,7 +45,7 @@ import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
 /** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
-const HEADERS_KEPT = 8_192
+export const HEADERS_KEPT = 8_192
 
 /** The contract's reasons for passing over an order: the wallet is at its cap, the cohort takes no nodes just now, the budget is spent. */
 const SKIPPED_WALLET_FULL = 1
@@ -75,12 +76,8 @@ export async function storeRange(
   const known = await readCohorts(ctx.pool)
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
-  const reader = termsReader(ctx, last.number, range.blocks)
-  const turns = await Promise.all(changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn)) })))
   const cursor = { number: last.number, hash: last.hash, time: last.time }
-  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
-  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
-  const seedBlocks = seedBlocksOf(range.blocks, before, states)
+  const { turns, seedBlocks } = await readTurns(ctx, range, { known, changes, expected })
 
   return inTransaction(ctx.pool, async (sql) => {
     const current = await readCursor(sql, { lock: true })
@@ -98,10 +95,12 @@ export async function storeRange(
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
       payments.insertOutflows(sql, range.outflows),
-      insertBlocks(sql, range.blocks),
+      // Between the headers that are kept there is no hole: the search for a fork goes by them.
+      insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),
       writeFees(sql, cursor.number, range.fees),
       insertSeedBlocks(sql, seedBlocks),
-      pruneBlocks(sql, cursor.number - HEADERS_KEPT),
+      pruneBlocks(sql, range.isSurveyed ? cursor.number : cursor.number - HEADERS_KEPT),
+      range.isSurveyed ? noteSurveyed(sql, cursor.number) : null,
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
     ])
@@ -120,6 +119,26 @@ export async function storeRange(
     return { cursor, detected, minted: changes.nodes.length }
   })
 }
+
+/** The turns that a range paid with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
+async function readTurns(
+  ctx: LedgerDb & ChainRead,
+  { blocks, isSurveyed }: ObservedRange,
+  { known, changes, expected }: { known: readonly LedgerCohort[]; changes: ReplayedChanges; expected: Cursor | null },
+) {
+  const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, blocks)
+  const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
+  const turns = await Promise.all(
+    changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
+  )
+  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
+  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
+  // In a surveyed range seeds are looked up, once for each turn; several turns may come in one block.
+  const lookedUp = isSurveyed ? await reader.lookedUp() : []
+  return { turns, seedBlocks: byNumber([...seedBlocksOf(blocks, before, states), ...lookedUp]) }
+}
+
+const byNumber = (blocks: readonly SeedBlock[]) => [...new Map(blocks.map((block) => [block.number, block])).values()]
 
 /** True if a range was read for everything that the ledger watches now. */
 function wasReadFor(read: Watching, now: Watching): boolean {

@@ -94,6 +94,15 @@ export interface FollowRules {
   readonly startBlock: number
   /** Only for the embedded chain, which may come back from its last dump shorter than it was. */
   readonly rewindsToShorterChain: boolean
+  /** Which blocks may be surveyed in place of being read; left out but in tests, whose histories are short. */
+  readonly survey?: SurveyRules
+}
+
+export interface SurveyRules {
+  /** Those that are so far behind the final block. */
+  readonly behind: number
+  /** Not fewer than these at once. */
+  readonly blocksMin: number
 }
 
 /** The point at which a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */

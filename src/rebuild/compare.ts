@@ -1,6 +1,7 @@
 // Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one.
 // Everything from the chain must be equal. The passes' decisions on payments that are not minted may turn out otherwise, and
-// are only reported.
+// are only reported. What a survey does not find, since it moved nothing, is not compared in surveyed blocks.
+import { readSurveyedTo } from '../db/blocks/surveyed.ts'
 import type { Sql } from '../db/core/sql.ts'
 
 /** Rows fetched at once from each side. */
@@ -23,6 +24,8 @@ export interface Comparison {
   /** Payments that wait, in both ledgers, for different reasons. */
   decidedAnew: number
   rows: number
+  /** The last block in which what moved nothing was not compared, since one of the ledgers was surveyed up to there; null where none was. */
+  surveyedTo: number | null
 }
 
 interface Projection {
@@ -30,6 +33,8 @@ interface Projection {
   key: string
   columns: string
   where?: string
+  /** The same where the ledgers are compared without what moved nothing in blocks up to this one. */
+  surveyed?: (to: number) => { columns?: string; where?: string }
 }
 
 /** The columns of each table that come from the chain, or were copied; rows' ids, times of writing and stored answers do not. */
@@ -92,6 +97,7 @@ const PROJECTIONS: readonly Projection[] = [
     key: `tx_hash, coalesce(log_index, -1), node_id`,
     columns: `node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
       block_number, block_hash`,
+    surveyed: (to) => ({ where: `status <> 'failed' OR block_number > ${to}` }),
   },
   {
     table: 'payments',
@@ -100,15 +106,25 @@ const PROJECTIONS: readonly Projection[] = [
       CASE WHEN state IN ('seen', 'accepted', 'minting', 'held') THEN 'waiting' ELSE state END AS stands,
       CASE WHEN state = 'ignored' THEN reason END AS ignored_for, CASE WHEN state = 'minted' THEN tier_id END AS sold_as`,
     where: `state <> 'orphaned'`,
+    surveyed: (to) => ({ where: `state <> 'orphaned' AND (succeeded OR block_number > ${to})` }),
   },
   {
     table: 'payment_verdicts',
     key: `(SELECT ref FROM payments p WHERE p.id = t.payment_id), decided_at`,
     columns: 'verdict, reason, evidence, decided_by, decided_at',
     where: `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
+    surveyed: (to) => ({
+      where: `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id
+        AND p.state <> 'orphaned' AND (p.succeeded OR p.block_number > ${to}))`,
+    }),
   },
   { table: 'dust', key: `encode(tx_hash, 'hex'), wallet_id, inner_index`, columns: '*' },
-  { table: 'zero_transfers', key: 'block_number, wallet_id', columns: '*' },
+  {
+    table: 'zero_transfers',
+    key: 'block_number, wallet_id',
+    columns: '*',
+    surveyed: (to) => ({ where: `block_number > ${to}` }),
+  },
   { table: 'refunds', key: 'payment_ref', columns: '*' },
   {
     table: 'wallet_outflows',
@@ -120,7 +136,12 @@ const PROJECTIONS: readonly Projection[] = [
     key: 'wallet',
     columns: 'wallet, from_block, from_time, stolen, watched_from, closed_block',
   },
-  { table: 'wallet_books', key: 'wallet', columns: 'wallet, in_wei, out_wei, dust_transfers, zero_transfers' },
+  {
+    table: 'wallet_books',
+    key: 'wallet',
+    columns: 'wallet, in_wei, out_wei, dust_transfers, zero_transfers',
+    surveyed: () => ({ columns: 'wallet, in_wei, out_wei, dust_transfers' }),
+  },
   { table: 'totals', key: 'single', columns: '*' },
 ]
 
@@ -133,8 +154,16 @@ const WAITING: Projection = {
 
 /** Compares. Both should be read from a snapshot, at the same cursor. `onTable` is called before each table. */
 export async function compareLedgers(before: Sql, after: Sql, onTable: (table: string) => void): Promise<Comparison> {
-  const comparison: Comparison = { differences: [], decidedAnew: 0, rows: 0 }
-  for (const projection of PROJECTIONS) {
+  const surveyedTo = Math.max(await readSurveyedTo(before), await readSurveyedTo(after))
+  const isSurveyed = surveyedTo >= 0
+  const comparison: Comparison = {
+    differences: [],
+    decidedAnew: 0,
+    rows: 0,
+    surveyedTo: isSurveyed ? surveyedTo : null,
+  }
+  for (const given of PROJECTIONS) {
+    const projection = isSurveyed ? { ...given, ...given.surveyed?.(surveyedTo) } : given
     onTable(projection.table)
     const { rows, ...difference } = await compareTable(before, after, projection)
     comparison.rows += rows

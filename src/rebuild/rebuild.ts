@@ -2,13 +2,16 @@
 // and never writes to the current ledger.
 import type { ChainFacts } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
+import { readSurveyedTo } from '../db/blocks/surveyed.ts'
 import { inSnapshot } from '../db/core/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
 import { readRecheck } from '../db/payments/recheck.ts'
 import { readNextResidueBlock, readOpenWalletBalances } from '../db/payments/wallet.ts'
+import { SURVEY } from '../follower/ahead.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
+import { createPace } from '../follower/survey/pace.ts'
 import { KnownError } from '../lib/errors.ts'
 import type {
   ChainRead,
@@ -28,6 +31,8 @@ import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from
 
 /** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
 const BLOCKS_PER_STEP = 200
+/** The same where blocks are surveyed, in which value cannot have come and gone unseen. */
+const SURVEYED_PER_STEP = 131_072
 /** Interval of progress reports. */
 const TELL_MS = 2_000
 /** Rounds of judging at most: a thousand payments each. */
@@ -51,6 +56,8 @@ export interface Rebuilt {
   block: number
   /** Payments that are not minted and wait for the operator. */
   waiting: number
+  /** The last block that was surveyed in place of being read; null where none was. */
+  surveyedTo: number | null
   /** Null where there was no ledger to compare with. */
   comparison: Comparison | null
 }
@@ -68,6 +75,7 @@ export async function rebuild(
   await begin(ctx.pool)
   if (source) await copyTerms(source, ctx.pool)
   await followTo(ctx, source, say)
+  if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
   // A snapshot of the current ledger: passes and the operator may change it meanwhile.
   return inSnapshot(source, async (old) => {
@@ -90,6 +98,12 @@ async function begin(pool: Pool): Promise<void> {
   await writeState(pool, 'rebuilding', true, 'rebuild')
 }
 
+/** What the blocks that were not read rest on. */
+const SURVEYED_BY = {
+  two: 'blocks that were not read: proved against headers that two providers name',
+  one: 'blocks that were not read: by the word of one provider',
+}
+
 /** Follows in steps to where the current ledger stands, or to the head, auditing the payments wallet after each. */
 async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: string) => void): Promise<void> {
   const goalOf = async () => {
@@ -97,6 +111,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     return (await readCursor(source))?.number ?? ctx.rules.startBlock - 1
   }
   let told = 0
+  const pace = createPace((ctx.rules.survey ?? SURVEY).blocksMin)
   for (;;) {
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
     // After the goal was read: no block is followed for fewer wallets than the current ledger has it followed for.
@@ -104,7 +119,8 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
     const residue = source && (await readNextResidueBlock(source, from))
-    const followed = await follow(ctx, UNLIMITED, Math.min(goal, from + BLOCKS_PER_STEP - 1, residue ?? goal))
+    const upTo = Math.min(goal, from + SURVEYED_PER_STEP - 1, residue ?? goal)
+    const followed = await follow(ctx, UNLIMITED, { upTo, goal, readMax: BLOCKS_PER_STEP, pace })
     if (followed.toBlock === null)
       throw new RebuildError(
         `The provider's head is ${followed.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,
@@ -112,7 +128,8 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     if (followed.cursor) await auditThoroughly(ctx, followed.cursor)
     if (Date.now() - told < TELL_MS && followed.toBlock < goal) continue
     told = Date.now()
-    say(`followed to block ${followed.toBlock} of ${goal}`)
+    const surveyed = await readSurveyedTo(ctx.pool)
+    say(`followed to block ${followed.toBlock} of ${goal}${surveyed === followed.toBlock ? ', surveyed' : ''}`)
   }
 }
 
@@ -136,7 +153,7 @@ async function finish(
   ctx: RebuildContext,
   facts: ChainFacts,
   heldUpTo: number | null,
-): Promise<{ block: number; waiting: number }> {
+): Promise<Omit<Rebuilt, 'comparison'>> {
   const cursor = await readCursor(ctx.pool)
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
   const block = Math.max(cursor.number, heldUpTo ?? 0)
@@ -156,6 +173,7 @@ async function finish(
     await sql`DELETE FROM settings WHERE name = 'rebuilding'`
     await writeAudit(sql, { actor: 'rebuild', action: 'rebuilt', detail: { block: cursor.number } })
     await notifyLedgerChanged(sql)
-    return { block: cursor.number, waiting: row?.waiting ?? 0 }
+    const surveyedTo = await readSurveyedTo(sql)
+    return { block: cursor.number, waiting: row?.waiting ?? 0, surveyedTo: surveyedTo < 0 ? null : surveyedTo }
   })
 }

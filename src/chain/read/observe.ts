@@ -44,46 +44,81 @@ interface SeenBlock extends LoggedBlock {
 
 export interface Observer {
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
+  /**
+   * Single blocks, ascending, with the logs that were read of them. The fees of none are told. Parents are checked where they are among them.
+   */
+  observeBlocks(numbers: readonly number[], logs: readonly WireLog[], watching: Watching): Promise<ObservedRange>
 }
 
 /** Builds the observer of one deployment. */
 export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   const roots = createStorageRoots(rpc, built.factory)
+  const watchedBy = (watching: Watching): WatchedAddresses => {
+    const signers = [...new Set([...built.signers, ...watching.signers])]
+    return { factory: built.factory, wallets: watching.wallets, signers }
+  }
+
+  async function fetch(watched: WatchedAddresses, numbers: readonly number[], { ranged, feesFrom }: Reading) {
+    const sight = { concerns: concernOf(watched), bloomCheck, ranged }
+    const isOurs = memberOf(watched.signers)
+    const see = (answer: unknown, number: number) =>
+      seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
+    const trim = createTrim([watched.factory, ...addressesOf(watched.wallets), ...watched.signers])
+    return fetchBlocks(rpc, { numbers, feesFrom, trim }, see)
+  }
+
+  /** Reads what else the blocks say, and puts it together. */
+  async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[]): Promise<ObservedRange> {
+    const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
+    const receipts = await fetchReceipts(rpc, watched, blocks)
+    checkReceiptLogs(watched, receipts, logs)
+    const carriers = blocks.flatMap((block) => block.carriers)
+    const authorizations = await readAuthorizations(rpc, watched.signers, carriers)
+    return assemble(watched, blocks, { logs, receipts, authorizations })
+  }
+
   return {
     async observe(from, to, parent, watching = built) {
-      const signers = [...new Set([...built.signers, ...watching.signers])]
-      const watched = { factory: built.factory, wallets: watching.wallets, signers }
-      const concerns = concernOf(watched)
+      const watched = watchedBy(watching)
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
-      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
-      const isOurs = memberOf(watched.signers)
-      const see = (answer: unknown, number: number) =>
-        seeBlock(answer, number, { concerns, bloomCheck, ranged, isOurs: number > to - FEE_BLOCKS ? isOurs : null })
-      const trim = createTrim([watched.factory, ...addressesOf(watched.wallets), ...watched.signers])
-      const blocks = await fetchBlocks(rpc, { from, to, trim }, see)
+      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched.factory, from, to))
+      const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+      const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1 })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
       if (parent !== null && ranged?.size === 0) await spareQuiet(rpc, { watched, roots }, blocks, parent)
-      const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
-      const receipts = await fetchReceipts(rpc, watched, blocks)
-      checkReceiptLogs(watched, receipts, logs)
-      const carriers = blocks.flatMap((block) => block.carriers)
-      const authorizations = await readAuthorizations(rpc, signers, carriers)
-      return assemble(watched, blocks, { logs, receipts, authorizations })
+      return complete(watched, blocks)
+    },
+
+    async observeBlocks(numbers, logs, watching) {
+      const watched = watchedBy(watching)
+      const wanted = new Set(numbers)
+      const ranged = byBlock(logs.filter(({ blockNumber }) => wanted.has(blockNumber)))
+      const blocks = await fetch(watched, numbers, { ranged, feesFrom: Number.POSITIVE_INFINITY })
+      checkParents(blocks, null)
+      checkPlaces(blocks, ranged)
+      return complete(watched, blocks)
     },
   }
 }
 
+/** How blocks are read. */
+interface Reading {
+  /** Logs that were read for them, by block; null where each block's are read on their own. */
+  ranged: ReadonlyMap<Hash, WireLog[]> | null
+  /** The first block whose fees are told. */
+  feesFrom: number
+}
+
 async function fetchBlocks(
   rpc: RpcReads,
-  { from, to, trim }: { from: number; to: number; trim: Trim },
+  { numbers, feesFrom, trim }: { numbers: readonly number[]; feesFrom: number; trim: Trim },
   see: (answer: unknown, number: number) => SeenBlock,
 ): Promise<SeenBlock[]> {
-  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     // Fees are those of all transactions.
-    const showsFees = piece.some((number) => number > to - FEE_BLOCKS)
+    const showsFees = piece.some((number) => number >= feesFrom)
     const calls = piece.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
@@ -153,10 +188,10 @@ function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
 
 function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
   let expected = parent
-  for (const { header: head } of blocks) {
+  for (const [index, { header: head }] of blocks.entries()) {
     if (expected !== null && head.parentHash !== expected)
       throwRetryable(`block ${head.number} does not follow on its parent`)
-    expected = head.hash
+    expected = blocks[index + 1]?.header.number === head.number + 1 ? head.hash : null
   }
 }
 

@@ -11,6 +11,8 @@ import { count, header, receipt, toBlock, toQuantity, transaction } from '../rpc
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver } from './observe.ts'
 import { agreedState, stateThrough } from './state/state.ts'
+import { firstBlockAt } from './survey/first-block.ts'
+import { createSurveyReader } from './survey/reader.ts'
 import { createBlockTracer, readBlockTransfers } from './trace/block.ts'
 import { readInnerTransfers } from './trace/transaction.ts'
 
@@ -19,8 +21,6 @@ const SPAN_START = 32
 const SPAN_MAX = 512
 /** A range that took longer than this makes the next ones shorter. */
 const SPAN_TARGET_MS = 8_000
-/** Steps of a search by time: twice the bits of any block number there will be. */
-const SEARCH_STEPS_MAX = 128
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs`: for the trace of a block. */
 export function createChainReader(
@@ -30,6 +30,10 @@ export function createChainReader(
 ): ChainReader {
   return {
     ...readerThrough(rpc, watched),
+    survey: createSurveyReader(
+      rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched) })),
+      watched.factory,
+    ),
     ...agreedState(rpc),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
     providers: rpc.providers.map((provider) => ({
@@ -131,23 +135,13 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
       }
     },
 
-    async firstBlockAt(time, notAfter) {
-      const last = await blockOrFault(notAfter)
-      if (last.time < time) return null
-      const found = await searchByTime(blockOrFault, time, last)
-      if (found.number === 0) return { block: found, parent: null }
-      const parent = await blockOrFault(found.number - 1)
-      // The search crossed a reorganisation, or two providers answered it from two forks.
-      if (parent.hash !== found.parentHash || parent.time >= time) {
-        throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
-      }
-      return { block: found, parent }
-    },
+    firstBlockAt: (time, notAfter) => firstBlockAt(blockOrFault, time, notAfter),
 
     transaction: (txHash) => readTransaction(rpc, txHash),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc),
+    survey: createSurveyReader([{ rpc, observer }], watched.factory),
 
     providers: [],
   }
@@ -170,25 +164,6 @@ function isContradiction(error: unknown): boolean {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof RpcFault && error.trouble === 'unreachable'
-}
-
-/**
- * The first block not before `time`, at or before `last`. Strides backwards first, doubling, since most targets are recent; then bisects
- * the rest.
- */
-async function searchByTime(blockAt: (number: number) => Promise<Block>, time: number, last: Block): Promise<Block> {
-  let late = last
-  let early = -1
-  let stride = 1
-  for (let step = 0; step < SEARCH_STEPS_MAX && late.number - early > 1; step++) {
-    const striding = early < 0 && late.number - stride > 0
-    const number = striding ? late.number - stride : early + Math.floor((late.number - early) / 2)
-    const block = await blockAt(number)
-    if (block.time >= time) late = block
-    else early = number
-    stride *= 2
-  }
-  return late
 }
 
 async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<TransactionView | null> {

@@ -53,7 +53,9 @@ turns.`,
     group: 'look',
     summary: 'follow the chain again into an empty database, and report differences from the ledger',
     details: `Never sends, and never writes to the current ledger, which may go on meanwhile. Exit code 1 when something differs
-that must be equal. The database may also be named by REBUILD_DATABASE_URL, which other users of the machine cannot see.`,
+that must be equal. The database may also be named by REBUILD_DATABASE_URL, which other users of the machine cannot see.
+With providers that prove old states (archive nodes, eth_getProof) old blocks are not read one by one: what they hold is proved by the
+states of the accounts. Then withdraw calls and payments that failed, and transfers of no value, are not in the new ledger, and not compared.`,
     options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
     examples: ['node-ledger rebuild --into <url>'],
     load: async () => (await import('../service/rebuild.ts')).rebuildLedger,

@@ -3,6 +3,7 @@
 import type { Hex } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import { GAS_LIMIT, type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
+import { proofOf, stateRootOf } from './proofs.ts'
 import { balanceOf, codeAt, nonceOf, slotKey, wordAt } from './state.ts'
 import { flatTraces, nestedTrace } from './traces.ts'
 import { readRaw, type Transaction, unsigned } from './transactions.ts'
@@ -105,6 +106,8 @@ function showBlock(block: ModelBlock | null, full: boolean) {
       ...{ number: hex(block.number), hash: block.hash, parentHash: block.parentHash, timestamp: hex(block.time) },
       ...{ mixHash: block.mixHash, logsBloom: block.bloom, baseFeePerGas: hex(block.baseFee) },
       ...{ gasUsed: hex(block.gasUsed), gasLimit: hex(GAS_LIMIT) },
+      // Working it out takes time, and no one asks for it together with the transactions.
+      ...(!full && { stateRoot: stateRootOf(block.state) }),
       transactions: block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
     }
   )
@@ -187,6 +190,7 @@ const READING: Record<string, Method> = {
     hex(tag === 'pending' ? chain.nextNonce(lower(of)) : nonceOf(at(chain, tag).state, lower(of))),
   eth_getCode: (chain, [of, tag]) => codeAt(at(chain, tag).state, lower(of)),
   eth_getStorageAt: (chain, [of, slot, tag]) => wordAt(at(chain, tag).state, lower(of), slot),
+  eth_getProof: (chain, [of, , tag]) => proofOf(at(chain, tag).state, lower(of)),
   eth_call: (chain, [request, tag]) => run(chain, request, at(chain, tag)).output,
   eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, at(chain, tag)).gas),
   eth_getTransactionReceipt(chain, [hash]) {

@@ -1,6 +1,6 @@
 // The factory's logs of the blocks of a range, verified against these very blocks. It must never take a lagging node's "none" for none: wherever
 // a bloom and the logs disagree, the block is asked for by its hash, unless the factory's storage shows that nothing has happened.
-import type { Hash } from '../../../domain/units.ts'
+import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
 import type { WatchedAddresses } from '../../port.ts'
@@ -38,14 +38,9 @@ export const throwRetryable = (message: string): never => {
 }
 
 /** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
-export async function rangeLogs(
-  rpc: RpcReads,
-  watched: WatchedAddresses,
-  from: number,
-  to: number,
-): Promise<WireLog[]> {
+export async function rangeLogs(rpc: RpcReads, factory: Address, from: number, to: number): Promise<WireLog[]> {
   const filter = {
-    address: watched.factory,
+    address: factory,
     topics: [ledgerTopics],
     fromBlock: toQuantity(from),
     toBlock: toQuantity(to),
@@ -86,7 +81,7 @@ export async function spareQuiet(
   const quiet = blocks.filter(isQuiet)
   const [first, last] = [blocks.at(0)?.header, blocks.at(-1)?.header]
   if (!first || !last || quiet.length < SPARED_MIN || !(await roots.isSame(parent, last.hash))) return
-  if ((await rangeLogs(rpc, watched, first.number, last.number)).length > 0) return
+  if ((await rangeLogs(rpc, watched.factory, first.number, last.number)).length > 0) return
   for (const block of quiet) block.logs = []
 }
 

@@ -1,0 +1,82 @@
+// Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block: a path of trie nodes, each named by its digest in the one
+// before it (yellow paper, appendix D). What it answers is what the root commits to, and nothing else that the provider says.
+// Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/state holds it
+// to the proofs of a real node, and to forged ones.
+import { fromRlp, keccak256 } from 'viem/utils'
+import type { Address, Hash } from '../../../domain/units.ts'
+import type { AccountState } from '../../port.ts'
+import { malformed } from '../../rpc/wire.ts'
+
+type Hex = `0x${string}`
+type Rlp = ReturnType<typeof fromRlp<'hex'>>
+
+/** keccak256 of nothing: the code of an account without code. */
+const NO_CODE = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+/** The root of a trie without entries: the storage of an account that has none. */
+const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+const BRANCH_ITEMS = 17
+const PATH_ITEMS = 2
+/** The first digit of a path says whether it is of odd length, and whether its node is a leaf. */
+const ODD = 1
+const LEAF = 2
+
+/** An account that is in no state: nobody has sent to it or from it. */
+const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, storageRoot: EMPTY_ROOT }
+
+/** The account as the root commits to it. Throws a retryable ChainFault where the nodes prove neither the account nor its absence. */
+export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly Hex[]): AccountState {
+  const value = provenValue(stateRoot, keccak256(address), nodes)
+  if (value === null) return ABSENT
+  const account = fromRlp(value)
+  if (!isListOf(account, 4)) return malformed('account in a proof')
+  const [nonce, balance, storageRoot, codeHash] = account.map(word) as [Hex, Hex, Hex, Hex]
+  return {
+    nonce: Number(amountOf(nonce)),
+    balanceWei: amountOf(balance),
+    hasCode: codeHash !== NO_CODE,
+    storageRoot: storageRoot as Hash,
+  }
+}
+
+/** The value under a key of 32 bytes; null where the nodes prove that there is none. */
+function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
+  let expected: Hex = root
+  let left = key.slice(2)
+  for (const [index, node] of nodes.entries()) {
+    if (keccak256(node) !== expected) return malformed('proof: a node is not the one that was named')
+    const step = stepThrough(fromRlp(node), left)
+    if (step.next === null) return index === nodes.length - 1 ? step.value : malformed('proof: nodes after its end')
+    expected = step.next
+    left = step.left
+  }
+  return malformed('proof: it ends before the account')
+}
+
+type Step = { next: Hex; left: string } | { next: null; value: Hex | null }
+
+const NOTHING: Step = { next: null, value: null }
+
+function stepThrough(node: Rlp, left: string): Step {
+  if (isListOf(node, BRANCH_ITEMS)) {
+    const next = word(node[Number.parseInt(left.charAt(0), 16)])
+    // An account is longer than a digest, so no node of a state is within another one.
+    return next === '0x' ? NOTHING : { next, left: left.slice(1) }
+  }
+  if (!isListOf(node, PATH_ITEMS)) return malformed('proof: no node of a trie')
+  const path = word(node[0]).slice(2)
+  const flags = Number.parseInt(path.charAt(0), 16)
+  const digits = path.slice((flags & ODD) === 0 ? 2 : 1)
+  if ((flags & LEAF) !== 0) return { next: null, value: digits === left ? word(node[1]) : null }
+  return left.startsWith(digits) ? { next: word(node[1]), left: left.slice(digits.length) } : NOTHING
+}
+
+function isListOf(node: Rlp, items: number): node is readonly Rlp[] & Rlp {
+  return Array.isArray(node) && node.length === items
+}
+
+function word(item: Rlp | undefined): Hex {
+  return typeof item === 'string' ? item : malformed('proof: a list in place of bytes')
+}
+
+const amountOf = (word: Hex) => (word === '0x' ? 0n : BigInt(word))

@@ -1,0 +1,59 @@
+// Finds the first block not before a time, by asking for blocks. It must never answer one of another fork than its parent's.
+import type { Block } from '../../../domain/observed.ts'
+import { ChainFault } from '../../faults.ts'
+
+/** Steps of a search by time: twice the bits of any block number there will be. */
+const SEARCH_STEPS_MAX = 128
+
+type BlockAt = (number: number) => Promise<Block>
+
+/** The block and its parent; null where `notAfter` is older. */
+export async function firstBlockAt(
+  blockAt: BlockAt,
+  time: number,
+  notAfter: number,
+): Promise<{ block: Block; parent: Block | null } | null> {
+  const last = await blockAt(notAfter)
+  if (last.time < time) return null
+  const found = await searchByTime(blockAt, time, last)
+  if (found.number === 0) return { block: found, parent: null }
+  const parent = await blockAt(found.number - 1)
+  // The search crossed a reorganisation, or two providers answered it from two forks.
+  if (parent.hash !== found.parentHash || parent.time >= time) {
+    throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
+  }
+  return { block: found, parent }
+}
+
+/**
+ * The first block not before `time`, at or before `last`. Strides backwards first, each stride longer, since most targets are recent. Then it asks for the
+ * block that the times at both ends point to, and for the one in the middle where that did not halve the rest: where blocks come at even
+ * intervals it takes a few steps, and never more than twice the bits of the distance.
+ */
+async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promise<Block> {
+  let late = last
+  let early: { number: number; time: number | null } = { number: -1, time: null }
+  let [stride, isGuessed] = [1, false]
+  for (let step = 0; step < SEARCH_STEPS_MAX && late.number - early.number > 1; step++) {
+    const rest = late.number - early.number
+    const striding = early.number < 0 && late.number - stride > 0
+    isGuessed = !striding && !isGuessed && early.time !== null
+    const number = striding
+      ? late.number - stride
+      : early.number + (isGuessed ? guess(time, early, late) : Math.floor(rest / 2))
+    const block = await blockAt(number)
+    if (block.time >= time) late = block
+    else early = block
+    // A guess that served well is followed by another one.
+    if (isGuessed && (late.number - early.number) * 2 <= rest) isGuessed = false
+    stride *= 4
+  }
+  return late
+}
+
+/** The distance from `early` at which the first block not before `time` is where all blocks between are evenly apart; never an end. */
+function guess(time: number, early: { number: number; time: number | null }, late: Block): number {
+  const [rest, from] = [late.number - early.number, early.time ?? 0]
+  const share = late.time > from ? (time - from) / (late.time - from) : 0
+  return Math.min(rest - 1, Math.max(1, Math.ceil(rest * share)))
+}

@@ -1,0 +1,93 @@
+// The factory's logs of long ranges, by which the blocks are found that hold something of ours: as many providers as have to agree give the same.
+import { accountsNamed } from '../../../domain/observed.ts'
+import type { Address, Hash } from '../../../domain/units.ts'
+import { ChainFault, orNull } from '../../faults.ts'
+import type { LoggedBlock } from '../../port.ts'
+import type { RpcReads } from '../../rpc/rpc.ts'
+import type { WireLog } from '../../rpc/wire.ts'
+import { toEvent } from '../events.ts'
+import { RangeRefused, rangeLogs } from '../logs/block-logs.ts'
+
+/** Blocks whose logs are asked for at once: what many providers allow. One that allows fewer is asked for fewer. */
+const LOG_SPAN = 10_000
+/** After a refusal the span grows again by this part of it with each answer: a refusal may have been for want of time. */
+const LOG_SPAN_GROWTH = 16
+
+/** The blocks with logs, where enough providers name the same logs; null where they do not. */
+export async function agreedLogs(
+  sources: readonly LogSource[],
+  voices: number,
+  { from, to }: { from: number; to: number },
+): Promise<LoggedBlock[] | null> {
+  const answers = new Map<string, number>()
+  for (const source of sources) {
+    const logs = await orNull(source(from, to))
+    if (logs === null) continue
+    const said = logs.map(textOf).join('\n')
+    const times = (answers.get(said) ?? 0) + 1
+    if (times === voices) return loggedBlocksOf(logs)
+    answers.set(said, times)
+  }
+  return null
+}
+
+const textOf = (entry: WireLog) =>
+  [entry.blockNumber, entry.blockHash, entry.txHash, entry.logIndex, ...entry.topics, entry.data.toLowerCase()].join(
+    ' ',
+  )
+
+function loggedBlocksOf(logs: readonly WireLog[]): LoggedBlock[] {
+  const byNumber = new Map<number, WireLog[]>()
+  for (const entry of logs) {
+    const same = byNumber.get(entry.blockNumber)
+    if (same) same.push(entry)
+    else byNumber.set(entry.blockNumber, [entry])
+  }
+  return [...byNumber].map(([number, entries]) => {
+    const named = entries.map(namedBy)
+    return {
+      number,
+      refs: named.flatMap(({ refs }) => refs),
+      accounts: named.flatMap(({ accounts }) => accounts),
+      logs: entries,
+    }
+  })
+}
+
+/** The refs that a log names, and the accounts that it gives a part to. */
+function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
+  const { blockHash, blockNumber, txHash, txIndex } = entry
+  const event = toEvent(entry, { blockHash, blockNumber, txHash, txIndex, blockTime: 0 })
+  const refs = 'ref' in event ? [event.ref] : []
+  return { refs, accounts: event.kind === 'ownerAct' ? accountsNamed(event.name, event.detail) : [] }
+}
+
+export type LogSource = (from: number, to: number) => Promise<WireLog[]>
+
+/** The logs of long ranges, in pieces as long as the provider takes them, in chain order. */
+export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
+  let span = LOG_SPAN
+  return async (from, to) => {
+    const logs: WireLog[] = []
+    let next = from
+    // Each turn goes on or halves the span, so this ends.
+    while (next <= to) {
+      const last = Math.min(to, next + span - 1)
+      try {
+        logs.push(...(await rangeLogs(rpc, factory, next, last)))
+      } catch (error) {
+        const size = last - next + 1
+        if (!(error instanceof RangeRefused) || size === 1) throw error
+        span = Math.ceil(size / 2)
+        continue
+      }
+      span = Math.min(LOG_SPAN, span + Math.ceil(span / LOG_SPAN_GROWTH))
+      next = last + 1
+    }
+    const strange = logs.find(
+      ({ blockNumber, address }) => blockNumber < from || blockNumber > to || address !== factory,
+    )
+    if (strange) throw new ChainFault(`a log of block ${strange.blockNumber} was not asked for`, { retryable: true })
+    return logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+  }
+}

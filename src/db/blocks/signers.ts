@@ -1,0 +1,12 @@
+// The accounts that the ledger knows to have held a part: whose transactions it followed, and whom the contract's owner named.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** In no order. */
+export async function readSignersKnown(sql: Sql): Promise<Address[]> {
+  const rows = await sql<{ account: Address }[]>`
+    SELECT DISTINCT sender AS account FROM outbox
+    UNION SELECT detail ->> 'minter' FROM owner_acts WHERE name = 'MinterSet'
+    UNION SELECT detail ->> 'distributor' FROM owner_acts WHERE name = 'DistributorSet'`
+  return rows.map(({ account }) => account)
+}

@@ -1,0 +1,120 @@
+// Proves that the blocks which were not read hold nothing of ours, by the states of accounts at both ends of a stretch of blocks: what is known to
+// have happened in it must be all that changed them. A stretch at whose ends an account shows more is halved, asking that account alone, until
+// the blocks are found, and those are read.
+//
+// Why sums over a whole range are as good as looking between each two known blocks: without code, and with all its own transactions known, which
+// the nonce counts, nothing takes value out of a payments wallet but what is known. (A contract cannot come to be at the address of a key, and an
+// EIP-7702 delegation, which makes code of it, uses up a nonce.) So what is unknown can only have come in, no unknown inflow is hidden by another
+// one, and the balances differ by all of them. Nonces only grow, so that no unknown use of one is hidden either. Of the factory only its storage
+// is compared, in each gap between two blocks with known logs: what returned to itself within a gap rests on the providers' logs.
+import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'
+import type { Address } from '../../domain/units.ts'
+import type { Seen } from './seen.ts'
+
+/** A stretch of so few blocks that differs is read whole. */
+const READ_WHOLE_MAX = 4
+/** States that may be asked for to find what is not known: one for so many blocks, and some more. Beyond, reading all blocks costs no more. */
+const BLOCKS_PER_STATE = 16
+const STATES_MIN = 64
+
+/** The accounts that a survey watches. */
+export interface Watched {
+  wallets: readonly Address[]
+  signers: readonly Address[]
+  factory: Address
+}
+
+/** The blocks above `low`, up to `high`, and the accounts whose states at both ends were read. */
+export interface Stretch {
+  low: ProvenBlock
+  high: ProvenBlock
+  accounts: readonly Address[]
+}
+
+/** `unexplained`: the first block of a stretch that was read and in which a wallet's account changed in a way that no transaction of its shows. */
+export type Proof = { kind: 'proven' } | { kind: 'unexplained'; block: number } | { kind: 'notToBeHad' }
+
+/** Proves stretches, reading what blocks that takes. */
+export async function proveGaps(
+  survey: SurveyReader,
+  watched: Watched,
+  seen: Seen,
+  stretches: readonly Stretch[],
+): Promise<Proof> {
+  const blocks = Math.max(0, ...stretches.map(({ high }) => high.block.number)) - firstOf(stretches)
+  let left = Math.max(STATES_MIN, Math.floor(blocks / BLOCKS_PER_STATE))
+  const unexplained: number[] = []
+  let waiting = differing(watched, seen, stretches)
+  // Each turn halves every stretch that is left, or ends it.
+  while (waiting.length > 0) {
+    const short = waiting.filter((stretch) => lengthOf(stretch) <= READ_WHOLE_MAX)
+    if (!(await seen.read(short.flatMap(numbersOf)))) return { kind: 'notToBeHad' }
+    for (const stretch of short)
+      if (isUnexplained(watched, seen, stretch)) unexplained.push(stretch.low.block.number + 1)
+    const long = waiting.filter((stretch) => lengthOf(stretch) > READ_WHOLE_MAX)
+    left -= long.length
+    if (left < 0) return { kind: 'notToBeHad' }
+    const questions = long.map((stretch) => ({ number: middleOf(stretch), accounts: stretch.accounts }))
+    const middles = questions.length === 0 ? [] : await survey.accountsAt(questions)
+    if (middles === null) return { kind: 'notToBeHad' }
+    const halves = long.flatMap((stretch, index): Stretch[] => {
+      const middle = middles[index] as ProvenBlock
+      return [
+        { ...stretch, high: middle },
+        { ...stretch, low: middle },
+      ]
+    })
+    waiting = differing(watched, seen, halves)
+  }
+  return unexplained.length === 0 ? { kind: 'proven' } : { kind: 'unexplained', block: Math.min(...unexplained) }
+}
+
+const firstOf = (stretches: readonly Stretch[]) => Math.min(...stretches.map(({ low }) => low.block.number))
+const lengthOf = ({ low, high }: Stretch) => high.block.number - low.block.number
+const middleOf = ({ low, high }: Stretch) => Math.floor((low.block.number + high.block.number) / 2)
+const numbersOf = (stretch: Stretch) =>
+  Array.from({ length: lengthOf(stretch) }, (_, index) => stretch.low.block.number + 1 + index)
+
+/** The stretches at whose ends an account differs by more than is known, each with those accounts alone. */
+function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]): Stretch[] {
+  return stretches.flatMap((stretch) => {
+    const accounts = stretch.accounts.filter((account) => !isKnown(watched, seen, stretch, account))
+    return accounts.length === 0 || lengthOf(stretch) === 0 ? [] : [{ ...stretch, accounts }]
+  })
+}
+
+/** True if an account's states at both ends of a stretch differ by what is known to have happened, and by nothing else. */
+function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, account: Address): boolean {
+  const [before, after] = statesOf(stretch, account)
+  if (account === factory) return before.storageRoot === after.storageRoot
+  const { nonces, balanceWei } = unknownOf(seen, stretch, account)
+  return nonces === 0 && (balanceWei === 0n || !wallets.includes(account))
+}
+
+/** What the states at both ends say beyond what is known. */
+function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
+  const [before, after] = statesOf(stretch, account)
+  const known = seen.effectOn(account, stretch.low.block.number, stretch.high.block.number)
+  return {
+    nonces: after.nonce - before.nonce - known.nonces,
+    balanceWei: after.balanceWei - before.balanceWei - known.balanceWei,
+  }
+}
+
+/**
+ * True where all blocks of a stretch were read and a wallet has still used a nonce, or lost value, in another way: it may have had code within. Value
+ * that came by an internal call only is found by the comparison of balances with the books.
+ */
+function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): boolean {
+  return stretch.accounts.some((account) => {
+    if (!wallets.includes(account)) return false
+    const { nonces, balanceWei } = unknownOf(seen, stretch, account)
+    return nonces !== 0 || balanceWei < 0n
+  })
+}
+
+function statesOf({ low, high }: Stretch, account: Address): [AccountState, AccountState] {
+  const [before, after] = [low.accounts.get(account), high.accounts.get(account)]
+  if (!before || !after) throw new Error(`the state of ${account} was not asked for`)
+  return [before, after]
+}

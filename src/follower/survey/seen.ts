@@ -1,0 +1,96 @@
+// What was read of the blocks of a surveyed range so far, and what it did to the accounts that are watched: the known part of what their states
+// must show.
+import type { LoggedBlock, SurveyReader } from '../../chain/port.ts'
+import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+
+/** What blocks did to an account, as far as they were read. */
+export interface Effect {
+  /** Transactions that it sent. */
+  nonces: number
+  balanceWei: bigint
+}
+
+export interface Seen {
+  /** The hash of a block that was read. */
+  hashOf(number: number): Hash | null
+  /** Reads what was not read yet. @returns false where that is not to be had. */
+  read(numbers: readonly number[]): Promise<boolean>
+  /** The known effect of the blocks above `low`, up to `high`. */
+  effectOn(account: Address, low: number, high: number): Effect
+  /** What was read of the blocks up to `last`, as one range that ends with it. */
+  rangeTo(last: Block): ObservedRange
+}
+
+/** Begins with nothing read. `logged` are the blocks with logs. */
+export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[], watching: Watching): Seen {
+  const hashes = new Map<number, Hash>()
+  const ranges: ObservedRange[] = []
+  const effects = new Map<Address, (Effect & { block: number })[]>()
+
+  function note(account: Address, block: number, effect: Partial<Effect>): void {
+    const known = effects.get(account) ?? []
+    effects.set(account, known)
+    known.push({ block, nonces: 0, balanceWei: 0n, ...effect })
+  }
+
+  function add(range: ObservedRange): void {
+    ranges.push(range)
+    for (const { number, hash } of range.blocks) hashes.set(number, hash)
+    for (const { wallet, blockNumber, valueWei, succeeded } of range.transfers)
+      if (succeeded) note(wallet, blockNumber, { balanceWei: valueWei })
+    for (const { wallet, blockNumber, valueWei, feeWei, succeeded } of range.outflows)
+      note(wallet, blockNumber, { nonces: 1, balanceWei: -feeWei - (succeeded ? valueWei : 0n) })
+    const wallets = new Set(watching.wallets.map(({ wallet }) => wallet))
+    // What a payments wallet sends to the factory is among its outflows.
+    for (const { sender, blockNumber } of range.sent) if (!wallets.has(sender)) note(sender, blockNumber, { nonces: 1 })
+  }
+
+  return {
+    hashOf: (number) => hashes.get(number) ?? null,
+    async read(numbers) {
+      const unread = [...new Set(numbers)].filter((number) => !hashes.has(number)).toSorted((a, b) => a - b)
+      if (unread.length === 0) return true
+      const range = await survey.observeBlocks(unread, logged, watching)
+      if (range) add(range)
+      return range !== null
+    },
+    effectOn(account, low, high) {
+      const sum: Effect = { nonces: 0, balanceWei: 0n }
+      for (const { block, nonces, balanceWei } of effects.get(account) ?? []) {
+        if (block <= low || block > high) continue
+        sum.nonces += nonces
+        sum.balanceWei += balanceWei
+      }
+      return sum
+    },
+    rangeTo: (last) => ({ ...together(ranges, last), watching }),
+  }
+}
+
+/** Ranges of single blocks in one, in chain order, without what is above its last block. */
+function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedRange, 'watching'> {
+  type Placed = { blockNumber: number; txIndex: number; logIndex?: number }
+  const inOrder = <T extends Placed>(pick: (range: ObservedRange) => readonly T[]): T[] =>
+    ranges
+      .flatMap(pick)
+      .filter(({ blockNumber }) => blockNumber <= last.number)
+      .toSorted(
+        (a, b) =>
+          a.blockNumber - b.blockNumber ||
+          (a.logIndex ?? a.txIndex) - (b.logIndex ?? b.txIndex) ||
+          a.txIndex - b.txIndex,
+      )
+  const blocks = ranges.flatMap((range) => range.blocks.filter(({ number }) => number < last.number))
+  return {
+    isSurveyed: true,
+    blocks: [...blocks.toSorted((a, b) => a.number - b.number), last],
+    fees: [],
+    transfers: inOrder((range) => range.transfers),
+    outflows: inOrder((range) => range.outflows),
+    sent: inOrder((range) => range.sent),
+    authorizations: inOrder((range) => range.authorizations),
+    failedWithdrawals: inOrder((range) => range.failedWithdrawals),
+    events: inOrder((range) => range.events),
+  }
+}

@@ -1,0 +1,178 @@
+// Surveys a range of old blocks: reads those that can hold something of ours, and proves of the others that they hold nothing. Candidates come
+// first: the blocks of the factory's logs, and those of the payments that its mints name. It must never take a range for proved on the word of
+// fewer providers than there are to agree, and never answers a part of what happened: null where anything is not to be had.
+//
+// Not found are transactions that moved nothing and used no nonce of ours: payments and withdraw calls that failed, transfers of no value.
+import type { LoggedBlock, ProvenBlock } from '../../chain/port.ts'
+import { readSignersKnown } from '../../db/blocks/signers.ts'
+import { readWatching } from '../../db/sale/payment-wallets.ts'
+import { accountsNamed, type Block, type ObservedRange, type Watching } from '../../domain/observed.ts'
+import { isWatched } from '../../domain/payment-wallets.ts'
+import { type Address, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
+import {
+  addressesOf,
+  type ChainRead,
+  type FactoryRead,
+  type LedgerDb,
+  type ServiceAccounts,
+} from '../../passes/context.ts'
+import { type Proof, proveGaps, type Stretch, type Watched } from './gaps.ts'
+import { createSeen, type Seen } from './seen.ts'
+
+/** Blocks with logs, and payments that these name, in one range at most: a range is one database transaction. */
+const CANDIDATES_MAX = 1_024
+
+export type SurveyContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts
+
+/** The blocks after `parent`, up to `to`. */
+export interface Asked {
+  from: number
+  to: number
+  parent: Hash
+}
+
+/**
+ * The range, which may end before `to`. Null where it has to be read block by block: states or logs are not to be had, a wallet has code, or too much
+ * happened for a search to cost less.
+ */
+export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<ObservedRange | null> {
+  const { survey } = ctx.chain
+  const watching = await readWatching(ctx.pool)
+  const end = lastBefore(watching, asked)
+  const all = await survey.loggedBlocks(asked.from, end)
+  if (!all) return null
+  const { logged, to } = upToSomeCandidates(all, end)
+  const accounts = await accountsOf(ctx, watching, asked.from, logged)
+  // First of all: where states are not to be had, nothing else is read in vain.
+  const first = await readBeginning(ctx, asked, accounts)
+  if (first === null) return null
+  const seen = createSeen(survey, logged, {
+    ...watching,
+    signers: [...new Set([...accounts.signers, ...watching.signers])],
+  })
+  const named = await survey.blocksOf(logged.flatMap(({ refs }) => refs))
+  const candidates = [...logged.map(({ number }) => number), ...named.filter((number) => number !== null)]
+  if (!(await seen.read(candidates.filter((number) => number >= asked.from && number <= to)))) return null
+  const last = await prove(ctx, { ...asked, to }, { first, logged, accounts, seen })
+  if (last === null) return null
+  const range = seen.rangeTo(last)
+  // Whoever got a part by a log that no provider gave at first was not watched.
+  if (!namedIn(range.events).every((account) => accounts.signers.includes(account))) return null
+  // Accounts that no longer hold a part were watched for their logs alone.
+  const ours = [...addressesOf(ctx), ...watching.signers]
+  return { ...range, sent: range.sent.filter(({ sender, to }) => ours.includes(sender) || to === ctx.contract.factory) }
+}
+
+function namedIn(events: ObservedRange['events']): Address[] {
+  return events.flatMap((event) =>
+    event.kind === 'ownerAct'
+      ? accountsNamed(event.name, event.detail).filter((account) => account !== ZERO_ADDRESS)
+      : [],
+  )
+}
+
+/** The last block up to which the same wallets are watched as in the first. */
+function lastBefore({ wallets }: Watching, { from, to }: Asked): number {
+  const ends = wallets.flatMap(({ watchedFrom, closedBlock }) => [watchedFrom - 1, closedBlock ?? to])
+  return Math.min(to, ...ends.filter((end) => end >= from))
+}
+
+/** As many blocks with logs as one range takes, and where it ends then. */
+function upToSomeCandidates(all: readonly LoggedBlock[], to: number): { logged: readonly LoggedBlock[]; to: number } {
+  let candidates = 0
+  const over = all.findIndex(({ refs }, index) => {
+    candidates += 1 + refs.length
+    return index > 0 && candidates > CANDIDATES_MAX
+  })
+  const next = all[over]
+  return next ? { logged: all.slice(0, over), to: next.number - 1 } : { logged: all, to }
+}
+
+async function accountsOf(
+  ctx: SurveyContext,
+  watching: Watching,
+  from: number,
+  logged: readonly LoggedBlock[],
+): Promise<Watched> {
+  const wallets = watching.wallets.filter((wallet) => isWatched(wallet, from)).map(({ wallet }) => wallet)
+  const known = await readSignersKnown(ctx.pool)
+  const signers = [...addressesOf(ctx), ...watching.signers, ...known, ...logged.flatMap(({ accounts }) => accounts)]
+  const isSigner = (account: Address) => account !== ZERO_ADDRESS && !wallets.includes(account)
+  return { wallets, signers: [...new Set(signers)].filter(isSigner), factory: ctx.contract.factory }
+}
+
+/** The states before the range; null also where a wallet has code by then, by which value may come and go without a transaction of the wallet. */
+async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched): Promise<ProvenBlock | null> {
+  const { wallets, signers, factory } = accounts
+  const question = { number: asked.from - 1, accounts: [...wallets, ...signers, factory] }
+  const first = (await ctx.chain.survey.accountsAt([question]))?.[0]
+  if (!first || first.block.hash !== asked.parent) return null
+  return wallets.some((wallet) => first.accounts.get(wallet)?.hasCode !== false) ? null : first
+}
+
+interface Material {
+  first: ProvenBlock
+  logged: readonly LoggedBlock[]
+  accounts: Watched
+  seen: Seen
+}
+
+/** The last block up to which all that was not read is proved to hold nothing; null where there is none. */
+async function prove(ctx: SurveyContext, asked: Asked, material: Material): Promise<Block | null> {
+  const { accounts, seen } = material
+  let { to } = asked
+  // A turn that does not end it takes the end of the range below where it was.
+  while (to >= asked.from) {
+    const ends = await readEnds(ctx, { ...asked, to }, material)
+    if (ends === null) return null
+    const { block: last } = ends.last
+    const seenAs = seen.hashOf(last.number)
+    if (seenAs !== null && seenAs !== last.hash) return null
+    const proof: Proof = await proveGaps(ctx.chain.survey, accounts, seen, ends.stretches)
+    if (proof.kind === 'proven') return last
+    if (proof.kind === 'notToBeHad') return null
+    to = proof.block - 1
+  }
+  return null
+}
+
+interface Ends {
+  last: ProvenBlock
+  stretches: Stretch[]
+}
+
+/** The states at the end of the range, and of the factory at both ends of each gap between blocks with logs. */
+async function readEnds(
+  ctx: SurveyContext,
+  { from, to }: Asked,
+  { first, logged, accounts: { wallets, signers, factory } }: Material,
+): Promise<Ends | null> {
+  const keys = [...wallets, ...signers]
+  const gaps = gapsBetween(
+    from,
+    to,
+    logged.map(({ number }) => number).filter((number) => number <= to),
+  )
+  const edges = [...new Set(gaps.flatMap(({ low, high }) => [low, high]))].filter((at) => at !== from - 1 && at !== to)
+  const questions = [
+    ...edges.map((number) => ({ number, accounts: [factory] })),
+    { number: to, accounts: [...keys, factory] },
+  ]
+  const answers = await ctx.chain.survey.accountsAt(questions)
+  const last = answers?.at(-1)
+  if (!answers || !last) return null
+  const at = new Map([first, ...answers].map((proven) => [proven.block.number, proven]))
+  const stretches = gaps.map(({ low, high }) => ({
+    low: at.get(low) as ProvenBlock,
+    high: at.get(high) as ProvenBlock,
+    accounts: [factory],
+  }))
+  return { last, stretches: [{ low: first, high: last, accounts: keys }, ...stretches] }
+}
+
+/** The stretches without logs: above `low`, up to `high`. */
+function gapsBetween(from: number, to: number, logged: readonly number[]): { low: number; high: number }[] {
+  return [from - 1, ...logged]
+    .map((low, index) => ({ low, high: index < logged.length ? (logged[index] as number) - 1 : to }))
+    .filter(({ low, high }) => high > low)
+}

@@ -1,0 +1,101 @@
+// Proofs of accounts are believed as far as a block's state root commits to them: those of a real node hold, and no forged one does.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { keccak256 } from 'viem'
+import { provenAccount } from '../../../src/chain/read/state/account-proof.ts'
+import { type Address, address, type Hash } from '../../../src/domain/units.ts'
+import { buildStateTrie, EMPTY_ROOT, NO_CODE_HASH } from '../../sim/model/trie.ts'
+import { type Hex, startTestChain, type TestChain } from '../../support/anvil.ts'
+
+interface Proof {
+  nonce: Hex
+  balance: Hex
+  codeHash: Hex
+  storageHash: Hash
+  accountProof: Hex[]
+}
+
+let chain: TestChain
+/** The state that is asked about is that of an old block. */
+let number: Hex
+let root: Hash
+/** An account that sent, one that only got, a contract with storage, and one that is in no state. */
+let asked: Address[]
+before(async () => {
+  chain = await startTestChain()
+  const [sender, recipient] = chain.accounts.map((account) => address(account.address)) as [Address, Address]
+  // SSTORE(0, 1), and a code of one byte.
+  const made = await chain.send({ from: sender, data: '0x60016000555f5f5360015ff3', gas: '0x100000' })
+  await chain.mine()
+  await chain.send({ from: sender, to: recipient, value: '0x7b' })
+  const block = await chain.mine(2)
+  number = block.number
+  root = (block as unknown as { stateRoot: Hash }).stateRoot
+  const { contractAddress } = await chain.rpc<{ contractAddress: string }>('eth_getTransactionReceipt', [made])
+  asked = [sender, recipient, address(contractAddress), `0x${'ab'.repeat(20)}` as Address]
+  await chain.send({ from: sender, to: recipient, value: '0x7b' })
+  await chain.mine(3)
+})
+after(() => chain.stop())
+
+const proofOf = (account: Address) => chain.rpc<Proof>('eth_getProof', [account, [], number])
+
+test('what a real node proves of an old block is what its state was', async () => {
+  for (const account of asked) {
+    const { accountProof, storageHash } = await proofOf(account)
+    const [balance, nonce, code] = await Promise.all(
+      ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'].map((method) =>
+        chain.rpc<Hex>(method, [account, number]),
+      ),
+    )
+    const proven = provenAccount(root, account, accountProof)
+    const says = { nonce: Number(nonce), balanceWei: BigInt(balance ?? 0), hasCode: code !== '0x' }
+    assert.deepEqual(proven, { ...says, storageRoot: storageHash === `0x${'0'.repeat(64)}` ? EMPTY_ROOT : storageHash })
+  }
+  assert.equal((await chain.rpc<Hex>('eth_getCode', [asked[2], number])).length, 4)
+})
+
+test('no node of a proof can be changed, left out, or taken from another place', async () => {
+  const proofs = await Promise.all(asked.map(proofOf))
+  const refused = (nodes: readonly Hex[], account: Address, at = root) =>
+    assert.throws(() => provenAccount(at, account, nodes), { name: 'ChainFault', kind: 'retryable' })
+  for (const [index, { accountProof: nodes }] of proofs.entries()) {
+    const account = asked[index] as Address
+    for (const [place, node] of nodes.entries()) {
+      for (let digit = 2; digit < node.length; digit += 37) {
+        const other = `${node.slice(0, digit)}${node[digit] === '0' ? '1' : '0'}${node.slice(digit + 1)}` as Hex
+        refused(nodes.with(place, other), account)
+      }
+      refused(nodes.toSpliced(place, 1), account)
+      refused(nodes.toSpliced(place, 0, node), account)
+    }
+    refused([], account)
+    refused([...nodes, nodes[0] as Hex], account)
+    refused(nodes, account, keccak256(root) as Hash)
+  }
+  // An account that is there cannot be shown as absent by the way to another one, unless the way ends before they part.
+  const [sender, recipient] = proofs as [Proof, Proof]
+  if (sender.accountProof.at(-1) !== recipient.accountProof.at(-1)) refused(sender.accountProof, asked[1] as Address)
+})
+
+test('the trie that tests build proves what a real one would, and what is not in it', () => {
+  const addresses = Array.from(
+    { length: 400 },
+    (_, index) => keccak256(`0x${index.toString(16).padStart(4, '0')}`).slice(0, 42) as Address,
+  )
+  const state = addresses.map(
+    (of, index) =>
+      [
+        of,
+        { nonce: index % 3, balanceWei: BigInt(index) ** 9n, storageRoot: EMPTY_ROOT, codeHash: NO_CODE_HASH },
+      ] as const,
+  )
+  for (const size of [1, 2, 17, 300]) {
+    const trie = buildStateTrie(state.slice(0, size))
+    for (const [index, [of, { nonce, balanceWei }]] of state.entries()) {
+      const proven = provenAccount(trie.root as Hash, of, trie.proof(of))
+      const there = index < size
+      assert.deepEqual([proven.nonce, proven.balanceWei], there ? [nonce, balanceWei] : [0, 0n])
+    }
+  }
+})
