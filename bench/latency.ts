@@ -10,6 +10,11 @@ import { minted, type Service, settingsOn, startService } from './lib/service.ts
 const PAYMENTS = 500
 const BLOCK_SEC = 4
 const TICK_SEC = 2
+const SALE_BUYERS = 2_000
+const SALE_BLOCK_SEC = 2
+/** Mainnet's limit since November 2025; what a transaction may carry is 16,777,216 of it (EIP-7825), here as there. */
+const SALE_BLOCK_GAS = 60_000_000
+const SALE_GOAL_SEC = 30
 const PRICE_WEI = 10n ** 16n
 const WAIT_MS = 300_000
 const POLL_MS = 500
@@ -18,13 +23,14 @@ const P99_GOAL = 3
 
 export const latency: Bench = {
   name: 'latency',
-  about: `Blocks from a payment's block to its node's, a block every ${BLOCK_SEC} s, half of the payments claimed.`,
+  about: `Blocks from a payment's block to its node's, a block every ${BLOCK_SEC} s, half of the payments claimed. Then the seconds that a sale of ${SALE_BUYERS.toLocaleString('en')} buyers takes.`,
   run: async (options) => {
     const payments = options.quick ? 50 : PAYMENTS
     const perBlock = payments / 10
     return [
       ...(await measure(options, { payments, perBlock: payments })),
       ...(await measure(options, { payments, perBlock })),
+      ...(await measureSale(options)),
     ]
   },
 }
@@ -71,19 +77,64 @@ async function measure(
   }
 }
 
-/** Pays from wallets of their own, waits for the block, and claims every other payment. */
-async function buy({ chain, at }: World, service: Service, first: number, count: number): Promise<void> {
-  const sent: string[] = []
-  for (let buyer = first; buyer < first + count; buyer++) {
-    const from = `0x${(0xb0b000000000n + BigInt(buyer)).toString(16).padStart(40, '0')}`
-    await chain.setBalance(from, 10n * PRICE_WEI)
-    await chain.impersonate(from)
-    // As a wallet would send it: anvil asked to send fills in what is left out, which takes it longer.
-    sent.push(await chain.send({ from, to: at(3), value: `0x${PRICE_WEI.toString(16)}`, gas: '0x5208' }))
+/** A sale that opens: all its buyers pay in one block, every tenth claims. Its ticks are those of a service with nothing set. */
+async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
+  const buyers = quick ? 100 : SALE_BUYERS
+  const world = await startWorld()
+  let service: Service | undefined
+  try {
+    await world.chain.rpc('evm_setBlockGasLimit', [`0x${SALE_BLOCK_GAS.toString(16)}`])
+    await world.chain.mine(3)
+    service = await startService([process.execPath, 'src/main.ts', 'start'], {
+      ...settingsOn(world),
+      ...{ SCHEDULER: 'on', TRUSTED_PROXIES: '127.0.0.1' },
+    })
+    await world.chain.rpc('evm_setIntervalMining', [SALE_BLOCK_SEC])
+    await buy(world, service, 0, 1)
+    await minted(world, 1)
+    // The buyers' transactions wait for one block.
+    await world.chain.rpc('evm_setIntervalMining', [0])
+    const paid: string[] = []
+    for (let buyer = 1; buyer <= buyers; buyer++) paid.push(await pay(world, buyer))
+    await world.chain.mine()
+    const began = performance.now()
+    await world.chain.rpc('evm_setIntervalMining', [SALE_BLOCK_SEC])
+    const claimed = paid.filter((_, index) => index % 10 === 0)
+    await Promise.all(claimed.map((txHash, index) => claim({ url: service?.url ?? '' }, txHash, index)))
+    await minted(world, 1 + buyers)
+    const tookSec = (performance.now() - began) / 1_000
+    progress(`a sale of ${buyers}: done`)
+    const [row] = await world.pool<{ paidIn: number; paid: number; last: number; batches: number; gas: number }[]>`
+      SELECT min(p.block_number) AS "paidIn", count(DISTINCT p.block_number) AS paid, max(n.block_number) AS last,
+        count(DISTINCT n.mint_tx_hash) AS batches,
+        (SELECT sum(gas_used) FROM outbox WHERE kind = 'mint' AND block_number > (SELECT min(block_number) FROM nodes))::bigint AS gas
+      FROM nodes n JOIN payments p ON p.id = n.payment_id WHERE n.node_id > 1`
+    if (row?.paid !== 1) throw new Error('the buyers did not pay in one block')
+    const what = `${buyers.toLocaleString('en')} payments in one block of ${SALE_BLOCK_GAS.toLocaleString('en')} gas, a block every ${SALE_BLOCK_SEC} s: to the last node`
+    const of = `${row.batches} transactions in ${row.last - row.paidIn} blocks, ${Math.round(row.gas / buyers).toLocaleString('en')} gas an order`
+    return [atMost(what, `${tookSec.toFixed(1)} s`, of, tookSec / SALE_GOAL_SEC, 1)]
+  } finally {
+    await service?.stop()
+    await world.close()
   }
+}
+
+/** Pays from a wallet of its own. */
+async function pay({ chain, at }: World, buyer: number): Promise<string> {
+  const from = `0x${(0xb0b000000000n + BigInt(buyer)).toString(16).padStart(40, '0')}`
+  await chain.setBalance(from, 10n * PRICE_WEI)
+  await chain.impersonate(from)
+  // As a wallet would send it: anvil asked to send fills in what is left out, which takes it longer.
+  return await chain.send({ from, to: at(3), value: `0x${PRICE_WEI.toString(16)}`, gas: '0x5208' })
+}
+
+/** Pays from wallets of their own, waits for the block, and claims every other payment. */
+async function buy(world: World, service: Service, first: number, count: number): Promise<void> {
+  const sent: string[] = []
+  for (let buyer = first; buyer < first + count; buyer++) sent.push(await pay(world, buyer))
   await until(
     'the last payment',
-    async () => (await chain.rpc('eth_getTransactionReceipt', [sent.at(-1)])) !== null,
+    async () => (await world.chain.rpc('eth_getTransactionReceipt', [sent.at(-1)])) !== null,
     WAIT_MS,
     POLL_MS,
   )
@@ -92,7 +143,7 @@ async function buy({ chain, at }: World, service: Service, first: number, count:
 }
 
 /** A claim may be answered 409 (come again), or find nothing yet because it is early: the scan finds its payment all the same. */
-async function claim({ url }: Service, txHash: string, client: number): Promise<void> {
+async function claim({ url }: Pick<Service, 'url'>, txHash: string, client: number): Promise<void> {
   const answer = await fetch(`${url}/api/payments/claim`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-forwarded-for': `10.1.${client >> 8}.${client & 255}` },

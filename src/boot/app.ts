@@ -22,7 +22,7 @@ import { createMetrics, type Metrics } from '../metrics/start.ts'
 import { creditPass } from '../passes/credit.ts'
 import type { Passes } from '../passes/outcomes.ts'
 import { paymentsPass } from '../passes/payments.ts'
-import { startScheduler } from '../passes/scheduler.ts'
+import { createScheduler } from '../passes/scheduler.ts'
 import { claimer } from '../requests/claim.ts'
 import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
@@ -149,8 +149,10 @@ async function build(
   const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
   await preflightOrServe(preflight, onProgress)
 
-  const runPayments = inTrace(telemetry, metered('payments', meters, paymentsPass(ctx)))
+  const payments = inTrace(telemetry, metered('payments', meters, paymentsPass(ctx)))
   const credit = inTrace(telemetry, metered('credit', meters, creditPass(ctx)))
+  const scheduler = createScheduler({ payments, credit }, config.schedule.tickSec, log)
+  const runPayments = scheduler.payments
   const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
   changes.onReload(live.reload)
@@ -198,10 +200,7 @@ async function build(
     await sleep(config.production ? DRAIN_MS.production : DRAIN_MS.development)
   })
   startHistories(start, { pool, readings, tally, log })
-  if (config.schedule.timer) {
-    const scheduler = startScheduler(passes, config.schedule.tickSec, log)
-    stack.defer(() => scheduler.stop())
-  }
+  if (config.schedule.timer) stack.defer(scheduler.start())
   const metricsUrl = await serveMetrics(start, metrics, {
     pool,
     chain: reader,

@@ -161,7 +161,10 @@ export interface RunLimits {
 }
 
 /** One run of a pass, on a chain that has been reached. */
-export interface Run extends RunLimits, ChainFacts {}
+export interface Run extends RunLimits, ChainFacts {
+  /** Puts a fault on the run's record that does not stop it. */
+  reportFault(message: string): void
+}
 
 /** The addresses of the accounts whose keys are configured. */
 export function addressesOf({ minter, distributor }: ServiceAccounts): Address[] {

@@ -47,12 +47,16 @@ async function recorded<T extends object>(
   await passStarted(ctx.pool, name)
   try {
     const facts = await ctx.preflight()
+    let fault: string | null = null
     const outcome = await body({
       ...facts,
       checkLock: () => signal.throwIfAborted(),
       outOfTime: () => performance.now() > deadline || signal.aborted,
+      reportFault: (message) => {
+        fault = message
+      },
     })
-    await passFinished(ctx.pool, name, { outcome })
+    await passFinished(ctx.pool, name, { outcome, error: fault })
     return outcome
   } catch (error) {
     const message = messageOf(error)

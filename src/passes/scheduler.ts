@@ -1,28 +1,27 @@
-// The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick. An external scheduler that
-// calls the cron routes does the same; both at once is harmless.
+// The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick, and sooner while payments are on their way. An
+// external scheduler that calls the cron routes does the same; both at once is harmless.
+import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Log } from '../lib/log.ts'
-import type { Passes } from './outcomes.ts'
+import type { Passes, PaymentsOutcome } from './outcomes.ts'
 
 export interface Scheduler {
-  /** Starts no further pass, and resolves when the one under way has ended. */
-  stop(): Promise<void>
+  /** The payments pass for others to run: what it finds on its way is not left to a tick that is far off. */
+  readonly payments: () => Promise<PaymentsOutcome>
+  /** Starts ticking; the first tick is now. @returns a function that starts no further pass, and resolves when the one under way has ended. */
+  start(): () => Promise<void>
 }
 
 /** While a payment is on its way, ticks come so much faster: a buyer is watching. */
 const HURRY = 5
+/** The shortest pause, and each one while a backlog is minted, batch by batch: the next batch is signed as soon as the one before is mined. */
+const PAUSE_MS_MIN = 1_000
+/** Runs in a row that took nothing off a backlog, after which it waits for something else than a block: for longer than blocks take. */
+const FRUITLESS_MAX = 15
 
-/** Starts ticking; the first tick is now. A pass that stops on a fault has said so itself, and the next tick tries again. */
-export function startScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tickSec: number, log: Log): Scheduler {
+/** Makes the timer of the passes. A pass that stops on a fault has said so itself, and the next tick tries again. */
+export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tickSec: number, log: Log): Scheduler {
+  const pauses = createPauses(tickSec)
   let stopped = false
-  let wake = () => {}
-  const pause = (hurried: boolean) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, hurried ? Math.max(1_000, (tickSec * 1_000) / HURRY) : tickSec * 1_000)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   const run = <T>(pass: () => Promise<T>) =>
     pass().catch((error: unknown) => {
       log.debug({ err: error }, 'the tick goes on without this pass')
@@ -31,16 +30,68 @@ export function startScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tick
   const loop = async () => {
     while (!stopped) {
       const paid = await run(passes.payments)
+      pauses.learn(paid, { own: true })
       if (!stopped) await run(() => passes.credit(paid))
-      if (!stopped) await pause((paid?.pending ?? 0) > 0)
+      if (!stopped) await pauses.pause()
     }
   }
-  const ended = loop()
   return {
-    stop() {
-      stopped = true
-      wake()
-      return ended
+    async payments() {
+      const outcome = await passes.payments()
+      pauses.learn(outcome, { own: false })
+      return outcome
     },
+    start() {
+      const ended = loop()
+      return () => {
+        stopped = true
+        pauses.end()
+        return ended
+      }
+    },
+  }
+}
+
+/** The pauses between two runs, by what runs have found. */
+function createPauses(tickSec: number) {
+  let pending = 0
+  /** More than one mint carries, and then down to the last of them. */
+  let backlog = false
+  let fruitless = 0
+  let end = () => {}
+  let shorten = () => {}
+  const lengthMs = () => {
+    if (pending === 0) return tickSec * 1_000
+    return backlog && fruitless <= FRUITLESS_MAX ? PAUSE_MS_MIN : Math.max(PAUSE_MS_MIN, (tickSec * 1_000) / HURRY)
+  }
+  return {
+    end: () => end(),
+    /** Learns what a run found: the timer's own, or another one, which shortens the pause under way. Null: it failed. */
+    learn(outcome: PaymentsOutcome | null, { own }: { own: boolean }): void {
+      // A run that did not take place has counted nothing. One that failed is tried again a tick later, but in a backlog.
+      const found = outcome?.pending ?? (outcome || backlog ? pending : 0)
+      if (own) fruitless++
+      if (found < pending) fruitless = 0
+      if (found > MINT_BATCH_MAX && !backlog) [backlog, fruitless] = [true, 0]
+      if (found === 0) backlog = false
+      pending = found
+      shorten()
+    },
+    pause: () =>
+      new Promise<void>((resolve) => {
+        let endsAt = performance.now() + lengthMs()
+        const wait = () => setTimeout(() => end(), endsAt - performance.now())
+        let timer = wait()
+        end = () => {
+          clearTimeout(timer)
+          shorten = () => {}
+          resolve()
+        }
+        shorten = () => {
+          endsAt = Math.min(endsAt, performance.now() + lengthMs())
+          clearTimeout(timer)
+          timer = wait()
+        }
+      }),
   }
 }

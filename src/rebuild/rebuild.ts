@@ -162,7 +162,8 @@ async function finish(
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    await judge(ctx, cursor, await finalizedHeight(ctx, cursor, facts), UNLIMITED)
+    const { failed } = await judge(ctx, cursor, await finalizedHeight(ctx, cursor, facts), UNLIMITED)
+    if (failed > 0) throw new Error(`${failed} payments could not be judged: the log says which, and why`)
     const now = await seen()
     if (now === left) break
     left = now

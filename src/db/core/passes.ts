@@ -8,14 +8,14 @@ export async function passStarted(sql: Sql, name: string): Promise<void> {
     ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
 }
 
-/** Records how a pass ended: its outcome, or the message of the error that stopped it. */
+/** Records how a pass ended: its outcome, and the message of the error that stopped it or that it went on despite. */
 export async function passFinished(
   sql: Sql,
   name: string,
-  result: { outcome: object } | { error: string },
+  result: { outcome: object; error?: string | null } | { error: string },
 ): Promise<void> {
   const outcome = 'outcome' in result ? jsonRows([result.outcome]) : null
-  const error = 'error' in result ? result.error.slice(0, 2000) : null
+  const error = result.error?.slice(0, 2000) ?? null
   await sql`
     UPDATE passes SET finished_at = clock_timestamp(), outcome = coalesce(${outcome}::text::jsonb -> 0, outcome), error = ${error},
       succeeded_at = CASE WHEN ${error}::text IS NULL THEN clock_timestamp() ELSE succeeded_at END
