@@ -36,8 +36,9 @@ function findRuntime() {
 /**
  * Runs `args` with the runtime, in this process's place as far as the system allows: signals are passed on, the exit
  * code is the child's, and the child learns in NODE_LEDGER_LAUNCHER_PID whom to follow when the launcher is killed.
+ * `defaults` is for the child's environment where this process's has nothing of the name.
  */
-export function runWithRuntime(args) {
+export function runWithRuntime(args, defaults = {}) {
   let runtime
   try {
     runtime = findRuntime()
@@ -45,7 +46,7 @@ export function runWithRuntime(args) {
     console.error(error.message)
     process.exit(1)
   }
-  const env = { ...process.env, NODE_LEDGER_LAUNCHER_PID: String(process.pid) }
+  const env = { ...defaults, ...process.env, NODE_LEDGER_LAUNCHER_PID: String(process.pid) }
   const child = spawn(runtime, args, { stdio: 'inherit', env })
   // A terminal's Ctrl-C reaches the whole group by itself; a signal sent to the launcher alone must be passed on.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

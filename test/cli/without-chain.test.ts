@@ -1,4 +1,5 @@
-// Commands that work on the database alone ask no provider, and load nothing of the chain: to load it takes as long as the rest of a command.
+// What commands do not load. Those that work on the database alone load nothing of the chain, and ask no provider: to load it takes as long as the
+// rest of a command.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -42,6 +43,10 @@ const SCRIPT = `
   }
   process.exit()`
 
+const LAUNCHER = fileURLToPath(new URL('../../bin/node-ledger.mjs', import.meta.url))
+/** Has every process say at its end if it has loaded what strips types. */
+const TELL = `process.on('exit', () => process.moduleLoadList.some((name) => /amaro/.test(name)) && console.error('stripped'))`
+
 let database: TestDatabase
 before(async () => {
   database = await createDatabase()
@@ -80,4 +85,21 @@ test('what needs the database alone loads neither viem nor undici, and works whi
     ran.some(({ loaded }) => loaded.some((url) => url.endsWith('/operator/tiers.ts'))),
     'the list is of all that was loaded',
   )
+})
+
+test('what was stripped of its types once is not stripped again', async () => {
+  // Without the test runner's own cache.
+  const { NODE_COMPILE_CACHE: _, ...own } = runtimeEnv()
+  const env = { ...own, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TELL)}` }
+  const run = async () => {
+    const child = spawn(process.execPath, [LAUNCHER, 'help'], { cwd: temporaryDirectory(), env })
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+    assert.match(out, /^Usage: node-ledger/)
+    return err
+  }
+  await run()
+  assert.equal(await run(), '')
+  // Else the above says nothing.
+  Object.assign(env, { NODE_DISABLE_COMPILE_CACHE: '1' })
+  assert.equal(await run(), 'stripped\n')
 })

@@ -13,8 +13,8 @@ import { createNodeQueue, type NodeReading, type Outcome } from './node-readings
 
 /** The time that one read may add to the answer it is part of. */
 const BUDGET_MS = 300
-/** Node reads requested within this time share one request. */
-const COALESCE_MS = 50
+/** Node reads requested within this time share one request. The slowest of a hundred answers under load is a node's page that waits for it. */
+const COALESCE_MS = 20
 /** Node reads in one request, and waiting for one; further ones are "could not check". */
 const NODES_PER_REQUEST = 100
 const NODES_WAITING_MAX = 1_000
