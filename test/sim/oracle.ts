@@ -92,9 +92,14 @@ function checkWallet(play: Play, wallet: Address, byTier: Map<string, Buyable[]>
     assert.ok(minted <= allowance, `I8: ${wallet} bought ${minted} of ${tierId}, may hold ${allowance}`)
     // A place that a payment held and left again with its block is not given to who was refused meanwhile.
     if (play.dropped.has(wallet) || total === Number(MAX_PER_WALLET)) continue
+    // Nor is one whose payment the operator is to decide since the ledger was restored.
+    const isLeft = play.restored && payments.some(({ reason }) => reason === 'recheck')
     const refused = payments.filter(({ state, must }) => state !== 'minted' && must)
     const isExcused = ({ reason, unreadable }: Paid) =>
-      reason === 'holding' || (reason === 'contractWallet' && unreadable) || (play.restored && reason === 'recheck')
+      reason === 'holding' ||
+      (reason === 'contractWallet' && unreadable) ||
+      (play.restored && reason === 'recheck') ||
+      (isLeft && reason === 'tierAllowance')
     const readable = refused.filter((payment) => !isExcused(payment))
     const told = readable.map(({ ref, state, reason }) => `${ref} ${state} ${reason}`).join(', ')
     assert.ok(readable.length === 0 || minted === allowance, `I1: ${wallet} has room for ${tierId}, but: ${told}`)
