@@ -126,8 +126,9 @@ async function prove(ctx: SurveyContext, asked: Asked, material: Material): Prom
     const ends = await readEnds(ctx, { ...asked, to }, material)
     if (ends === null) return null
     const { block: last } = ends.last
-    const seenAs = seen.hashOf(last.number)
-    if (seenAs !== null && seenAs !== last.hash) return null
+    // The ledger goes on from this block: whoever is asked for the next ones must have it, too.
+    const seenAs = seen.hashOf(last.number) ?? (await ctx.chain.block(last.number))?.hash
+    if (seenAs !== last.hash) return null
     const proof: Proof = await proveGaps(ctx.chain.survey, accounts, seen, ends.stretches)
     if (proof.kind === 'proven') return last
     if (proof.kind === 'notToBeHad') return null

@@ -1,5 +1,4 @@
-// Accounts after blocks, from one provider: each proved against the state root of the header that it gives for the block. Whether that is the
-// header of the chain, the survey asks another provider.
+// Accounts after blocks: each proved by one provider against the state root of the header that another one gives for the block, or the only one.
 import type { Block } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -38,25 +37,40 @@ export async function readAnchors(rpc: RpcReads, numbers: readonly number[]): Pr
   return pieces.flat()
 }
 
-/** The blocks with their accounts. Throws a retryable ChainFault where the provider has not all of them, or its proofs do not hold. */
+/**
+ * The blocks with their accounts, each proved by `prover` against the header that `witness` gives for the block: that both name the same state is
+ * what a proof that holds shows. Throws a retryable ChainFault where one of them has not all of it, or a proof does not hold.
+ */
 export async function readProven(
-  rpc: RpcReads,
+  { prover, witness }: { prover: RpcReads; witness: RpcReads },
   questions: readonly StateQuestion[],
-): Promise<(ProvenBlock & Anchor)[]> {
+): Promise<ProvenBlock[]> {
+  const numbers = questions.map(({ number }) => number)
+  const [anchors, proofs] = await Promise.all([readAnchors(witness, numbers), readProofs(prover, questions)])
+  return questions.map(({ accounts }, index) => {
+    const [{ block, stateRoot }, nodes] = [anchors[index] as Anchor, proofs[index] as Hex[][]]
+    const proven = accounts.map((account, at) => [account, provenAccount(stateRoot, account, nodes[at] ?? [])] as const)
+    return { block, accounts: new Map(proven) }
+  })
+}
+
+type Hex = `0x${string}`
+
+/** The nodes of a proof for each account of each question. */
+async function readProofs(rpc: RpcReads, questions: readonly StateQuestion[]): Promise<Hex[][][]> {
   const pieces = await mapBounded(chunks(questions, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
-    const calls = piece.flatMap(({ number, accounts }) => [
-      headerCall(number),
-      ...accounts.map((account): RpcCall => ({ method: 'eth_getProof', params: [account, [], toQuantity(number)] })),
-    ])
-    const answers = await rpc.requestAll(calls)
-    let next = 0
-    return piece.map(({ number, accounts }) => {
-      const anchor = anchorOf(answers[next++], number)
-      const proven = accounts.map((account) => [account, accountOf(answers[next++], anchor, account)] as const)
-      return { ...anchor, accounts: new Map(proven) }
-    })
+    const calls = piece.flatMap(({ number, accounts }) =>
+      accounts.map((account): RpcCall => ({ method: 'eth_getProof', params: [account, [], toQuantity(number)] })),
+    )
+    const answers = (await rpc.requestAll(calls)).values()
+    return piece.map(({ accounts }) => accounts.map(() => nodesOf(answers.next().value)))
   })
   return pieces.flat()
+}
+
+function nodesOf(answer: unknown): Hex[] {
+  const { accountProof } = fields<'accountProof'>(answer, 'proof')
+  return list(accountProof, 'proof').map((node) => bytes(node, 'node of a proof'))
 }
 
 function anchorOf(answer: unknown, number: number): Anchor {
@@ -65,10 +79,4 @@ function anchorOf(answer: unknown, number: number): Anchor {
   if (block.number !== number)
     throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
   return { block, stateRoot: hash32(fields<'stateRoot'>(answer, 'block').stateRoot, 'state root') }
-}
-
-function accountOf(answer: unknown, { stateRoot }: Anchor, account: Address) {
-  const { accountProof } = fields<'accountProof'>(answer, 'proof')
-  const nodes = list(accountProof, 'proof').map((node) => bytes(node, 'node of a proof'))
-  return provenAccount(stateRoot, account, nodes)
 }

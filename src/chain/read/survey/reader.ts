@@ -1,9 +1,8 @@
 // The reads of a survey: what is known of old blocks without reading them. Whatever is answered rests on two providers that agree, where there are
 // two: one that proves, and another that names the same block. It must never take "not to be had" for "nothing there": that is null.
-import type { ObservedRange } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
-import type { ProvenBlock, SurveyReader } from '../../port.ts'
+import type { SurveyReader } from '../../port.ts'
 import { chunks } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { transaction, type WireLog } from '../../rpc/wire.ts'
@@ -26,18 +25,13 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
   const voices = Math.min(VOICES, providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
 
-  /** The answer of the first provider whose blocks another one names as well. */
-  async function vouched<T>(
-    ask: (provider: Surveyor) => Promise<T>,
-    named: (answer: T) => readonly { number: number; word: string }[],
-  ): Promise<T | null> {
-    for (const provider of providers) {
-      const answer = await orNull(ask(provider))
-      if (answer === null) continue
-      if (voices === 1) return answer
-      const blocks = named(answer)
-      for (const witness of providers) {
-        if (witness !== provider && (await isNamedBy(witness.rpc, blocks))) return answer
+  /** The first answer that two providers agree on: that of one by the other, in each order; with a single one, its own by itself. */
+  async function byTwo<T>(ask: (one: Surveyor, other: Surveyor) => Promise<T | null>): Promise<T | null> {
+    for (const one of providers) {
+      for (const other of providers) {
+        if (voices > 1 && other === one) continue
+        const answer = await orNull(ask(one, other))
+        if (answer !== null) return answer
       }
     }
     return null
@@ -46,11 +40,7 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
   return {
     voices,
 
-    accountsAt: (questions) =>
-      vouched<(ProvenBlock & { stateRoot: Hash })[]>(
-        ({ rpc }) => readProven(rpc, questions),
-        (answer) => answer.map((proven) => ({ number: proven.block.number, word: wordOf(proven) })),
-      ),
+    accountsAt: (questions) => byTwo((one, other) => readProven({ prover: one.rpc, witness: other.rpc }, questions)),
 
     loggedBlocks: (from, to) => agreedLogs(sources, voices, { from, to }),
 
@@ -62,34 +52,20 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
     },
 
     observeBlocks: (numbers, logged, watching) =>
-      vouched<ObservedRange>(
-        ({ observer }) =>
-          observer.observeBlocks(
-            numbers,
-            logged.flatMap(({ logs }) => logs as WireLog[]),
-            watching,
-          ),
-        ({ blocks }) => blocks.map(({ number, hash }) => ({ number, word: hash })),
-      ),
+      byTwo(async (one, other) => {
+        const logs = logged.flatMap((block) => block.logs as WireLog[])
+        const range = await one.observer.observeBlocks(numbers, logs, watching)
+        if (one === other) return range
+        const anchors = await readAnchors(other.rpc, numbers)
+        return range.blocks.every(({ hash }, index) => hash === anchors[index]?.block.hash) ? range : null
+      }),
   }
-}
-
-const wordOf = ({ block, stateRoot }: { block: { hash: Hash }; stateRoot: Hash }) => `${block.hash} ${stateRoot}`
-
-/** True if a provider names these blocks by the same words: their hashes, and their state roots where those are in question. */
-async function isNamedBy(rpc: RpcReads, blocks: readonly { number: number; word: string }[]): Promise<boolean> {
-  const anchors = await orNull(
-    readAnchors(
-      rpc,
-      blocks.map(({ number }) => number),
-    ),
-  )
-  return anchors?.every((anchor, index) => wordOf(anchor).startsWith(blocks[index]?.word ?? '-')) ?? false
 }
 
 async function readBlocksOf(providers: readonly Surveyor[], txHashes: readonly Hash[]): Promise<(number | null)[]> {
   const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionByHash', params: [txHash] }))
-  for (const { rpc } of providers) {
+  // The last one first: the others have more to do.
+  for (const { rpc } of providers.toReversed()) {
     const found = await orNull(
       rpc.requestAll(calls).then((answers) => answers.map((tx) => (tx == null ? null : transaction(tx).blockNumber))),
     )
