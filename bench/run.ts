@@ -16,6 +16,7 @@ import { load } from './load.ts'
 import { peers } from './peers.ts'
 import { reads } from './reads.ts'
 import { round } from './round.ts'
+import { sparse } from './sparse.ts'
 import { start } from './start.ts'
 
 const BENCHES: readonly Bench[] = [
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   contracts,
   desk,
   follow,
+  sparse,
   bill,
   load,
   hostile,

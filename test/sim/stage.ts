@@ -172,7 +172,8 @@ function forwardTo(chain: TestChain): (call: Call) => Promise<Answer> {
   return async ({ method, params }) => ({ result: await chain.rpc(method, params) })
 }
 
-function rpcOn(providers: readonly Provider[]): Rpc {
+/** A client of the service's own that talks to these. */
+export function rpcOn(providers: readonly Provider[]): Rpc {
   const byUrl = new Map(providers.map((provider, i) => [`http://provider-${i + 1}.invalid`, provider]))
   return createRpc({
     urls: [...byUrl.keys()],

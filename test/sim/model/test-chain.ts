@@ -8,9 +8,12 @@ import { answer, MODEL_CHAIN_ID, ModelError } from './rpc.ts'
 
 const FUNDS = 10_000n * 10n ** 18n
 
-/** Starts one at block 0, its 20 accounts with 10,000 ether each. */
-export function startModelChain(): TestChain {
-  const chain = new ModelChain(new Map(DEVELOPMENT_ACCOUNTS.map((account) => [address(account.address), FUNDS])))
+/** A chain at block 0, its 20 accounts with 10,000 ether each. */
+export const newModelChain = () =>
+  new ModelChain(new Map(DEVELOPMENT_ACCOUNTS.map((account) => [address(account.address), FUNDS])))
+
+/** Starts one. */
+export function startModelChain(chain = newModelChain()): TestChain {
   const snapshots: ReturnType<ModelChain['snapshot']>[] = []
   const rpc = async <T>(method: string, params: readonly unknown[] = []) => {
     try {

@@ -1,0 +1,186 @@
+// A chain of millions of blocks in memory, of which a few hold something: the model's blocks, each moved to a height of its own, and between them
+// blocks in which others did business. Answered in the model's own words, so that the conformance of the model is that of these; proofs are of the
+// model's states. It must never answer what it did not keep.
+import { createHash } from 'node:crypto'
+import type { Address, Hash } from '../../../src/domain/units.ts'
+import type { Hex, TestChain, TestTransaction } from '../../support/anvil.ts'
+import type { ModelBlock, ModelChain } from '../model/chain.ts'
+import { proofsOf } from '../model/proofs.ts'
+import { ModelError } from '../model/rpc.ts'
+import { newModelChain, startModelChain } from '../model/test-chain.ts'
+
+/** Seconds from one block to the next. */
+export const BLOCK_SEC = 2
+/** The longest range of logs that is answered at once, as at many providers. */
+const LOG_RANGE_MAX = 10_000
+/** On a busy chain the bloom of every block says "perhaps" to everything. */
+const FULL_BLOOM = `0x${'f'.repeat(512)}`
+/** Blocks below the head of which the last is final. */
+export const FINAL_AFTER = 64
+
+type Json = Record<string, unknown>
+
+/** A block of the model at its height. */
+interface Placed {
+  number: number
+  header: Json
+  full: Json
+  logs: Json[]
+  proofs: Map<Address, Json>
+}
+
+export class StretchedChain {
+  /** The model, as it stands: for what is read of its present. */
+  readonly model: TestChain
+  readonly #inner: ModelChain
+  readonly #head: number
+  readonly #placed: Placed[] = []
+  readonly #receipts = new Map<string, Json>()
+  readonly #transactions = new Map<string, Json>()
+  #accounts: readonly Address[] = []
+
+  private constructor(head: number) {
+    this.#head = head
+    this.#inner = newModelChain()
+    this.model = startModelChain(this.#inner)
+  }
+
+  /** Begins one with blocks up to `head`: those that `begin` makes stay where they are. States are kept of the accounts that it names. */
+  static async begin(head: number, begin: (model: TestChain) => Promise<readonly Address[]>): Promise<StretchedChain> {
+    const chain = new StretchedChain(head)
+    chain.#accounts = await begin(chain.model)
+    for (let number = 0; number <= chain.#inner.head.number; number++) await chain.#keep(number, number)
+    return chain
+  }
+
+  /** Sends these and has them mined at a height, which is above all before. @returns their hashes. */
+  async mineAt(number: number, sent: readonly TestTransaction[]): Promise<Hash[]> {
+    const hashes: Hash[] = []
+    for (const transaction of sent) hashes.push(await this.model.send(transaction))
+    await this.model.setNextTime(this.timeOf(number))
+    await this.model.mine()
+    await this.#keep(this.#inner.head.number, number)
+    return hashes
+  }
+
+  timeOf(number: number): number {
+    const [first] = this.#placed as [Placed]
+    return Number(first.header.timestamp) + number * BLOCK_SEC
+  }
+
+  /** Answers as a provider that has all blocks. */
+  rpc = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+    const answer = this.#methods[method]
+    if (!answer) throw new ModelError(-32601, `the method ${method} does not exist`)
+    return answer(params)
+  }
+
+  readonly #methods: Record<string, (params: readonly unknown[]) => unknown> = {
+    eth_getBlockByNumber: ([tag, full]) => this.#blockAt(this.#numberOf(tag), full === true),
+    eth_getLogs: ([filter]) => this.#logsOf(filter as Json),
+    eth_getProof: ([account, , tag]) => this.#proofAt(account, tag),
+    eth_getBalance: ([account, tag]) => this.#proofAt(account, tag).balance,
+    eth_getTransactionByHash: ([txHash]) => this.#transactions.get(String(txHash)) ?? null,
+    eth_getTransactionReceipt: ([txHash]) => this.#receipts.get(String(txHash)) ?? null,
+    // Of the last block that holds something.
+    eth_call: ([request]) => this.model.rpc('eth_call', [request, 'latest']),
+    eth_chainId: () => hex(this.model.chainId),
+    eth_blockNumber: () => hex(this.#head),
+  }
+
+  /** Keeps all that can be asked about the model's block `at` under a height. */
+  async #keep(at: number, number: number): Promise<void> {
+    const full = await this.model.rpc<Json>('eth_getBlockByNumber', [hex(at), true])
+    const header = await this.model.rpc<Json>('eth_getBlockByNumber', [hex(at), false])
+    const parentHash = number === 0 ? header.parentHash : this.#hashAt(number - 1)
+    const moved = { number: hex(number), parentHash, logsBloom: FULL_BLOOM }
+    const mined = (full.transactions as Json[]).map((one): Json => ({ ...one, blockNumber: hex(number) }))
+    const logs: Json[] = []
+    for (const one of mined) {
+      this.#transactions.set(String(one.hash), one)
+      const receipt = await this.model.rpc<Json>('eth_getTransactionReceipt', [one.hash])
+      const own = (receipt.logs as Json[]).map((entry) => ({ ...entry, blockNumber: hex(number) }))
+      logs.push(...own)
+      this.#receipts.set(String(one.hash), { ...receipt, blockNumber: hex(number), logs: own })
+    }
+    const proven = proofsOf((this.#inner.blocks[at] as ModelBlock).state, this.#accounts)
+    const proofs = new Map(proven.map((proof) => [proof.address, proof as Json]))
+    this.#placed.push({
+      ...{ number, logs, proofs, header: { ...header, ...moved } },
+      full: { ...full, ...moved, transactions: mined },
+    })
+    forgetStates(this.#inner)
+  }
+
+  /** The last block of the model at or below a height. */
+  #lastAt(number: number): Placed {
+    let [low, high] = [0, this.#placed.length - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.#placed[middle] as Placed).number <= number) low = middle
+      else high = middle - 1
+    }
+    return this.#placed[low] as Placed
+  }
+
+  #hashAt(number: number): Hash {
+    const last = this.#lastAt(number)
+    return last.number === number ? (last.header.hash as Hash) : quietHash(number)
+  }
+
+  #blockAt(number: number, full: boolean): Json | null {
+    if (number > this.#head) return null
+    const last = this.#lastAt(number)
+    if (last.number === number) return full ? last.full : last.header
+    const { gasLimit, baseFeePerGas, stateRoot } = last.header
+    return {
+      ...{ number: hex(number), hash: this.#hashAt(number), parentHash: this.#hashAt(number - 1) },
+      ...{ timestamp: hex(this.timeOf(number)), mixHash: digest('randomness', number), logsBloom: FULL_BLOOM },
+      ...{ baseFeePerGas, gasUsed: '0x0', gasLimit, ...(full ? {} : { stateRoot }) },
+      transactions: [],
+    }
+  }
+
+  #byHash(blockHash: unknown): Placed | undefined {
+    return this.#placed.find(({ header }) => header.hash === blockHash)
+  }
+
+  #numberOf(tag: unknown): number {
+    if (tag === 'latest') return this.#head
+    if (tag === 'finalized') return this.#head - FINAL_AFTER
+    if (typeof tag !== 'object' || tag === null) return Number(tag)
+    const { blockHash } = tag as { blockHash: Hash }
+    const number = this.#byHash(blockHash)?.number ?? Number(`0x${blockHash.slice(-NUMBER_DIGITS)}`)
+    if (this.#hashAt(number) !== blockHash) throw new ModelError(-32001, 'Resource not found')
+    return number
+  }
+
+  #proofAt(account: unknown, tag: unknown): Json {
+    const proof = this.#lastAt(this.#numberOf(tag)).proofs.get(String(account).toLowerCase() as Address)
+    if (!proof) throw new ModelError(-32000, 'missing trie node')
+    return proof
+  }
+
+  #logsOf({ address, fromBlock, toBlock, blockHash, topics }: Json): Json[] {
+    const [wanted] = topics as [Hash[]]
+    const fits = (entry: Json) => entry.address === address && wanted.includes((entry.topics as [Hash])[0])
+    if (blockHash !== undefined) return (this.#byHash(blockHash)?.logs ?? []).filter(fits)
+    const [from, to] = [Number(fromBlock), Number(toBlock)]
+    if (to - from >= LOG_RANGE_MAX) throw new ModelError(-32602, `ranges are limited to ${LOG_RANGE_MAX} blocks`)
+    const within = this.#placed.filter(({ number }) => number >= from && number <= to)
+    return within.flatMap(({ logs }) => logs.filter(fits))
+  }
+}
+
+/** The states of all blocks but the last: what is asked about them is kept apart. */
+function forgetStates({ blocks, head }: ModelChain): void {
+  const before = blocks.at(-2)
+  if (before) before.state = head.state
+}
+
+/** Its end is the number, by which the block is found again. */
+const quietHash = (number: number) =>
+  `${digest('quiet', number).slice(0, -NUMBER_DIGITS)}${number.toString(16).padStart(NUMBER_DIGITS, '0')}` as Hash
+const NUMBER_DIGITS = 12
+const hex = (value: number): Hex => `0x${value.toString(16)}`
+const digest = (...parts: unknown[]) => `0x${createHash('sha256').update(parts.join('/')).digest('hex')}` as Hash
