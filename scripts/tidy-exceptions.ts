@@ -47,7 +47,6 @@ export const EXCEPTIONS: Exceptions = {
     'web/src/pages/ledger/node.tsx: NodeFacts': [67, MARKUP],
     'test/faults/misconfigured.ts: settingsFor': [69, ROWS],
     'test/support/faults/send-rules.ts: createSendRules': [69, METHODS],
-    'bench/lib/business.ts: openBusiness': [66, WIRING],
     'scripts/demo/chain.ts: openChain': [66, WIRING],
     'src/domain/replay.ts: apply': [66, ROWS],
     'test/support/service.ts: startOnce': [63, WIRING],

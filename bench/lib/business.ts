@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { wei } from '../../src/domain/units.ts'
 import { openStage, type Stage } from '../../test/faults/stage.ts'
 import { FAULTS, type Fault } from '../../test/support/faults/names.ts'
-import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC } from '../../test/support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC, type World } from '../../test/support/world.ts'
 import type { Sort } from './constant-rate.ts'
 import { type Service, settingsOn, startService } from './service.ts'
 
@@ -57,13 +57,7 @@ export async function openBusiness(rounds: number): Promise<Business> {
       await world.chain.increaseTime(INTERVAL_SEC)
       await world.rest()
     }
-    service = await startService([process.execPath, LAUNCHER, 'start'], {
-      ...settingsOn(world),
-      ...{ RPC_URL: proxy.url, SCHEDULER: 'on', TICK_SEC: '1', TRUSTED_PROXIES: '127.0.0.1' },
-      ...{ DIST_ENABLED: 'true', CREDIT_MIN_WEI: String(ETHER / 2000n), CREDIT_MAX_WEI: String((ETHER * 3n) / 2000n) },
-      ...{ CREDIT_INTERVAL_SEC: String(INTERVAL_SEC), CREDIT_SLOT_SEC: String(SLOT_SEC) },
-      ...{ PRICE_URL: price.url, PRICE_FIELD: 'usd' },
-    })
+    service = await startTwice(world, { RPC_URL: proxy.url, PRICE_URL: price.url })
   } catch (error) {
     await close()
     throw error
@@ -103,6 +97,19 @@ export async function openBusiness(rounds: number): Promise<Business> {
       }
     },
   }
+}
+
+/** The service as an installation runs it: its first start compiles the code, and keeps what it takes for that; each one after it does not. */
+async function startTwice(world: World, urls: { RPC_URL: string; PRICE_URL: string }): Promise<Service> {
+  const settings = {
+    ...settingsOn(world),
+    ...{ ...urls, PRICE_FIELD: 'usd', SCHEDULER: 'on', TICK_SEC: '1', TRUSTED_PROXIES: '127.0.0.1' },
+    ...{ DIST_ENABLED: 'true', CREDIT_MIN_WEI: String(ETHER / 2000n), CREDIT_MAX_WEI: String((ETHER * 3n) / 2000n) },
+    ...{ CREDIT_INTERVAL_SEC: String(INTERVAL_SEC), CREDIT_SLOT_SEC: String(SLOT_SEC) },
+  }
+  const start = () => startService([process.execPath, LAUNCHER, 'start'], settings)
+  await (await start()).stop()
+  return start()
 }
 
 /** A shop window's reads: most ask what is on sale, what there is in all, and for a node or a wallet. */

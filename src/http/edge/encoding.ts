@@ -13,11 +13,16 @@ const BYTES_MIN = 1024
 /** Near the best, in a few milliseconds of 100 KB: it is done once for many callers, but somebody waits for it. */
 const BROTLI_QUALITY = 5
 
+/** An `accept-encoding` that takes an encoding by its name, at any weight but 0. */
+const taking = (name: string) => new RegExp(`(^|[\\s,])${name}\\s*(;\\s*q=(1|0\\.0*[1-9])|,|$)`)
+const TAKES_BR = taking('br')
+const TAKES_GZIP = taking('gzip')
+
 /** The smallest encoding that a caller takes, by its `accept-encoding`. */
 export function encodingFor(accepted: string): Encoding {
-  const takes = (name: string) => new RegExp(`(^|[\\s,])${name}\\s*(;\\s*q=(1|0\\.0*[1-9])|,|$)`).test(accepted)
-  if (takes('br')) return 'br'
-  return takes('gzip') ? 'gzip' : 'identity'
+  if (accepted === '') return 'identity'
+  if (TAKES_BR.test(accepted)) return 'br'
+  return TAKES_GZIP.test(accepted) ? 'gzip' : 'identity'
 }
 
 const compressors = {
@@ -26,21 +31,37 @@ const compressors = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 }
 
-/** Those that were made, by the answer they are made of: they go with it. */
-const made = new WeakMap<CachedResponse, Map<Encoding, CachedOutcome | Promise<CachedOutcome>>>()
+/** An answer in each encoding that was asked for. */
+interface Made {
+  identity: CachedOutcome
+  br?: CachedOutcome | Promise<CachedOutcome>
+  gzip?: CachedOutcome | Promise<CachedOutcome>
+}
+
+/** By the answer they are made of: they go with it. */
+const made = new WeakMap<CachedResponse, Made>()
+
+function madeOf(response: CachedOutcome): Made {
+  const known = made.get(response)
+  if (known) return known
+  const begun: Made = { identity: { ...response, encoding: 'identity' } }
+  made.set(response, begun)
+  return begun
+}
 
 /** The answer in the encoding that the caller takes: at once where it was made before. A file that has an encoding, and a small answer, stay. */
 export function encoded(response: CachedOutcome, accepted: string): CachedOutcome | Promise<CachedOutcome> {
   if (response.encoding || response.body.length < BYTES_MIN) return response
   const encoding = encodingFor(accepted)
-  if (encoding === 'identity') return { ...response, encoding }
-  const ofResponse = made.get(response) ?? new Map<Encoding, CachedOutcome | Promise<CachedOutcome>>()
-  made.set(response, ofResponse)
-  const known = ofResponse.get(encoding)
+  const ready = madeOf(response)
+  if (encoding === 'identity') return ready.identity
+  const known = ready[encoding]
   if (known) return known
   const making = compress(response, encoding)
-  ofResponse.set(encoding, making)
-  making.then((answer) => ofResponse.set(encoding, answer))
+  ready[encoding] = making
+  making.then((answer) => {
+    ready[encoding] = answer
+  })
   return making
 }
 
