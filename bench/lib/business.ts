@@ -24,6 +24,7 @@ const LEFT_OUT: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransa
 const DUE_EVERY = 10
 const PAYMENTS_A_BLOCK = 3
 const REST_MS = 60_000
+const COMPILED_MS = 2_000
 
 export interface Business {
   stage: Stage
@@ -108,7 +109,10 @@ async function startTwice(world: World, urls: { RPC_URL: string; PRICE_URL: stri
     ...{ CREDIT_INTERVAL_SEC: String(INTERVAL_SEC), CREDIT_SLOT_SEC: String(SLOT_SEC) },
   }
   const start = () => startService([process.execPath, LAUNCHER, 'start'], settings)
-  await (await start()).stop()
+  const first = await start()
+  // A process that is stopped at once keeps nothing of what it compiled.
+  await sleep(COMPILED_MS)
+  await first.stop()
   return start()
 }
 
