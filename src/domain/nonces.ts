@@ -5,7 +5,7 @@ import { type Address, wei } from './units.ts'
 /**
  * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its account's
  * next at its turn. A transaction uses its signer account's nonce before those of the authorizations that it carries. `next`: by account,
- * the nonce after the blocks before these; for an unknown account none is valid.
+ * the nonce after the blocks before these; for an unknown account none is valid before its first transaction in these.
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,
@@ -21,7 +21,7 @@ export function authorizationsHeld(
   return uses.flatMap(({ use, order }) => {
     const isTransaction = order === 0
     if (!isTransaction && now.get(use.sender) !== use.nonce) return []
-    if (now.has(use.sender)) now.set(use.sender, use.nonce + 1)
+    now.set(use.sender, use.nonce + 1)
     return isTransaction ? [] : [{ ...use, succeeded: true, gasUsed: 0n, feeWei: wei(0n), to: null, valueWei: wei(0n) }]
   })
 }

@@ -41,6 +41,8 @@ test('a transaction uses its own nonce before the authorizations that it carries
 
 test('an account whose nonce is not known holds none; what holds moves nothing and costs nothing', () => {
   assert.deepEqual(held(next, [], [authorized(0, 1, 0, OTHER)]), [])
+  const unknown = new Map<never, never>()
+  assert.deepEqual(held(unknown, [sent(7, 1)], [authorized(8, 2), authorized(10, 3)]), [8], 'its transaction says it')
   const [use] = authorizationsHeld(next, [], [authorized(7)])
   assert.deepEqual([use?.gasUsed, use?.feeWei, use?.valueWei, use?.to], [0n, 0n, 0n, null])
 })

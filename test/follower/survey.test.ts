@@ -2,9 +2,11 @@
 // state, a log or a header is found.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { getContractAddress, toHex } from 'viem'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { insertWallet } from '../../src/db/sale/payment-wallets.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { SurveyRules } from '../../src/passes/context.ts'
@@ -113,9 +115,37 @@ async function liveThrough(): Promise<void> {
   await rest('leak')
   await carry(world, 9, [await authorize(world, 3, { nonce: nonce + 1 })])
   await rest('no delegation')
-  await rest()
+  await sweepUnseen()
   await world.chain.mine(20, 2)
   await world.rest()
+}
+
+/** A wallet whose address is that of a contract to be, which is made, sends all away and is gone within one transaction. */
+async function sweepUnseen(): Promise<void> {
+  // SELFDESTRUCT(account 9); what makes it: CREATE2(0, 0, 22, 0).
+  const sweeping = `73${world.at(9).slice(2)}ff`
+  const maker = await deploy(`0x7f${sweeping.padEnd(64, '0')}5f525f60165f5ff500`)
+  const wallet = getContractAddress({
+    opcode: 'CREATE2',
+    from: maker,
+    salt: toHex(0, { size: 32 }),
+    bytecode: `0x${sweeping}`,
+  })
+  const fromBlock = (await head()) + 1
+  const entered = {
+    wallet: address(wallet),
+    fromBlock,
+    fromTime: 0,
+    stolen: false,
+    graceSec: 0,
+    watchedFrom: fromBlock,
+  }
+  await inTransaction(world.pool, (sql) => insertWallet(sql, entered, 'test'))
+  await rest()
+  await world.pay(7, BASIC + 2n, entered.wallet)
+  await world.chain.mine(3)
+  await world.call(9, maker, '0x')
+  await rest()
 }
 
 interface Outcome extends Rebuilt {
@@ -181,6 +211,11 @@ test('a ledger whose old blocks were surveyed is the one that read them all, but
   const delegated = at.delegation as number
   assert.ok(outcome.read.filter((block) => block > delegated).length >= (at['no delegation'] as number) - delegated)
   assert.ok(shareRead(outcome) < 0.25, `${shareRead(outcome)} of the blocks were read`)
+  // A run that follows one of them alone has no fewer voices.
+  assert.deepEqual(
+    world.ctx.chain.providers.map(({ survey }) => survey.voices),
+    [2, 2],
+  )
 })
 
 /** Shows the state of an older block as that of blocks in which the wallet was paid what buys nothing: a proof, and a header that fits it. */

@@ -28,16 +28,19 @@ export function createChainReader(
   watched: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
+  const survey = createSurveyReader(
+    rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched) })),
+    watched.factory,
+  )
   return {
     ...readerThrough(rpc, watched),
-    survey: createSurveyReader(
-      rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched) })),
-      watched.factory,
-    ),
+    survey,
     ...agreedState(rpc),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
     providers: rpc.providers.map((provider) => ({
       ...readerThrough(provider, watched),
+      // While one of them is followed alone, as after a halt, what is not read still rests on two.
+      survey,
       host: provider.host,
       distrust: provider.distrust,
     })),

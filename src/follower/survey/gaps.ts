@@ -3,8 +3,8 @@
 // the blocks are found, and those are read.
 //
 // Why sums over a whole range are as good as looking between each two known blocks: without code, and with all its own transactions known, which
-// the nonce counts, nothing takes value out of a payments wallet but what is known. (A contract cannot come to be at the address of a key, and an
-// EIP-7702 delegation, which makes code of it, uses up a nonce.) So what is unknown can only have come in, no unknown inflow is hidden by another
+// the nonce counts, nothing takes value out of a payments wallet but what is known. (A contract cannot come to be at the address of a key, which
+// survey.ts makes sure of, and an EIP-7702 delegation, which makes code of it, uses up a nonce.) So what is unknown can only have come in, no unknown inflow is hidden by another
 // one, and the balances differ by all of them. Nonces only grow, so that no unknown use of one is hidden either. Of the factory only its storage
 // is compared, in each gap between two blocks with known logs: what returned to itself within a gap rests on the providers' logs.
 import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'

@@ -3,6 +3,7 @@
 // fewer providers than there are to agree, and never answers a part of what happened: null where anything is not to be had.
 //
 // Not found are transactions that moved nothing and used no nonce of ours: payments and withdraw calls that failed, transfers of no value.
+import { orNull } from '../../chain/faults.ts'
 import type { LoggedBlock, ProvenBlock } from '../../chain/port.ts'
 import { readSignersKnown } from '../../db/blocks/signers.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
@@ -101,13 +102,29 @@ async function accountsOf(
   return { wallets, signers: [...new Set(signers)].filter(isSigner), factory: ctx.contract.factory }
 }
 
-/** The states before the range; null also where a wallet has code by then, by which value may come and go without a transaction of the wallet. */
+/**
+ * The states before the range; null also where a wallet has code by then, by which value may come and go without a transaction of the wallet, or may
+ * have had some within.
+ */
 async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched): Promise<ProvenBlock | null> {
   const { wallets, signers, factory } = accounts
   const question = { number: asked.from - 1, accounts: [...wallets, ...signers, factory] }
   const first = (await ctx.chain.survey.accountsAt([question]))?.[0]
   if (!first || first.block.hash !== asked.parent) return null
-  return wallets.some((wallet) => first.accounts.get(wallet)?.hasCode !== false) ? null : first
+  if (wallets.some((wallet) => first.accounts.get(wallet)?.hasCode !== false)) return null
+  const unsent = wallets.filter((wallet) => first.accounts.get(wallet)?.nonce === 0)
+  return (await areOfKeys(ctx, unsent)) ? first : null
+}
+
+/**
+ * True if wallets that had sent nothing by then have by the final block, and have no code: they are accounts of keys. Where an address has no nonce, a
+ * contract may have been made, sent all away and been removed within one transaction (CREATE2, EIP-6780), and shows in no state afterwards.
+ */
+async function areOfKeys({ chain }: SurveyContext, wallets: readonly Address[]): Promise<boolean> {
+  if (wallets.length === 0) return true
+  const final = await orNull(chain.finalized())
+  const at = final && (await chain.survey.accountsAt([{ number: final.number, accounts: wallets }]))?.[0]
+  return !!at && [...at.accounts.values()].every(({ nonce, hasCode }) => nonce > 0 && !hasCode)
 }
 
 interface Material {

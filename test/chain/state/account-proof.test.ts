@@ -73,6 +73,9 @@ test('no node of a proof can be changed, left out, or taken from another place',
     refused([...nodes, nodes[0] as Hex], account)
     refused(nodes, account, keccak256(root) as Hash)
   }
+  // A root may have been made up together with its proof.
+  for (const bytes of ['0x', '0xb8', '0xf8ff', '0xc1'] as const)
+    refused([bytes], asked[0] as Address, keccak256(bytes) as Hash)
   // An account that is there cannot be shown as absent by the way to another one, unless the way ends before they part.
   const [sender, recipient] = proofs as [Proof, Proof]
   if (sender.accountProof.at(-1) !== recipient.accountProof.at(-1)) refused(sender.accountProof, asked[1] as Address)

@@ -28,7 +28,7 @@ const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, storage
 export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly Hex[]): AccountState {
   const value = provenValue(stateRoot, keccak256(address), nodes)
   if (value === null) return ABSENT
-  const account = fromRlp(value)
+  const account = decoded(value)
   if (!isListOf(account, 4)) return malformed('account in a proof')
   const [nonce, balance, storageRoot, codeHash] = account.map(word) as [Hex, Hex, Hex, Hex]
   return {
@@ -45,12 +45,21 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   let left = key.slice(2)
   for (const [index, node] of nodes.entries()) {
     if (keccak256(node) !== expected) return malformed('proof: a node is not the one that was named')
-    const step = stepThrough(fromRlp(node), left)
+    const step = stepThrough(decoded(node), left)
     if (step.next === null) return index === nodes.length - 1 ? step.value : malformed('proof: nodes after its end')
     expected = step.next
     left = step.left
   }
   return malformed('proof: it ends before the account')
+}
+
+/** A provider whose header and proof are made up together may have any bytes here. */
+function decoded(bytes: Hex): Rlp {
+  try {
+    return fromRlp(bytes)
+  } catch {
+    return malformed('proof: bytes that are no RLP')
+  }
 }
 
 type Step = { next: Hex; left: string } | { next: null; value: Hex | null }
