@@ -8,10 +8,12 @@ import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
 import { readRecheck } from '../db/payments/recheck.ts'
 import { readNextResidueBlock, readOpenWalletBalances } from '../db/payments/wallet.ts'
+import { readWatching } from '../db/sale/payment-wallets.ts'
 import { SURVEY } from '../follower/ahead.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
 import { createPace } from '../follower/survey/pace.ts'
+import { readOfNoKey } from '../follower/survey/survey.ts'
 import { KnownError } from '../lib/errors.ts'
 import type {
   ChainRead,
@@ -74,6 +76,7 @@ export async function rebuild(
   const facts = await ctx.preflight()
   await begin(ctx.pool)
   if (source) await copyTerms(source, ctx.pool)
+  await tellOfNoKey(ctx, source ?? ctx.pool, say)
   await followTo(ctx, source, say)
   if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
@@ -131,6 +134,18 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     const surveyed = await readSurveyedTo(ctx.pool)
     say(`followed to block ${followed.toBlock} of ${goal}${surveyed === followed.toBlock ? ', surveyed' : ''}`)
   }
+}
+
+/** Says of which of the ledger's wallets old blocks are all read, which may take days. */
+async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
+  const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
+  const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
+  if (goal - behind - ctx.rules.startBlock < blocksMin) return
+  const watched = (await readWatching(ledger)).wallets.map(({ wallet }) => wallet)
+  for (const wallet of (await readOfNoKey(ctx, watched)) ?? [])
+    say(
+      `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. docs/RUNBOOK.md, "Back up and restore", says what spares that`,
+    )
 }
 
 async function auditThoroughly(

@@ -28,6 +28,8 @@ const LEAKED = 4_321_000n
 
 let world: World
 let providers: [FalseProvider, FalseProvider]
+/** The wallet of no key. */
+let swept: Address
 /** Blocks by what came in them. */
 const at: Record<string, number> = {}
 
@@ -131,6 +133,7 @@ async function sweepUnseen(): Promise<void> {
     salt: toHex(0, { size: 32 }),
     bytecode: `0x${sweeping}`,
   })
+  swept = address(wallet)
   const fromBlock = (await head()) + 1
   const entered = {
     wallet: address(wallet),
@@ -207,6 +210,10 @@ test('a ledger whose old blocks were surveyed is the one that read them all, but
   assert.deepEqual(differing(outcome), [])
   assert.equal(outcome.comparison?.surveyedTo, outcome.surveyedTo)
   assert.ok(outcome.said.includes('blocks that were not read: proved against headers that two providers name'))
+  assert.deepEqual(
+    outcome.said.filter((line) => line.includes('has sent nothing yet')).map((line) => line.match(/0x\w{40}/)?.[0]),
+    [swept],
+  )
   // From where the wallet had code, all were read.
   const delegated = at.delegation as number
   assert.ok(outcome.read.filter((block) => block > delegated).length >= (at['no delegation'] as number) - delegated)

@@ -113,18 +113,24 @@ async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched
   if (!first || first.block.hash !== asked.parent) return null
   if (wallets.some((wallet) => first.accounts.get(wallet)?.hasCode !== false)) return null
   const unsent = wallets.filter((wallet) => first.accounts.get(wallet)?.nonce === 0)
-  return (await areOfKeys(ctx, unsent)) ? first : null
+  return (await readOfNoKey(ctx, unsent))?.length === 0 ? first : null
 }
 
 /**
- * True if wallets that had sent nothing by then have by the final block, and have no code: they are accounts of keys. Where an address has no nonce, a
- * contract may have been made, sent all away and been removed within one transaction (CREATE2, EIP-6780), and shows in no state afterwards.
+ * Those of the wallets that are not known for accounts of keys: they have sent nothing by the final block, or have code. Where an address has no nonce,
+ * a contract may have been made, sent all away and been removed within one transaction (CREATE2, EIP-6780), and shows in no state afterwards. Null
+ * where that is not to be had.
  */
-async function areOfKeys({ chain }: SurveyContext, wallets: readonly Address[]): Promise<boolean> {
-  if (wallets.length === 0) return true
+export async function readOfNoKey({ chain }: ChainRead, wallets: readonly Address[]): Promise<Address[] | null> {
+  if (wallets.length === 0) return []
   const final = await orNull(chain.finalized())
   const at = final && (await chain.survey.accountsAt([{ number: final.number, accounts: wallets }]))?.[0]
-  return !!at && [...at.accounts.values()].every(({ nonce, hasCode }) => nonce > 0 && !hasCode)
+  if (!at) return null
+  const isOfKey = (wallet: Address) => {
+    const account = at.accounts.get(wallet)
+    return account !== undefined && account.nonce > 0 && !account.hasCode
+  }
+  return wallets.filter((wallet) => !isOfKey(wallet))
 }
 
 interface Material {
