@@ -30,7 +30,7 @@ const BLOCKS = 1_000
 const BLOCKS_QUICK = 100
 /** Ponder takes a block for final under so many others; it follows the rest at the speed of new blocks. */
 const PONDER_FINALITY = 30
-const FOLLOW_GOAL = 5
+const FOLLOW_GOAL = 8
 const SYNCS = 3
 const TIER_PRICE_WEI = ETHER / 100n
 /** Accounts: the first node's owner, who withdraws; the second's, who hands it to and fro. */
