@@ -3,7 +3,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { encodeFunctionData } from 'viem'
 import { createRpc } from '../src/chain/rpc/rpc.ts'
-import { connect } from '../src/db/core/sql.ts'
+import { connect, inTransaction } from '../src/db/core/sql.ts'
+import { insertFirstWallet } from '../src/db/sale/payment-wallets.ts'
 import { follow } from '../src/follower/follow.ts'
 import { silentLog } from '../src/lib/log.ts'
 import type { TestTransaction } from '../test/support/anvil.ts'
@@ -217,6 +218,7 @@ async function followInto({ url }: TestDatabase, { world, origin, last }: Record
   const rpc = createRpc({ urls: [origin], log: silentLog })
   try {
     const ctx = contextOf({ chain: world.chain, rpc, pool, directUrl: url, factory: world.factory })
+    await inTransaction(pool, (sql) => insertFirstWallet(sql, world.at(3), 0, 'bench'))
     const began = performance.now()
     await follow(ctx, { checkLock: () => {}, outOfTime: () => false }, { upTo: last })
     return (performance.now() - began) / 1000
