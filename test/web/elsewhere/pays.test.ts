@@ -2,6 +2,7 @@
 // loopback that keeps to the protocol, the real service and chain. Neither the public relay nor a phone's wallet is asked here.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { noBrowser } from '../../support/chromium.ts'
 import { until } from '../../support/until.ts'
 import { type ElsewhereStage, offerTo, PROJECT, press, startElsewhere } from './stage.ts'
@@ -39,6 +40,11 @@ describe('a wallet on another device', { skip: noBrowser }, () => {
     await page.getByText('Signed in as').waitFor()
     assert.deepEqual(own.asked, ['eth_sendTransaction', 'eth_sendTransaction', 'personal_sign'])
 
+    // Pressed before the page has found its wallet again, as on a slow line.
+    await page.route('**/walletconnect.js', async (route) => {
+      await sleep(2_000)
+      await route.continue()
+    })
     await page.goto(`${service.url}/buy/basic`)
     await press(page, 'Disconnect')
     await page.getByRole('button', { name: 'Connect a wallet' }).waitFor()

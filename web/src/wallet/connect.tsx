@@ -1,6 +1,6 @@
 // Connecting a wallet, and saying which one is connected, on which chain.
 import { lazy, Suspense, useState } from 'react'
-import { useConnect, useConnectors, useDisconnect, useSwitchChain } from 'wagmi'
+import { useConnect, useConnectors } from 'wagmi'
 import { useDeployment } from '../ledger.ts'
 import { chainInWords } from '../site.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -11,7 +11,7 @@ import { words } from '../words/wallet.ts'
 import { saidByWallet, sentenceOfWallet } from './errors.ts'
 import { isElsewhere } from './offer.ts'
 import { isPhone, WalletApps } from './phones.tsx'
-import { useWallet } from './use-wallet.ts'
+import { useDisconnect, useSwitchChain, useWallet } from './use-wallet.ts'
 
 // Loaded where it is pressed: most never see it.
 const Offered = lazy(async () => ({ default: (await import('./offered.tsx')).Offered }))
@@ -20,14 +20,14 @@ const Offered = lazy(async () => ({ default: (await import('./offered.tsx')).Off
 export function Connect({ label = words.connect }: { label?: string }) {
   const [open, setOpen] = useState(false)
   const wallet = useWallet()
-  const { mutate: disconnect } = useDisconnect()
+  const { mutate: disconnect, isPending } = useDisconnect()
   if (wallet) {
     return (
       <p className="connected">
         <span>
           {wallet.name} <Address of={wallet.address} />
         </span>
-        <button type="button" className="button quiet" onClick={() => disconnect({})}>
+        <button type="button" className="button quiet" disabled={isPending} onClick={() => disconnect()}>
           {words.disconnect}
         </button>
       </p>
@@ -108,12 +108,7 @@ export function WrongChain() {
         {fill(words.wrongChain, { id: String(wallet.chainId), chain: chainInWords(deployment) })}
         {error && ` ${sentenceOfWallet(error)}`}
       </p>
-      <button
-        type="button"
-        className="button"
-        disabled={isPending}
-        onClick={() => change({ chainId: deployment.chainId })}
-      >
+      <button type="button" className="button" disabled={isPending} onClick={() => change(deployment.chainId)}>
         {isPending ? words.confirmSwitch : words.switch}
       </button>
     </div>

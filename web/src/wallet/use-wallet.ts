@@ -1,7 +1,9 @@
 // The connected wallet, as the client's own functions take it.
 import type { OwnWallet } from '@node-ledger/client/viem'
+import { useMutation } from '@tanstack/react-query'
 import { createClient, custom, type EIP1193Provider, type Hex } from 'viem'
-import { useConnection, useConnectors } from 'wagmi'
+import { type Config, useConfig, useConnection, useConnectors } from 'wagmi'
+import { disconnect, switchChain } from 'wagmi/actions'
 
 export interface ConnectedWallet {
   /** Lower case, as the ledger has addresses. */
@@ -28,4 +30,30 @@ export function useWallet(): ConnectedWallet | null {
       return createClient({ account: address, transport: custom(provider) })
     },
   }
+}
+
+/** Lets the connected wallet go. */
+export function useDisconnect() {
+  const config = useConfig()
+  return useMutation({ mutationFn: () => foundAgain(config).then(() => disconnect(config)) })
+}
+
+/** Has the connected wallet change to a chain, by its ID. */
+export function useSwitchChain() {
+  const config = useConfig()
+  return useMutation({
+    mutationFn: (chainId: number) => foundAgain(config).then(() => switchChain(config, { chainId })),
+  })
+}
+
+/** Until wagmi has looked for the wallet of an earlier page: before, there is nothing to call, and what is let go would be connected again. */
+function foundAgain(config: Config): Promise<void> {
+  const isOver = ({ status }: Config['state']) => status === 'connected' || status === 'disconnected'
+  if (isOver(config.state)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const stop = config.subscribe(isOver, () => {
+      stop()
+      resolve()
+    })
+  })
 }
