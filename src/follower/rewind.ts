@@ -1,6 +1,7 @@
 // Takes the ledger back to a block that is still canonical. Entries of other blocks go, values that depended on them are computed
 // again, and our transactions there are sent again. The operator's decisions stay.
 import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../db/blocks/blocks.ts'
+import { rewindSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import { rewindCohorts } from '../db/nodes/cohorts.ts'
@@ -50,6 +51,7 @@ export async function rewindTo(
     if (cause === REORGANISATION) await rewindWallets(sql, height)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
+    await rewindSurveyed(sql, fork?.number ?? -1)
     // The block that the books begin with, the one before the first, may be another one now.
     await (fork ? rewindWalletBalances(sql, height) : forgetWalletBalances(sql))
     await (fork ? writeCursor(sql, fork) : removeCursor(sql))

@@ -5,9 +5,12 @@ import { after, before, test } from 'node:test'
 import { getContractAddress, toHex } from 'viem'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
+import { readSurveyedTo } from '../../src/db/blocks/surveyed.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { insertWallet } from '../../src/db/sale/payment-wallets.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { SurveyRules } from '../../src/passes/context.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
@@ -223,6 +226,21 @@ test('a ledger whose old blocks were surveyed is the one that read them all, but
     world.ctx.chain.providers.map(({ survey }) => survey.voices),
     [2, 2],
   )
+})
+
+test('a ledger that goes back knows no block as surveyed that it has not', async () => {
+  await rebuilt({}, {}, async (pool) => {
+    const { ctx } = world.instance({ pool })
+    const goBack = async (to: number | null) => {
+      const [fork, cursor] = [to === null ? null : await ctx.chain.block(to), await readCursor(pool)]
+      assert.ok((to === null || fork) && cursor && (await rewindTo(ctx, fork, cursor)))
+      return readSurveyedTo(pool)
+    }
+    const surveyed = await readSurveyedTo(pool)
+    assert.equal(await goBack(surveyed + 1), surveyed)
+    assert.equal(await goBack(surveyed - 1), surveyed - 1)
+    assert.equal(await goBack(null), -1)
+  })
 })
 
 /** Shows the state of an older block as that of blocks in which the wallet was paid what buys nothing: a proof, and a header that fits it. */

@@ -9,6 +9,11 @@ export async function readSurveyedTo(sql: Sql): Promise<number> {
   return ((await readState(sql, NAME)) as { block: number } | null)?.block ?? -1
 }
 
+/** Takes it back to `height`, with the ledger: blocks above are read anew, or surveyed. */
+export async function rewindSurveyed(sql: Sql, height: number): Promise<void> {
+  if ((await readSurveyedTo(sql)) > height) await noteSurveyed(sql, height)
+}
+
 /** Notes it, with the range that is being stored. */
 export async function noteSurveyed(sql: Sql, block: number): Promise<void> {
   await writeState(sql, NAME, { block }, 'pass')
