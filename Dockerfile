@@ -36,7 +36,9 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
-    METRICS_HOST=0.0.0.0
+    METRICS_HOST=0.0.0.0 \
+    MALLOC_ARENA_MAX=1 \
+    MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=modules /build/node_modules node_modules
 COPY package.json LICENSE ./
@@ -53,5 +55,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=90s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is the first process: it handles SIGTERM, and starts no children that would need collecting.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "--max-old-space-size=512", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--max-old-space-size=512", "src/main.ts"]
 CMD ["start"]

@@ -8,7 +8,7 @@ import { type Figures, loadAt } from './lib/constant-rate.ts'
 import { fillLedger } from './lib/fill.ts'
 import type { Attack, Done, Manner } from './lib/hostile-worker.ts'
 import { median, ms } from './lib/numbers.ts'
-import { serve } from './lib/process.ts'
+import { serveApi } from './lib/process.ts'
 import { atMost, type Row } from './lib/report.ts'
 
 const PER_SECOND = 100
@@ -43,7 +43,7 @@ async function measureAll(options: BenchOptions, url: string, pool: Pool): Promi
   const rows: Row[] = []
   for (const attack of ATTACKS) {
     // A service of its own for each, so that no kind of stranger leaves anything behind for the next.
-    const api = await serve('api.ts', [url, 'memoised'])
+    const api = await serveApi(url, 'memoised')
     try {
       rows.push(await measure(options, api.origin, attack))
     } finally {

@@ -15,7 +15,7 @@ import { fillLedger, walletOfNode } from './lib/fill.ts'
 import { inTurn, missingTools, requestRate } from './lib/load.ts'
 import { median, perSecond } from './lib/numbers.ts'
 import { indexWithPonder, installPeers, PONDER_SCHEMA, startNext } from './lib/peers.ts'
-import { type Served, serve } from './lib/process.ts'
+import { type Served, serve, serveApi } from './lib/process.ts'
 import { record } from './lib/recording.ts'
 import { atLeast, notMeasured, type Row } from './lib/report.ts'
 
@@ -28,6 +28,8 @@ const MEMO_GOAL = 10
 /** One reading of the database for each request, on both sides. */
 const PLAIN_GOAL = 8
 const BLOCKS = 1_000
+/** So many that what either side does once no longer counts. */
+const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
 /** Ponder takes a block for final under so many others; it follows the rest at the speed of new blocks. */
 const PONDER_FINALITY = 30
@@ -84,8 +86,8 @@ async function compareReads(
   peer: { name: string; origin: string },
   routes: readonly Route[],
 ): Promise<Row[]> {
-  const memoised = await serve('api.ts', [url, 'memoised'])
-  const plain = await serve('api.ts', [url, 'plain'])
+  const memoised = await serveApi(url, 'memoised')
+  const plain = await serveApi(url, 'plain')
   try {
     const rows: Row[] = []
     for (const { what, template, maximum } of routes) {
@@ -143,7 +145,7 @@ async function besidePonder(options: BenchOptions): Promise<Row[]> {
   try {
     options.progress(`living through ${ENTRIES} rounds`)
     await prepareNodes(world)
-    const blocks = options.quick ? BLOCKS_QUICK : BLOCKS
+    const blocks = options.quick ? BLOCKS_QUICK : options.full ? BLOCKS_FULL : BLOCKS
     options.progress(`recording ${blocks.toLocaleString('en')} blocks`)
     const last = Number((await world.chain.block()).number) + blocks
     const files = await record(world, blocks + PONDER_FINALITY, (block) => eventsOf(world, block))

@@ -9,7 +9,7 @@ import { cannotHold, withOwnCore } from './lib/cores.ts'
 import { COHORTS, fillLedger, walletOfNode } from './lib/fill.ts'
 import { inTurn, missingTools, requestRate, statementRate } from './lib/load.ts'
 import { ms, perSecond } from './lib/numbers.ts'
-import { serve } from './lib/process.ts'
+import { serve, serveApi } from './lib/process.ts'
 import { CONNECTIONS } from './lib/reads-setup.ts'
 import { asIs, atLeast, atMost, notMeasured, type Row } from './lib/report.ts'
 
@@ -140,7 +140,7 @@ async function fromDatabase(
   pool: Pool,
 ): Promise<Row> {
   const script = `\\set id random(1, ${NODES})\n${await nodeStatement(pool)};\n`
-  const api = await serve('api.ts', [url, 'plain'])
+  const api = await serveApi(url, 'plain')
   try {
     const { ours, theirs } = await sideBySide(options, `a node’s page, from the database, ${how}`, {
       ours: (sec) => requestRate(api.origin, { template: '/api/node/%d', maximum: NODES }, sec),
@@ -163,7 +163,7 @@ async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise
   ]
   const pathsOf = ({ template, maximum }: (typeof routes)[number]) =>
     Array.from({ length: maximum }, (_, index) => template.replace('%d', String(index + 1)))
-  const api = await serve('api.ts', [url, 'memoised'])
+  const api = await serveApi(url, 'memoised')
   const bare = await serve('bare.ts', [api.origin, ...routes.flatMap(pathsOf)])
   try {
     const rows: Row[] = []

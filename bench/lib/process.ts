@@ -16,6 +16,18 @@ export async function serve(script: string, args: readonly string[]): Promise<Se
   return { origin: `http://127.0.0.1:${said}`, ...server }
 }
 
+/** What bin/node-ledger.mjs gives the service. A peer has what its makers start it with. */
+const HEAP = ['--max-semi-space-size=4', '--max-old-space-size=512']
+const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
+
+/** Starts servers/api.ts on a ledger, with the service's memory, and waits until it listens. Throws with its output when it does not. */
+export async function serveApi(databaseUrl: string, kind: 'plain' | 'memoised'): Promise<Served> {
+  const path = new URL('../servers/api.ts', import.meta.url).pathname
+  const env = { ...process.env, ...OUTSIDE_HEAP }
+  const { said, ...server } = await startServer([...HEAP, path, databaseUrl, kind], /listening (\d+)/, { env })
+  return { origin: `http://127.0.0.1:${said}`, ...server }
+}
+
 /** Starts a script with this Node and waits until the pattern's first group is in its output. Throws with its output otherwise. */
 export async function startServer(
   args: readonly string[],

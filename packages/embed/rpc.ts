@@ -1,6 +1,7 @@
 // The few JSON-RPC calls that managing the embedded chain takes. Reading the chain for the ledger is src/chain's.
 
-import { Agent, request } from 'node:http'
+// Not imported by name: Node would load all of the module, its own undici, too.
+const { Agent, request } = process.getBuiltinModule('node:http')
 
 /** Connections stay open between calls. An idle one keeps no process alive. */
 const agent = new Agent({ keepAlive: true })

@@ -1,10 +1,11 @@
 // The HTTP server: limits on what a connection may do, the router, and what is answered where no route is reached. Owns
 // everything between the socket and the pipeline; knows nothing of what the routes answer.
 import { randomUUID } from 'node:crypto'
-import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../lib/log.ts'
+import { createServer as createNodeServer } from '../lib/node-http.ts'
 import type { HttpDeps } from './deps.ts'
 import { clientFinder, proxyCheck } from './edge/client-address.ts'
 import { Connections } from './edge/connections.ts'

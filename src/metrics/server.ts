@@ -1,9 +1,10 @@
 // GET /metrics on a port of its own, so that it need not be public. A scrape that fails is answered 500 and logged; the service is not
 // affected.
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
+import { createServer } from '../lib/node-http.ts'
 import type { Histogram } from './histogram.ts'
 import { renderGauges, type Sample } from './samples.ts'
 

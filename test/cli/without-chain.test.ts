@@ -87,6 +87,19 @@ test('what needs the database alone loads neither viem nor undici, and works whi
   )
 })
 
+test('the service does not load the undici that Node has of its own', async () => {
+  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url))
+  const told = 'console.log(JSON.stringify(process.moduleLoadList))'
+  const script = `await import(${url('../../src/cli/service/start.ts')}); await import(${url('../../packages/embed/index.ts')}); ${told}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: runtimeEnv() })
+  const loaded = JSON.parse(await text(child.stdout)) as string[]
+  assert.ok(loaded.includes('NativeModule http'))
+  assert.deepEqual(
+    loaded.filter((name) => name.includes('undici')),
+    [],
+  )
+})
+
 test('what was stripped of its types once is not stripped again', async () => {
   // Without the test runner's own cache.
   const { NODE_COMPILE_CACHE: _, ...own } = runtimeEnv()

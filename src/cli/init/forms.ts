@@ -31,7 +31,8 @@ set -a
 set +a
 export NODE_LEDGER_COMMAND="$0"
 ${secrets.join('\n')}
-exec ${quoted(process.execPath)} --max-semi-space-size=8 --max-old-space-size=512 ${quoted(MAIN)} "$@"
+export MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
+exec ${quoted(process.execPath)} --max-semi-space-size=4 --max-old-space-size=512 ${quoted(MAIN)} "$@"
 `
 }
 

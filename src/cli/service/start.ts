@@ -1,5 +1,6 @@
 // The command `node-ledger start`: runs the service until it is asked to stop. Says on stderr how it goes; stdout is for the log.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, startApp } from '../../boot/app.ts'
@@ -22,6 +23,8 @@ type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
 /** A service whose launcher was killed notices at once and stops within this time, as a rule. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
+/** By then, what a service compiles at its start is compiled. */
+const COMPILED_MS = 10_000
 
 /** In a checkout alone. */
 const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
@@ -43,6 +46,8 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     if (lock) writeFileAtomic(join(config.dataDir, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
+    // Else it would be kept in memory, some 9 MB, and written only at the end; or, if killed, never.
+    setTimeout(flushCompileCache, COMPILED_MS).unref()
     const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID), io.stdin.isTTY === true)
     out.say(`Stopping: ${reason}.`)
     await within(STOP_MS, app.stop(), () => {})
