@@ -28,7 +28,7 @@ const WIRING = ['src/config/load.ts', 'src/domain', 'src/db', 'src/chain', ...CH
 
 /** The import rules. An import that is not here is refused. */
 const LAYERS: readonly Layer[] = [
-  { of: ['src/lib'], may: [], packages: ['node', 'pino'] },
+  { of: ['src/lib'], may: [], packages: ['node', 'pino', 'undici'] },
   { of: ['src/domain'], may: [] },
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
 
@@ -41,7 +41,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/chain/send/kms'],
     may: ['src/domain', 'src/lib', 'src/chain/faults.ts', 'src/chain/send', 'src/chain/send/kms/key.ts'],
-    packages: ['node', 'undici', 'viem', '@noble/curves', 'aws4fetch'],
+    packages: ['node', 'viem', '@noble/curves', 'aws4fetch'],
   },
   { of: ['src/chain/factory/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
   { of: ['src/chain/read/bounds.ts'], may: ['src/domain', 'src/chain/port.ts'] },
@@ -104,7 +104,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/webhooks'],
     may: ['src/domain', 'src/db', 'src/lib'],
-    packages: ['node', 'nodemailer', 'undici'],
+    packages: ['node', 'nodemailer'],
   },
   {
     of: ['src/metrics'],

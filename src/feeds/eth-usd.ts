@@ -2,8 +2,9 @@
 // follow a redirect, read more than a few kilobytes, or make up a price. Its callers limit how often it is asked.
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { readAtMost } from '../lib/bounded.ts'
+import { request } from '../lib/undici.ts'
 
 /** From the first byte sent to the last one read. */
 const TIMEOUT_MS = 3_000

@@ -1,8 +1,8 @@
 // One attempt at a delivery: a POST that follows no redirect, keeps to its timeout, and reads no more of the answer than it needs. It must
 // never log or repeat a URL beyond its host.
-import { Agent, request } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
 import { codeOf, messageOf } from '../lib/errors.ts'
+import { Agent, request } from '../lib/undici.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
 /** The convention advises 15 to 30 seconds; this is the lower end, name look-up and connection included. */

@@ -87,15 +87,18 @@ test('what needs the database alone loads neither viem nor undici, and works whi
   )
 })
 
-test('the service does not load the undici that Node has of its own', async () => {
+test('the service loads the client of its own undici alone, and nothing of the one that Node has', async () => {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url))
-  const told = 'console.log(JSON.stringify(process.moduleLoadList))'
+  const told =
+    'console.log(JSON.stringify([...process.moduleLoadList, ...Object.keys((await import("node:module")).default._cache)]))'
   const script = `await import(${url('../../src/cli/service/start.ts')}); await import(${url('../../packages/embed/index.ts')}); ${told}`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: runtimeEnv() })
   const loaded = JSON.parse(await text(child.stdout)) as string[]
   assert.ok(loaded.includes('NativeModule http'))
+  const undici = loaded.filter((name) => name.includes('undici'))
+  assert.ok(undici.some((name) => name.endsWith('/undici/lib/dispatcher/pool.js')))
   assert.deepEqual(
-    loaded.filter((name) => name.includes('undici')),
+    undici.filter((name) => !/\/undici\/lib\/(api|core|dispatcher|handler|llhttp|util)\//.test(name)),
     [],
   )
 })

@@ -4,10 +4,11 @@
 // In which order several are asked: rpc.ts.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { isTimeout } from '../../lib/deadline.ts'
 import { codeOf } from '../../lib/errors.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
+import { Pool } from '../../lib/undici.ts'
 import { type RpcError, RpcFault } from '../faults.ts'
 
 /** Concurrent requests to one provider, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */

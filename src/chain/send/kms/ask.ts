@@ -1,10 +1,10 @@
 // One request to a key management service, or to what hands out the keys to it: bounded in time and size, never repeated, never redirected.
 // Errors say who refused and why, and nothing of what was sent.
-import { request } from 'undici'
 import { readAtMost } from '../../../lib/bounded.ts'
 import { isTimeout } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { objectIn } from '../../../lib/json.ts'
+import { request } from '../../../lib/undici.ts'
 import { SignerFault } from '../../faults.ts'
 
 /** A service in the cloud answers in a tenth of a second, one with a hardware module within one. */

@@ -1,0 +1,27 @@
+// undici's client: pools of connections, and requests by way of them. The package's own entry also loads its fetch, WebSocket, caches and
+// mocks, 7 MB of a service's memory that nothing here asks for; so only these files of it are loaded. A test holds that they are all.
+import { createRequire } from 'node:module'
+import type { Dispatcher } from 'undici'
+
+type Undici = typeof import('undici')
+
+const load = createRequire(import.meta.url)
+export const Pool: Undici['Pool'] = load('undici/lib/dispatcher/pool.js')
+export const Agent: Undici['Agent'] = load('undici/lib/dispatcher/agent.js')
+const send: (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData> = load(
+  'undici/lib/api/api-request.js',
+)
+
+/** Connections of requests that name no dispatcher. */
+const shared = new Agent()
+
+type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path'> & { dispatcher?: Dispatcher }
+
+/** Makes a request. Follows no redirect. Rejects where no answer comes, and where the signal aborts it. */
+export function request(
+  url: string,
+  { dispatcher = shared, ...options }: RequestOptions,
+): Promise<Dispatcher.ResponseData> {
+  const { origin, pathname, search } = new URL(url)
+  return send.call(dispatcher, { ...options, origin, path: pathname + search })
+}
