@@ -37,6 +37,7 @@ interface Bill {
 export const bill: Bench = {
   name: 'bill',
   about: `Calls, units and dollars by providers’ lists, and bytes that a day without sales costs at a provider, every call of a batch counted, ticks every ${TICK_SEC} s; measured over ten ticks, times as many as a day has.`,
+  isTimed: false,
   run: async (options) => {
     const missing = await installPeers(options.progress)
     if (missing !== null) return [notMeasured('bill', missing)]

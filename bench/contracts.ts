@@ -26,6 +26,7 @@ const KINDS: readonly Kind[] = ['inner', 'plain']
 export const contracts: Bench = {
   name: 'contracts',
   about: `Payments of ${PAYMENTS} contract wallets beside as many plain ones, a block every ${BLOCK_SEC} s: blocks to each node, and calls of the provider.`,
+  isTimed: false,
   run: measure,
 }
 

@@ -18,6 +18,7 @@ const GOAL = 0.1
 export const desk: Bench = {
   name: 'desk',
   about: 'Held payments, released by one command for all, beside a command for each; then minted by the passes.',
+  isTimed: true,
   run: async (options) => {
     const world = await startWorld()
     try {

@@ -31,6 +31,7 @@ const RUN: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 export const follow: Bench = {
   name: 'follow',
   about: `Blocks a second of a cold sync, ${PER_BLOCK} transactions in each, one of them a payment, from a recorded chain served from memory.`,
+  isTimed: true,
   run: async (options) => {
     const blocks = options.quick ? BLOCKS_QUICK : options.full ? BLOCKS_FULL : BLOCKS
     const world = await startWorld()

@@ -72,6 +72,7 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
 export const growth: Bench = {
   name: 'growth',
   about: `Time of the statements of every public read and of a round's planning, in the largest ledger by the smallest, of which there are two, to show what chance does; answers of ${ROWS} rows. Then bytes that a ledger's life adds to the database.`,
+  isTimed: true,
   run: async (options) => {
     const bytes = await measureBytes(
       options.quick ? { blocks: 10, nodesEach: 1, rounds: 1 } : { blocks: 1_000, nodesEach: 60, rounds: 60 },

@@ -26,6 +26,7 @@ const ATTACKS: readonly { what: string; manner: Manner; connections: number }[] 
 export const hostile: Bench = {
   name: 'hostile',
   about: `GET /api/stats, ${PER_SECOND} requests a second, while strangers hold connections: its p99 beside that without them.`,
+  isTimed: true,
   run: async (options) => {
     const database = await createDatabase()
     const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'bench' })

@@ -43,6 +43,7 @@ const MADE = {
 export const judging: Bench = {
   name: 'judging',
   about: `Payments of mixed fates, judged in pages of ${PAGE_MAX}: four in ten are accepted, the others on the deny list, of no price, after a price's grace, or of a wallet that is full.`,
+  isTimed: true,
   run: async (options) => {
     const world = await startWorld()
     try {

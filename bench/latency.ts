@@ -24,6 +24,7 @@ const P99_GOAL = 3
 export const latency: Bench = {
   name: 'latency',
   about: `Blocks from a payment's block to its node's, a block every ${BLOCK_SEC} s, half of the payments claimed. Then the seconds that a sale of ${SALE_BUYERS.toLocaleString('en')} buyers takes.`,
+  isTimed: true,
   run: async (options) => {
     const payments = options.quick ? 50 : PAYMENTS
     const perBlock = payments / 10

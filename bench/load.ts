@@ -27,6 +27,7 @@ const GROWTH_MB_GOAL = 1
 export const load: Bench = {
   name: 'load',
   about: `Public reads at a constant rate, each measured from when it was due, with a block every ${BLOCK_MS / 1000} s, payments in each, passes running, and every tenth RPC request failing.`,
+  isTimed: true,
   run: async (options) => {
     const business = await openBusiness(options.quick ? ROUNDS.quick : ROUNDS.real)
     try {

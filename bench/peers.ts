@@ -51,6 +51,7 @@ export const peers: Bench = {
   name: 'peers',
   about:
     'Beside what such a service is usually written with: requests a second of one process beside Next.js with Drizzle on the same database, and blocks a second of a cold sync beside Ponder on the same recorded chain.',
+  isTimed: true,
   run: async (options) => {
     const missing = missingTools() ?? (await installPeers(options.progress))
     if (missing !== null) return [notMeasured('peers', missing)]

@@ -31,6 +31,7 @@ export const reads: Bench = {
   name: 'reads',
   about:
     'Requests a second of one process, for pages of 50 credits and 50 withdrawals. Chain readings are left out: they are the speed of a provider.',
+  isTimed: true,
   run: async (options) => {
     const missing = missingTools()
     if (missing !== null) return [notMeasured('reads', missing)]

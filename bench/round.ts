@@ -31,6 +31,7 @@ export const round: Bench = {
   name: 'round',
   about:
     'One round of one cohort with a million nodes by one with a thousand: planned, signed, sent, mined, followed into the ledger, and shown as a credit of a node. And the gas of each node beside contracts that touch each.',
+  isTimed: true,
   run: async (options) => {
     const worlds: World[] = []
     try {

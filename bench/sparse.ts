@@ -36,6 +36,7 @@ const PATIENCE_MS = 600_000
 export const sparse: Bench = {
   name: 'sparse',
   about: `A rebuild of a sale with 2,000 payments in 5 million blocks, a round a day, by way of two providers that answer ${CALLS_PER_SEC} calls/s each, every call of a batch counted; a tenth of it, from providers ${FASTER} times as fast, but with --full. All blooms say "perhaps".`,
+  isTimed: false,
   async run({ quick, full, progress }: BenchOptions): Promise<Row[]> {
     const { blocks, payments } = SIZES[quick ? 'quick' : full ? 'full' : 'usual']
     const business = await playSparseBusiness(blocks, payments)

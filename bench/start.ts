@@ -29,6 +29,7 @@ export const start: Bench = {
   name: 'start',
   about:
     'Process to first answer on a ready database and chain; a command; `npm start`, as installed, to the banner; and megabytes that are installed.',
+  isTimed: true,
   run: async (options) => [...(await onReadyParts(options)), ...(await asInstalled(options)), installed(options)],
 }
 

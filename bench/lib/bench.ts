@@ -14,5 +14,7 @@ export interface Bench {
   name: string
   /** Description of the measurement, in a sentence. */
   about: string
+  /** True if its figures are times of this machine, so that it must run alone. False where it counts, or waits for what is no faster on a better machine. */
+  isTimed: boolean
   run(options: BenchOptions): Promise<Row[]>
 }
