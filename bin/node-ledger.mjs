@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The command `node-ledger`: src/main.ts in a checkout. A package has src/main.js in its place (Node strips no types under
-// node_modules).
+// The command `node-ledger`: src/main.ts in a checkout. A package and the image have src/main.js in its place.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runWithRuntime } from './runtime.mjs'
@@ -17,5 +16,5 @@ const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 // and as many milliseconds.
 const CACHE = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/node-ledger', import.meta.url)) }
 const [source, compiled] = ['ts', 'js'].map((kind) => fileURLToPath(new URL(`../src/main.${kind}`, import.meta.url)))
-const main = existsSync(source) ? [source] : ['--enable-source-maps', compiled]
-runWithRuntime([...MEMORY, ...main, ...process.argv.slice(2)], { ...CACHE, ...OUTSIDE_HEAP })
+const main = existsSync(source) ? source : compiled
+runWithRuntime([...MEMORY, main, ...process.argv.slice(2)], { ...CACHE, ...OUTSIDE_HEAP })

@@ -1,11 +1,10 @@
 // `npm run package [-- --into DIRECTORY] [--built]`: makes what is installed from a registry, in dist/: service and client as npm packages.
-// The service's has the folders of this checkout, with JavaScript and its source map in the place of each TypeScript file; so no path
+// The service's has the folders of this checkout, with JavaScript in the place of each TypeScript file (strip.ts); so no path
 // differs. It needs no compiler, no build and no option of the install: pages are in it, the embedded PostgreSQL and chain are its optional
 // packages, and a shrinkwrap holds all that it depends on to the versions of this checkout. `--built` takes the pages as they were built.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -13,17 +12,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const { into, built } = parseArgs({
   options: { into: { type: 'string', default: join(ROOT, 'dist') }, built: { type: 'boolean', default: false } },
 }).values
-/** All of the package but what is compiled. */
+/** All of the package but the service's code. */
 const COPIED = [
-  ...[
-    'bin/node-ledger.mjs',
-    'bin/runtime.mjs',
-    'migrations',
-    'web/dist',
-    'docs',
-    'ops',
-    'src/chain/factory/verification.json',
-  ],
+  ...['bin/node-ledger.mjs', 'bin/runtime.mjs', 'migrations', 'web/dist', 'docs', 'ops'],
   ...['api/openapi.yaml', 'api/admin.yaml', '.env.example', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
 ]
 /** Of the programs that development runs, those that the service starts where it is given none of the operator's own. */
@@ -48,25 +39,6 @@ function run(program: string, args: readonly string[], cwd = ROOT): void {
   }
 }
 
-/** Compiles src and what it imports of other folders. */
-function compile(outDir: string): void {
-  const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
-  const project = join(into, 'tsconfig.json')
-  const compilerOptions = { noEmit: false, sourceMap: true, inlineSources: true, outDir, rootDir: ROOT }
-  const typeRoots = [join(ROOT, 'node_modules/@types')]
-  const include = ['src', 'packages'].map((folder) => join(ROOT, folder))
-  writeFileSync(
-    project,
-    JSON.stringify({
-      extends: join(ROOT, 'tsconfig.json'),
-      compilerOptions: { ...compilerOptions, typeRoots },
-      include,
-      exclude: [],
-    }),
-  )
-  run(process.execPath, [compiler, '--project', project])
-}
-
 /** Makes the shrinkwrap: the lock file of the checkout, cut by npm to what this package depends on. */
 function pinVersions(folder: string): void {
   cpSync(join(ROOT, 'package-lock.json'), join(folder, 'npm-shrinkwrap.json'))
@@ -86,7 +58,7 @@ const stage = join(into, 'package')
 rmSync(into, { recursive: true, force: true })
 mkdirSync(stage, { recursive: true })
 if (!built) run(process.execPath, [join(ROOT, 'bin/prepare.mjs')])
-compile(stage)
+run(process.execPath, ['scripts/release/strip.ts', '--into', stage, 'src', 'packages'])
 for (const name of COPIED) cpSync(join(ROOT, name), join(stage, name), { recursive: true })
 writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 pinVersions(stage)

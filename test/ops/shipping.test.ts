@@ -135,6 +135,9 @@ test('the copied files start, without privileges, in a root file system that can
     read('Dockerfile')
       .split(/^FROM /m)
       .at(-1) ?? ''
+  const folders = /^RUN node strip\.ts --into stripped (.+)$/m.exec(read('Dockerfile'))?.[1]?.split(' ') ?? []
+  const stripped = run(process.execPath, ['scripts/release/strip.ts', '--into', app, ...folders])
+  assert.equal(stripped.status, 0, stripped.output)
   for (const [, line = ''] of stage.matchAll(/^COPY (?!--from)(.+)$/gm)) {
     const [to = '', ...from] = line.split(' ').reverse()
     for (const path of from) cpSync(join(ROOT, path), join(app, to === './' ? path : to), { recursive: true })
@@ -155,7 +158,7 @@ test('the copied files start, without privileges, in a root file system that can
   const own = binds.flatMap((path) => ['--ro-bind', join(ROOT, path), join(app, path)])
   const user = ['--unshare-user', '--uid', '65532', '--gid', '65532', '--chdir', app, '--setenv', 'NODE_ENV']
   const start = (environment: string) =>
-    run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.ts', 'start'], dirname(app))
+    run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.js', 'start'], dirname(app))
   // Every import is made, and the missing settings are listed, which is as far as it comes without a database and a chain.
   const { output, status } = start('production')
   assert.equal(status, 2, output)
