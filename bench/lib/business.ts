@@ -1,17 +1,22 @@
 // A service at work: a ledger with nodes and rounds, on a chain behind a provider that fails at every tenth request, with blocks and
 // payments that keep coming. For benches that measure it meanwhile.
+import { execFileSync } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { wei } from '../../src/domain/units.ts'
 import { openStage, type Stage } from '../../test/faults/stage.ts'
 import { FAULTS, type Fault } from '../../test/support/faults/names.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC, type World } from '../../test/support/world.ts'
 import type { Sort } from './constant-rate.ts'
+import { HEAP, OUTSIDE_HEAP } from './process.ts'
 import { type Service, settingsOn, startService } from './service.ts'
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/node-ledger.mjs', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PRICE_WEI = ETHER / 1_000n
 /** Accounts whose nodes exist from the beginning and are asked for, and accounts that go on buying, so that the answers keep their length. */
 const OWNERS = Array.from({ length: 7 }, (_, i) => 5 + i)
@@ -24,7 +29,6 @@ const LEFT_OUT: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransa
 const DUE_EVERY = 10
 const PAYMENTS_A_BLOCK = 3
 const REST_MS = 60_000
-const COMPILED_MS = 2_000
 
 export interface Business {
   stage: Stage
@@ -58,7 +62,7 @@ export async function openBusiness(rounds: number): Promise<Business> {
       await world.chain.increaseTime(INTERVAL_SEC)
       await world.rest()
     }
-    service = await startTwice(world, { RPC_URL: proxy.url, PRICE_URL: price.url })
+    service = await startAsImage(world, { RPC_URL: proxy.url, PRICE_URL: price.url })
   } catch (error) {
     await close()
     throw error
@@ -100,20 +104,26 @@ export async function openBusiness(rounds: number): Promise<Business> {
   }
 }
 
-/** The service as an installation runs it: its first start compiles the code, and keeps what it takes for that; each one after it does not. */
-async function startTwice(world: World, urls: { RPC_URL: string; PRICE_URL: string }): Promise<Service> {
+/** The service as the image runs it: from JavaScript, and with no cache of what it compiled, which the image cannot write. */
+function startAsImage(world: World, urls: { RPC_URL: string; PRICE_URL: string }): Promise<Service> {
   const settings = {
     ...settingsOn(world),
     ...{ ...urls, PRICE_FIELD: 'usd', SCHEDULER: 'on', TICK_SEC: '1', TRUSTED_PROXIES: '127.0.0.1' },
     ...{ DIST_ENABLED: 'true', CREDIT_MIN_WEI: String(ETHER / 2000n), CREDIT_MAX_WEI: String((ETHER * 3n) / 2000n) },
     ...{ CREDIT_INTERVAL_SEC: String(INTERVAL_SEC), CREDIT_SLOT_SEC: String(SLOT_SEC) },
+    ...{ ...OUTSIDE_HEAP, NODE_DISABLE_COMPILE_CACHE: '1' },
   }
-  const start = () => startService([process.execPath, LAUNCHER, 'start'], settings)
-  const first = await start()
-  // A process that is stopped at once keeps nothing of what it compiled.
-  await sleep(COMPILED_MS)
-  await first.stop()
-  return start()
+  return startService([process.execPath, ...HEAP, stripped(), 'start'], settings)
+}
+
+/** The main file of what the image holds, made here; the packages are those of this checkout. */
+function stripped(): string {
+  const folder = temporaryDirectory()
+  const words = ['scripts/release/strip.ts', '--into', folder, 'src', 'api']
+  execFileSync(process.execPath, words, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+  for (const name of ['node_modules', 'migrations', 'web', 'package.json'])
+    symlinkSync(join(ROOT, name), join(folder, name))
+  return join(folder, 'src/main.js')
 }
 
 /** A shop window's reads: most ask what is on sale, what there is in all, and for a node or a wallet. */

@@ -16,9 +16,9 @@ export async function serve(script: string, args: readonly string[]): Promise<Se
   return { origin: `http://127.0.0.1:${said}`, ...server }
 }
 
-/** What bin/node-ledger.mjs gives the service. A peer has what its makers start it with. */
-const HEAP = ['--max-semi-space-size=4', '--max-old-space-size=512']
-const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
+/** What the image and bin/node-ledger.mjs give the service. A peer has what its makers start it with. */
+export const HEAP = ['--max-semi-space-size=4', '--max-old-space-size=512']
+export const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 
 /** Starts servers/api.ts on a ledger, with the service's memory, and waits until it listens. Throws with its output when it does not. */
 export async function serveApi(databaseUrl: string, kind: 'plain' | 'memoised'): Promise<Served> {
