@@ -14,6 +14,8 @@ import { type SurveyContext, surveyRange } from './survey/survey.ts'
 export const SURVEY: SurveyRules = { behind: HEADERS_KEPT, blocksMin: 512 }
 /** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
 const RANGE_MAX = 512
+/** Towards the target ranges get shorter, down to this: while the last one is being stored, nothing is left to read. */
+const LAST_RANGE_MIN = 64
 
 /** A block that ranges follow on; null before the first one that is followed. */
 export type Place = Pick<Block, 'number' | 'hash'> | null
@@ -56,8 +58,8 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     const parent = place?.hash ?? (await parentOf(chain, from))
     const surveyed = await surveyFrom(from, parent)
     if (surveyed) return surveyed
-    const to = Math.min(target, from + Math.min(RANGE_MAX, route.readMax - read) - 1, pace.readEnd(from) ?? target)
-    return chain.observe(from, to, parent)
+    const size = Math.min(rangeSize(target - from + 1), route.readMax - read)
+    return chain.observe(from, Math.min(target, from + size - 1, pace.readEnd(from) ?? target), parent)
   }
 
   async function surveyFrom(from: number, parent: Hash | null): Promise<ObservedRange | null> {
@@ -93,6 +95,9 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     },
   }
 }
+
+/** At most half of what is left, so that what remains to be stored in the end is little. */
+const rangeSize = (left: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_MIN, Math.ceil(left / 2)))
 
 /** The block that the first range of a ledger follows on is not stored: the provider is asked for it. Null for that of the first block of all. */
 async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {

@@ -6,7 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainReader } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
+import { readAhead } from '../../src/follower/ahead.ts'
 import { type FollowResult, follow } from '../../src/follower/follow.ts'
+import { createPace } from '../../src/follower/survey/pace.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
@@ -130,4 +132,18 @@ test('the first range of a ledger is held against the block before it, which is 
   } finally {
     await fresh.close()
   }
+})
+
+test('ranges get shorter towards the target, and none is longer than a transaction should take', async () => {
+  const sizes: number[] = []
+  const observe = (from: number, to: number) => {
+    sizes.push(to - from + 1)
+    return { blocks: [{ number: to, hash: '0x' }] }
+  }
+  const { chain } = world.ctx
+  const ctx = { ...world.ctx, chain: { ...chain, observe } as unknown as ChainReader }
+  const route = { target: 2_000, surveyTo: -1, pace: createPace(512), readMax: Number.POSITIVE_INFINITY }
+  const reading = readAhead(ctx, { checkLock: () => {}, outOfTime: () => false }, route)
+  for (let range = await reading.after(null); range; range = await reading.after(range.blocks[0] ?? null));
+  assert.deepEqual(sizes, [512, 512, 488, 244, 122, 64, 58])
 })
