@@ -366,15 +366,17 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION public.webhook_withdrawal()
+CREATE OR REPLACE FUNCTION public.webhook_withdrawals()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  PERFORM webhook_emit('withdrawal.seen', concat_ws(' ', NEW.tx_hash, NEW.log_index, NEW.node_id, NEW.block_hash),
-    jsonb_build_object('nodeId', NEW.node_id::text, 'status', NEW.status, 'amountWei', NEW.amount_wei::text,
-      'toAddress', NEW.to_address, 'txHash', NEW.tx_hash, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash,
-      'createdAt', iso(NEW.created_at)));
+  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', 'withdrawal.seen'])) THEN RETURN NULL; END IF;
+  PERFORM webhook_emit('withdrawal.seen', concat_ws(' ', w.tx_hash, w.log_index, w.node_id, w.block_hash),
+    jsonb_build_object('nodeId', w.node_id::text, 'status', w.status, 'amountWei', w.amount_wei::text,
+      'toAddress', w.to_address, 'txHash', w.tx_hash, 'blockNumber', w.block_number, 'blockHash', w.block_hash,
+      'createdAt', iso(w.created_at)))
+    FROM (SELECT * FROM added ORDER BY id) w;
   RETURN NULL;
 END $function$;
 
@@ -479,11 +481,9 @@ CREATE TABLE blocks (
   number bigint NOT NULL,
   parent_hash hash NOT NULL,
   prevrandao hash NOT NULL,
-  CONSTRAINT blocks_hash_key UNIQUE (hash),
   CONSTRAINT blocks_number_check CHECK ((number >= 0)),
   CONSTRAINT blocks_pkey PRIMARY KEY (number)
 );
-CREATE INDEX blocks_time ON public.blocks USING btree ("time", number);
 
 CREATE TABLE cohort_states (
   block_number bigint NOT NULL,
@@ -880,7 +880,6 @@ CREATE TABLE payments (
   CONSTRAINT payments_check7 CHECK (((state = 'minted'::text) = (node_id IS NOT NULL))),
   CONSTRAINT payments_inner_index_check CHECK ((inner_index >= 0)),
   CONSTRAINT payments_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) DEFERRABLE INITIALLY DEFERRED,
-  CONSTRAINT payments_node_id_key UNIQUE (node_id),
   CONSTRAINT payments_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
   CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'oldWallet'::text, 'recheck'::text, 'refunding'::text, 'contractWallet'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
@@ -892,12 +891,13 @@ CREATE TABLE payments (
 CREATE INDEX payments_block ON public.payments USING btree (block_number);
 CREATE INDEX payments_held ON public.payments USING btree (block_number) WHERE (state = 'held'::text);
 CREATE INDEX payments_held_value ON public.payments USING btree (value_wei) WHERE (state = 'held'::text);
+CREATE UNIQUE INDEX payments_node ON public.payments USING btree (node_id) WHERE (node_id IS NOT NULL);
 CREATE INDEX payments_open ON public.payments USING btree (block_number, tx_index, inner_index) WHERE (state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text]));
 CREATE INDEX payments_outbox ON public.payments USING btree (outbox_id) WHERE (outbox_id IS NOT NULL);
 CREATE INDEX payments_payer ON public.payments USING btree (from_address, id DESC) WHERE (state <> 'ignored'::text);
 CREATE INDEX payments_reason ON public.payments USING btree (reason, id DESC) WHERE (reason IS NOT NULL);
 CREATE INDEX payments_residue ON public.payments USING btree (block_number) WHERE (tx_hash IS NULL);
-CREATE INDEX payments_state ON public.payments USING btree (state, id DESC);
+CREATE INDEX payments_settled ON public.payments USING btree (state, id DESC) WHERE (state <> 'seen'::text);
 CREATE INDEX payments_state_reason ON public.payments USING btree (state, reason, id DESC) WHERE (reason IS NOT NULL);
 CREATE INDEX payments_tier ON public.payments USING btree (tier_id, id DESC) WHERE (tier_id IS NOT NULL);
 CREATE INDEX payments_time ON public.payments USING btree (block_time) WHERE (state <> 'ignored'::text);
@@ -1331,6 +1331,6 @@ CREATE TRIGGER figures_turns_inserted AFTER INSERT ON public.turns REFERENCING N
 CREATE TRIGGER figures_turns_updated AFTER UPDATE ON public.turns REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
 CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
 CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
-CREATE TRIGGER webhook_withdrawal AFTER INSERT ON public.withdrawals FOR EACH ROW EXECUTE FUNCTION webhook_withdrawal();
+CREATE TRIGGER webhook_withdrawals AFTER INSERT ON public.withdrawals REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION webhook_withdrawals();
 CREATE TRIGGER zero_transfers_counted AFTER INSERT ON public.zero_transfers REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION zero_transfers_counted();
 CREATE TRIGGER zero_transfers_uncounted AFTER DELETE ON public.zero_transfers REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION zero_transfers_uncounted();

@@ -72,9 +72,15 @@ export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
  * parent is not stored.
  */
 export async function firstStoredBlockAt(sql: Sql, time: number): Promise<{ block: Block; parent: Block } | null> {
+  // Halves what is left until it is one block: no header has an earlier time than its parent, and none is missing between two.
   const [block] = await sql<Block[]>`
-    SELECT number, hash, parent_hash AS "parentHash", time, prevrandao FROM blocks
-    WHERE time >= ${time} ORDER BY time, number LIMIT 1`
+    WITH RECURSIVE search(low, high) AS (
+      SELECT min(number), max(number) FROM blocks
+      UNION ALL
+      SELECT CASE WHEN b.time < ${time} THEN b.number + 1 ELSE s.low END, CASE WHEN b.time < ${time} THEN s.high ELSE b.number END
+      FROM search s JOIN blocks b ON b.number = (s.low + s.high) / 2 WHERE s.low < s.high)
+    SELECT number, hash, parent_hash AS "parentHash", time, prevrandao FROM search JOIN blocks ON number = low
+    WHERE low = high AND time >= ${time}`
   if (!block) return null
   const parent = await readBlock(sql, block.number - 1)
   return parent && parent.time < time ? { block, parent } : null

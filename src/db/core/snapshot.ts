@@ -21,8 +21,8 @@ export interface Place {
 
 /** The last followed block before a time, from the stored headers; null where they do not reach back so far. */
 export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<Place | null> {
-  // Headers are stored without gaps up to the cursor, so the latest one before the time is the last block before it.
+  // Headers are stored without gaps up to the cursor, and times rise with them, so the latest one before the time is the last block before it.
   const [row] = await sql<Place[]>`
-    SELECT number, hash, time FROM blocks WHERE time < ${time} ORDER BY time DESC, number DESC LIMIT 1`
+    SELECT number, hash, time FROM blocks WHERE time < ${time} ORDER BY number DESC LIMIT 1`
   return row ?? null
 }
