@@ -1,6 +1,7 @@
 // Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log: one that does not
 // decode is a retryable fault, since a provider that garbles once may be right the next time.
-import { decodeEventLog, decodeFunctionData } from 'viem/utils'
+import type { AbiParameter } from 'viem'
+import { concatHex, type DecodeEventLogReturnType, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../../domain/units.ts'
 import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/abi.ts'
@@ -26,26 +27,34 @@ export const ledgerTopics: readonly Hash[] = [
   ...OWNER_ACTS.map((name) => factoryTopics[name]),
 ]
 
-/**
- * Each event alone, by its topic. viem hashes the signatures it is given until one fits: with the whole ABI that took longer than all other
- * work on a log.
- */
-const abiOf = new Map<string | undefined, typeof factoryDecodeAbi>(
+/** An event's parameters in the order of a log's words: those in topics, then those in its data. Each takes one word. */
+interface EventShape {
+  name: string
+  inTopics: number
+  parameters: readonly AbiParameter[]
+}
+
+/** By topic. viem's own decoding of a log hashes the event's signature each time, which takes longer than all other work on it. */
+const shapes = new Map<string | undefined, EventShape>(
   factoryDecodeAbi
     .filter((item) => item.type === 'event')
-    .map((item) => [factoryTopics[item.name], [item] as unknown as typeof factoryDecodeAbi]),
+    .map(({ name, inputs }) => {
+      const inTopics = inputs.filter(({ indexed }) => indexed)
+      const inData = inputs.filter(({ indexed }) => !indexed)
+      return [factoryTopics[name], { name, inTopics: inTopics.length, parameters: [...inTopics, ...inData] }]
+    }),
 )
 
-type Decoded = ReturnType<typeof decode>
+type Decoded = DecodeEventLogReturnType<typeof factoryDecodeAbi>
 
-function decode(log: WireLog) {
+function decode(log: WireLog): Decoded {
   try {
-    return decodeEventLog({
-      abi: abiOf.get(log.topics[0]) ?? [],
-      data: log.data,
-      topics: log.topics as [signature: Hash, ...args: Hash[]],
-      strict: true,
-    })
+    const shape = shapes.get(log.topics[0])
+    if (log.topics.length - 1 !== shape?.inTopics) throw new RangeError('not as many topics as the event has')
+    const words = concatHex([...(log.topics.slice(1) as Hash[]), log.data])
+    const values = decodeAbiParameters(shape.parameters, words)
+    const args = Object.fromEntries(shape.parameters.map(({ name }, index) => [name, values[index]]))
+    return { eventName: shape.name, args } as Decoded
   } catch {
     throw new ChainFault(`a log of the factory in block ${log.blockNumber} does not decode`, { retryable: true })
   }
