@@ -129,9 +129,10 @@ async function findSeed(
   upTo: number,
   fresh: readonly Block[],
 ): Promise<FoundSeed | null> {
-  const kept = await readSeedBlock(ctx.pool, due)
+  const observed = firstFresh(fresh, due)
+  const kept = observed ? null : await readSeedBlock(ctx.pool, due)
   if (kept) return kept.seedBlock > upTo ? null : kept
-  const stored = (await firstStoredBlockAt(ctx.pool, due)) ?? firstFresh(fresh, due)
+  const stored = observed ?? (await firstStoredBlockAt(ctx.pool, due))
   const found = stored ?? (await ctx.chain.firstBlockAt(due, upTo))
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found

@@ -24,7 +24,7 @@ import {
   readUnpaidRefs,
 } from '../db/nodes/nodes.ts'
 import { insertOwnerActs } from '../db/nodes/owner-acts.ts'
-import { insertRounds } from '../db/nodes/rounds.ts'
+import { insertRounds, type StoredTurn } from '../db/nodes/rounds.ts'
 import { insertSeedBlocks, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { countZeroTransfers, insertDust } from '../db/payments/junk.ts'
 import * as payments from '../db/payments/rows.ts'
@@ -36,6 +36,7 @@ import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
 import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../domain/observed.ts'
 import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
+import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -80,44 +81,78 @@ export async function storeRange(
   const { turns, seedBlocks } = await readTurns(ctx, range, { known, changes, expected })
 
   return inTransaction(ctx.pool, async (sql) => {
-    const current = await readCursor(sql, { lock: true })
-    if (current?.hash !== expected?.hash) return null
-    // Without a cursor there is no lock on it: who enters a wallet waits, or is waited for.
-    if (!current) await lockWalletsForReading(sql)
-    if (!wasReadFor(range.watching, await readWatching(sql))) return null
-    if (!current && !(await beginCursor(sql, cursor))) return null
-    // The reconciler may have inserted a node that the ledger lacked.
-    if (range.events.length > 0 && !isDeepStrictEqual(await readCohorts(sql), known)) return null
-    const sorted = await sortNew(sql, range.transfers)
-    // None of these depends on another one, so they are sent together: the database need not wait for us between them.
-    const [detected] = await Promise.all([
-      payments.insertIncomingTransfers(sql, sorted.payments),
+    const begun = await beginRange(sql, range, { expected, known, cursor })
+    if (!begun) return null
+    const { signers, tiers } = begun
+    const sorted = await sortNew(sql, range.transfers, tiers)
+    // None of these depends on another one, so they are sent together: the database need not wait for us between them. The long ones come
+    // last, since after one of them the driver sends no further statement before its answer.
+    const others = Promise.all([
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
       payments.insertOutflows(sql, range.outflows),
-      // Between the headers that are kept there is no hole: the search for a fork goes by them.
-      insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),
       writeFees(sql, cursor.number, range.fees),
       insertSeedBlocks(sql, seedBlocks),
       pruneBlocks(sql, range.isSurveyed ? cursor.number : cursor.number - HEADERS_KEPT),
       range.isSurveyed ? noteSurveyed(sql, cursor.number) : null,
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
+      writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()]),
+      // Between the headers that are kept there is no hole: the search for a fork goes by them.
+      insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),
     ])
-    await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
-    await writeOpenings(sql, range.events)
-    await insertNodes(sql, changes.nodes)
-    await insertOwnershipChanges(sql, changes.transfers)
-    await insertExpulsions(sql, changes.expulsions)
-    await insertRounds(sql, { rounds: changes.rounds, turns, skips: changes.skips })
-    await insertWithdrawals(sql, changes.withdrawals)
-    await insertFailedWithdrawals(sql, range.failedWithdrawals)
-    await insertOwnerActs(sql, changes.ownerActs)
-    await settlePayments(ctx, sql, { range, came: sorted.payments, changes, headBlock })
+    const [detected] = await Promise.all([payments.insertIncomingTransfers(sql, sorted.payments), others])
+    await storeEvents(sql, range, changes, turns)
+    await settlePayments(ctx, sql, { range, came: sorted.payments, changes, headBlock, signers })
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
     return { cursor, detected, minted: changes.nodes.length }
   })
+}
+
+/**
+ * Locks the cursor, or sets the first one. Null where the ledger is no longer what the range was read for. Else the accounts with pending
+ * transactions, and the tiers where transfers came.
+ */
+async function beginRange(
+  sql: Sql,
+  range: ObservedRange,
+  { expected, known, cursor }: { expected: Cursor | null; known: readonly LedgerCohort[]; cursor: Cursor },
+): Promise<{ signers: readonly Address[]; tiers: readonly TierVersion[] } | null> {
+  const current = await readCursor(sql, { lock: true })
+  if (current?.hash !== expected?.hash) return null
+  // Without a cursor there is no lock on it: who enters a wallet waits, or is waited for.
+  if (!current) await lockWalletsForReading(sql)
+  const [watching, cohorts, tiers] = await Promise.all([
+    readWatching(sql),
+    // The reconciler may have inserted a node that the ledger lacked.
+    range.events.length > 0 ? readCohorts(sql) : known,
+    range.transfers.length > 0 ? readTierVersions(sql) : [],
+  ])
+  if (!wasReadFor(range.watching, watching)) return null
+  if (!isDeepStrictEqual(cohorts, known)) return null
+  if (!current && !(await beginCursor(sql, cursor))) return null
+  return { signers: watching.signers, tiers }
+}
+
+/** Stores what the contract's events changed. Cohorts are written before. */
+async function storeEvents(
+  sql: Sql,
+  { events, failedWithdrawals }: ObservedRange,
+  changes: ReplayedChanges,
+  turns: readonly StoredTurn[],
+): Promise<void> {
+  // Each sends its first statement at once, in this order: nodes come before what happened to them, rounds before what they paid was withdrawn.
+  await Promise.all([
+    writeOpenings(sql, events),
+    insertNodes(sql, changes.nodes),
+    insertOwnershipChanges(sql, changes.transfers),
+    insertExpulsions(sql, changes.expulsions),
+    insertRounds(sql, { rounds: changes.rounds, turns, skips: changes.skips }),
+    insertWithdrawals(sql, changes.withdrawals),
+    insertFailedWithdrawals(sql, failedWithdrawals),
+    insertOwnerActs(sql, changes.ownerActs),
+  ])
 }
 
 /** The turns that a range paid with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
@@ -146,9 +181,12 @@ function wasReadFor(read: Watching, now: Watching): boolean {
 }
 
 /** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */
-async function sortNew(sql: Sql, transfers: readonly Transfer[]): Promise<SortedTransfers> {
-  if (transfers.length === 0) return { payments: [], dust: [], zero: [] }
-  const sorted = sortTransfers(transfers, await readTierVersions(sql))
+async function sortNew(
+  sql: Sql,
+  transfers: readonly Transfer[],
+  tiers: readonly TierVersion[],
+): Promise<SortedTransfers> {
+  const sorted = sortTransfers(transfers, tiers)
   const small = [...sorted.dust, ...sorted.zero.filter(({ valueWei }) => valueWei > 0n)]
   if (small.length === 0) return sorted
   const known = new Set(await payments.readPaymentRefs(sql, hashesOf(small)))
@@ -184,13 +222,24 @@ async function settlePayments(
     came: transfers,
     changes,
     headBlock,
-  }: { range: ObservedRange; came: readonly Transfer[]; changes: ReplayedChanges; headBlock: number },
+    signers,
+  }: {
+    range: ObservedRange
+    came: readonly Transfer[]
+    changes: ReplayedChanges
+    headBlock: number
+    signers: readonly Address[]
+  },
 ): Promise<void> {
-  const { settled, foreign } = await recordMined(sql, await usesOfNonces(sql, range), addressesOf(ctx))
+  // Of what was sent to the factory, owners sent most: no intent is theirs. The outbox had stored an intent before it was sent.
+  const senders = new Set([...addressesOf(ctx), ...signers])
+  const used = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
+  const { settled, foreign } = await recordMined(sql, used, addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
-  const came = hashesOf(transfers)
+  // A node may be there before its payment: the payment came back in another block, or someone else minted with its ref.
+  const came = await payments.readRefsOfNodes(sql, hashesOf(transfers))
   const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
   await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
   await alarmOddCohorts(ctx, sql, numbersOf(range.events, 'cohortOpened'))

@@ -8,7 +8,7 @@ import {
   type OwnershipChange,
 } from '../../domain/replay.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
-import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { STORED_WITHDRAWAL } from './answers.ts'
 
 /** Stores minted nodes. `adoptNodes` assigns them to payments. */
@@ -32,10 +32,11 @@ export async function insertOwnershipChanges(sql: Sql, transfers: readonly Owner
   if (transfers.length === 0) return
   await sql`
     INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
-    SELECT "blockNumber", "logIndex", "nodeId", "from", "to", "txHash", "blockHash"
-    FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r("blockNumber" bigint, "logIndex" int,
-      "nodeId" bigint, "from" text, "to" text, "txHash" text, "blockHash" text)
-    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")`
+    SELECT r.* FROM unnest(${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'logIndex')}::int[],
+      ${column(transfers, 'nodeId')}::bigint[], ${column(transfers, 'from')}::text[], ${column(transfers, 'to')}::text[],
+      ${column(transfers, 'txHash')}::text[], ${column(transfers, 'blockHash')}::text[])
+      AS r(block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r.node_id)`
   const owners = [...lastOwners(transfers)].map(([nodeId, owner]) => ({ nodeId, owner }))
   if (owners.length === 0) return
   await sql`
@@ -50,24 +51,28 @@ export async function insertOwnershipChanges(sql: Sql, transfers: readonly Owner
  */
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
-  const rows = jsonRows(withdrawals)
   await insertWithAnswers(
     sql,
     sql`
-    SELECT "nodeId" AS node_id, "amountWei" AS amount_wei, "withdrawnTotalWei" AS withdrawn_total_wei, "to" AS to_address,
-      "txHash" AS tx_hash, "logIndex" AS log_index, 'sent' AS status, to_timestamp("blockTime") AS created_at,
-      "blockNumber" AS block_number, "blockHash" AS block_hash
-    FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "amountWei" numeric,
-      "withdrawnTotalWei" numeric, "to" text, "txHash" text, "logIndex" int, "blockTime" bigint, "blockNumber" bigint,
-      "blockHash" text)
-    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
-    ORDER BY "blockNumber", "logIndex"`,
+    SELECT r.node_id, r.amount_wei, r.withdrawn_total_wei, r.to_address, r.tx_hash, r.log_index, 'sent' AS status,
+      to_timestamp(r.time) AS created_at, r.block_number, r.block_hash
+    FROM unnest(${column(withdrawals, 'nodeId')}::bigint[], ${column(withdrawals, 'amountWei')}::numeric[],
+      ${column(withdrawals, 'withdrawnTotalWei')}::numeric[], ${column(withdrawals, 'to')}::text[],
+      ${column(withdrawals, 'txHash')}::text[], ${column(withdrawals, 'logIndex')}::int[],
+      ${column(withdrawals, 'blockTime')}::bigint[], ${column(withdrawals, 'blockNumber')}::bigint[],
+      ${column(withdrawals, 'blockHash')}::text[])
+      AS r(node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, time, block_number, block_hash)
+    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r.node_id)
+    ORDER BY r.block_number, r.log_index`,
   )
+  const totals = [...Map.groupBy(withdrawals, ({ nodeId }) => nodeId)].map(([nodeId, ofNode]) => ({
+    nodeId,
+    total: ofNode.reduce((most, { withdrawnTotalWei: wei }) => (wei > most ? wei : most), 0n),
+  }))
   await sql`
     UPDATE nodes n SET withdrawn_wei = r.total
-    FROM (SELECT "nodeId", max("withdrawnTotalWei") AS total
-      FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "withdrawnTotalWei" numeric) GROUP BY 1) r
-    WHERE n.node_id = r."nodeId"`
+    FROM unnest(${column(totals, 'nodeId')}::bigint[], ${column(totals, 'total')}::numeric[]) AS r(node_id, total)
+    WHERE n.node_id = r.node_id`
 }
 
 /** Refs of nodes without a payment in these cohorts. */
@@ -134,7 +139,7 @@ async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
     OVERRIDING SYSTEM VALUE
     SELECT w.id, w.node_id, w.amount_wei, w.withdrawn_total_wei, w.to_address, w.tx_hash, w.log_index, w.status, w.created_at,
       w.confirmed_at, w.block_number, w.block_hash, stored.*
-    FROM (SELECT nextval(pg_get_serial_sequence('withdrawals', 'id')) AS id, seen.*, seen.created_at AS confirmed_at FROM (${rows}) seen) w
+    FROM (SELECT nextval((SELECT pg_get_serial_sequence('withdrawals', 'id'))::regclass) AS id, seen.*, seen.created_at AS confirmed_at FROM (${rows}) seen) w
     CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} stored`
 }
 

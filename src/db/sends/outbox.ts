@@ -202,7 +202,8 @@ export async function recordMined(
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
   const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
   const foreign = sent.filter((tx) => signers.includes(tx.sender) && !known.has(tx.txHash))
-  await sql`
+  if (foreign.length > 0)
+    await sql`
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,
       value_wei, to_address)
     SELECT 'foreign', sender, nonce, '{}', "gasUsed", 'displaced', "blockNumber", "blockHash", "txHash", "gasUsed", "feeWei",
