@@ -2,6 +2,8 @@
 // Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { toFunctionSelector } from 'viem'
+import { factoryAbi } from '../src/chain/factory/abi.ts'
 import { createEmptyDatabase } from '../test/support/postgres.ts'
 import { ETHER, startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
@@ -30,6 +32,8 @@ const PRICE_WEI = ETHER / 100n
 /** As bench/servers/counting.ts tells. */
 interface Bill {
   calls: Record<string, number>
+  /** The same calls, by method and what each is for. */
+  purposes: Record<string, number>
   requests: number
   bytes: number
 }
@@ -41,10 +45,8 @@ export const bill: Bench = {
   run: async (options) => {
     const missing = await installPeers(options.progress)
     if (missing !== null) return [notMeasured('bill', missing)]
-    // One after the other: on few cores the two would slow each other down.
-    const rows: Row[] = []
-    for (const shape of SHAPES) rows.push(...(await measure(shape, options)))
-    return rows
+    // At the same time: they count, and time nothing.
+    return (await Promise.all(SHAPES.map((shape) => measure(shape, options)))).flat()
   },
 }
 
@@ -106,12 +108,16 @@ async function billsOf<Name extends string>(providers: Record<Name, Served>): Pr
 }
 
 function dayOf(before: Bill, after: Bill, times: number): Bill {
-  const calls = Object.entries(after.calls).map(([method, count]) => [
-    method,
-    (count - (before.calls[method] ?? 0)) * times,
-  ])
+  const counts = (kind: 'calls' | 'purposes') => {
+    const grown = Object.entries(after[kind]).map(([name, count]) => [
+      name,
+      (count - (before[kind][name] ?? 0)) * times,
+    ])
+    return Object.fromEntries(grown.filter(([, count]) => Number(count) > 0))
+  }
   return {
-    calls: Object.fromEntries(calls.filter(([, count]) => Number(count) > 0)),
+    calls: counts('calls'),
+    purposes: counts('purposes'),
     requests: (after.requests - before.requests) * times,
     bytes: (after.bytes - before.bytes) * times,
   }
@@ -128,6 +134,7 @@ function rowsOf({ name, blockSec }: Shape, bills: Bills, progress: BenchOptions[
     const each = Object.entries(calls).map(([method, count]) => `${method} ${shown(count)}`)
     progress(`${name}, ${who}: ${each.join(', ')}`)
   }
+  progress(`${name}, ours a tick: ${tickOf(bills.ours).join(', ')}`)
   const blocks = DAY_SEC / blockSec
   const perTick = (countOf(bills.ours) - blocks) / (DAY_SEC / TICK_SEC)
   return [
@@ -141,6 +148,17 @@ function rowsOf({ name, blockSec }: Shape, bills: Bills, progress: BenchOptions[
     ),
     ...against(`${name}: on the wire`, 'MB', bills, ({ bytes }) => bytes / 1e6),
   ]
+}
+
+const VIEWS = new Map<string, string>(
+  factoryAbi.flatMap((item) => (item.type === 'function' ? [[toFunctionSelector(item), item.name]] : [])),
+)
+
+/** The calls of a tick, by what they are for. */
+function tickOf({ purposes }: Bill): string[] {
+  const named = (purpose: string) => purpose.replace(/0x[0-9a-f]{8}$/, (selector) => VIEWS.get(selector) ?? selector)
+  const ticks = DAY_SEC / TICK_SEC
+  return Object.entries(purposes).map(([purpose, count]) => `${named(purpose)} ${(count / ticks).toFixed(1)}`)
 }
 
 /** A row for each peer; the goal is Ponder's, the loop is there for scale. */

@@ -28,6 +28,7 @@ interface Block {
 
 const [origin = '', perBlock = '0'] = process.argv.slice(2)
 const calls: Record<string, number> = {}
+const purposes: Record<string, number> = {}
 let requests = 0
 let bytes = 0
 const packed = promisify(gzip)
@@ -36,11 +37,15 @@ const server = createServer((request, response) => {
   const parts: Buffer[] = []
   request.on('data', (part: Buffer) => parts.push(part))
   request.on('end', async () => {
-    if (request.method === 'GET') return void response.end(JSON.stringify({ calls, requests, bytes }))
+    if (request.method === 'GET') return void response.end(JSON.stringify({ calls, purposes, requests, bytes }))
     const body = Buffer.concat(parts)
     const asked = JSON.parse(body.toString()) as Call | Call[]
     requests++
-    for (const { method } of [asked].flat()) calls[method] = (calls[method] ?? 0) + 1
+    for (const call of [asked].flat()) {
+      calls[call.method] = (calls[call.method] ?? 0) + 1
+      const purpose = purposeOf(call)
+      purposes[purpose] = (purposes[purpose] ?? 0) + 1
+    }
     const answer = await fetch(origin, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
     const replies = (await answer.json()) as Reply | Reply[]
     for (const [index, reply] of [replies].flat().entries()) dress([asked].flat()[index], reply)
@@ -55,6 +60,22 @@ const server = createServer((request, response) => {
 })
 server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`))
 process.once('SIGTERM', () => process.exit())
+
+/** What a call is for, as far as its parameters show: which block, whose balance, which view of the factory (by its selector). */
+function purposeOf({ method, params = [] }: Call): string {
+  const [first, second] = params as [unknown, unknown]
+  const { to, data, blockHash } = (first ?? {}) as { to?: string; data?: string; blockHash?: string }
+  const place = typeof first === 'string' && first.startsWith('0x') ? 'number' : first
+  const parts: Record<string, unknown[]> = {
+    eth_getBlockByNumber: [place, second === true ? 'in full' : 'header'],
+    eth_getBlockByHash: [second === true ? 'in full' : 'header'],
+    eth_getLogs: [blockHash ? 'of a block' : 'of a range'],
+    eth_getBalance: [first],
+    eth_getProof: [first],
+    eth_call: [to ? String(data).slice(0, 10) : 'without a contract'],
+  }
+  return [method, ...(parts[method] ?? [])].join(' ')
+}
 
 /** Makes a block of the chain one of a busy chain; leaves all else as it is. */
 function dress(call: Call | undefined, { result }: Reply): void {
