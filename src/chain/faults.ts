@@ -19,6 +19,14 @@ export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
+/** The blocks that a provider has do not follow on the block that they were asked for after: the chain has another one there by now. */
+export class PartedFault extends ChainFault {
+  constructor(message: string) {
+    super(message, { retryable: true })
+    this.name = 'PartedFault'
+  }
+}
+
 /** A provider's JSON-RPC error, its text shortened. */
 export interface RpcError {
   code: number

@@ -37,6 +37,26 @@ export interface StateReader {
    * more, two must tell it.
    */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
+  /** Many readings of that very block for the price of one; null where they cannot be had like this, and each has to be asked for. */
+  snapshot(at: BlockRef, accounts: readonly Address[]): Promise<StateSnapshot | null>
+}
+
+/** What one call tells of the state after one very block. */
+export interface StateSnapshot {
+  at: BlockRef
+  /** As the chain's own code is told it. */
+  chainId: number
+  /** Of the accounts that were named, and of the factory. */
+  balances: ReadonlyMap<Address, bigint>
+  /** Null where the factory does not answer, as before it was deployed. */
+  figures: FactoryFigures | null
+}
+
+/** The factory's figures, all at one block. */
+export interface FactoryFigures {
+  counters: ChainCounters
+  budget: MinterBudget
+  bounds: CreditBounds
 }
 
 /** What the state after a block has of an account. */

@@ -1,19 +1,21 @@
 // Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
-import { ChainFault, orNull } from '../chain/faults.ts'
+import { ChainFault, orNull, PartedFault } from '../chain/faults.ts'
+import type { StateSnapshot } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
-import type { Block } from '../domain/observed.ts'
+import type { Block, ObservedRange } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import type {
-  ChainRead,
-  FactoryRead,
-  FollowRules,
-  LedgerDb,
-  Logging,
-  RuledBy,
-  RunLimits,
-  ServiceAccounts,
+import {
+  addressesOf,
+  type ChainRead,
+  type FactoryRead,
+  type FollowRules,
+  type LedgerDb,
+  type Logging,
+  type RuledBy,
+  type RunLimits,
+  type ServiceAccounts,
 } from '../passes/context.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
 import {
@@ -21,6 +23,7 @@ import {
   assertNotHalted,
   assertNotPastFinalized,
   assertNotTooDeep,
+  assertOwnChain,
   assertSameHistory,
   clearHaltIfHealthy,
   HaltFault,
@@ -31,6 +34,8 @@ import { createPace, type Pace } from './survey/pace.ts'
 
 /** Times that a run which others overtook follows on to where they are; the next run does the rest. */
 const OVERTAKEN_MAX = 3
+/** So few new blocks are read at once, and say themselves whether they follow on the cursor. */
+const NEAR_MAX = 64
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
@@ -43,6 +48,8 @@ export interface FollowResult {
   cursor: Cursor | null
   detected: number
   minted: number
+  /** Of the ledger's block now; null where this run stored none, or no snapshot is to be had. */
+  snapshot: StateSnapshot | null
 }
 
 /** Where a run ends, unless it is at the provider's head. */
@@ -74,20 +81,43 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
 async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
   const head = await ctx.chain.head()
-  const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
-  result.cursor = await canonicalCursor(ctx, head)
+  const cursor = await readCursor(ctx.pool)
+  const result: FollowResult = {
+    ...{ fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0, snapshot: null },
+  }
+  const asked = { ...options, isOwnChain: halt !== null || !isJustAhead(ctx, head, cursor) }
+  if (asked.isOwnChain) await placeCursor(ctx, head, result)
+  try {
+    await storeUpTo(ctx, run, asked, result)
+  } catch (error) {
+    if (!(error instanceof PartedFault) || asked.isOwnChain) throw error
+    await placeCursor(ctx, head, result)
+    await storeUpTo(ctx, run, { ...options, isOwnChain: true }, result)
+  }
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
-  await storeUpTo(ctx, run, options, result)
   // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
     const later = await ctx.chain.head()
     // A provider that lags shows nothing new, however often it is asked.
     if (later.number <= result.head.number) break
     result.head = later
-    result.cursor = await canonicalCursor(ctx, later)
-    await storeUpTo(ctx, run, options, result)
+    await placeCursor(ctx, later, result)
+    await storeUpTo(ctx, run, { ...options, isOwnChain: true }, result)
   }
-  return result
+  // Another instance has stored on, or taken back what was read.
+  return result.snapshot?.at.hash === result.cursor?.hash ? result : { ...result, snapshot: null }
+}
+
+/** True where the next blocks are read at once: they name their parents, and a snapshot of the last one, or the provider, the chain's id. */
+function isJustAhead({ rules }: RuledBy<FollowRules>, head: Block, cursor: Cursor | null): boolean {
+  const ahead = cursor ? head.number - cursor.number : 0
+  return ahead > 0 && ahead < Math.min(NEAR_MAX, (rules.survey ?? SURVEY).blocksMin)
+}
+
+/** Asks whether the provider is on the ledger's chain and has its block; takes the ledger back where the two have parted. */
+async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult): Promise<void> {
+  await assertOwnChain(ctx)
+  result.cursor = await canonicalCursor(ctx, head)
 }
 
 const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && cursor.number > head.number
@@ -96,15 +126,21 @@ const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && curso
 async function storeUpTo(
   ctx: FollowContext,
   run: RunLimits,
-  options: FollowOptions,
+  { isOwnChain, ...options }: FollowOptions & { isOwnChain: boolean },
   result: FollowResult,
 ): Promise<void> {
   const { head } = result
-  const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, await routeOf(ctx, options, result))
+  const route = await routeOf(ctx, options, result)
+  const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, route)
+  let isSure = isOwnChain
   try {
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
       reading.beginAfter(range)
+      const snapshot = await snapshotAfter(ctx, range, route.target)
+      // Nothing of another chain is stored: blocks that follow on the ledger's may be those of a chain that has split from it.
+      if (snapshot || !isSure) await assertOwnChain(ctx, snapshot?.chainId)
+      isSure = true
       const stored = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
       if (!stored) {
@@ -115,12 +151,24 @@ async function storeUpTo(
       result.fromBlock ??= result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
       result.toBlock = stored.cursor.number
       result.cursor = stored.cursor
+      result.snapshot = snapshot
       result.detected += stored.detected
       result.minted += stored.minted
     }
   } finally {
     await reading.end()
   }
+}
+
+/** What is known of the state after the last block of a run, before the range is stored. Null after the ranges before that one. */
+async function snapshotAfter(
+  ctx: ChainRead & ServiceAccounts,
+  { blocks, watching }: ObservedRange,
+  target: number,
+): Promise<StateSnapshot | null> {
+  const last = blocks.at(-1)
+  if (last?.number !== target) return null
+  return ctx.chain.snapshot(last, [...watching.wallets.map(({ wallet }) => wallet), ...addressesOf(ctx)])
 }
 
 /** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that no header of those blocks is kept. */

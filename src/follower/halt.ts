@@ -78,15 +78,18 @@ export async function askOthers<T>(
 }
 
 /** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
-export async function assertNotHalted(ctx: LedgerDb & ChainRead): Promise<HaltState | null> {
+export async function assertNotHalted(ctx: LedgerDb): Promise<HaltState | null> {
   const halt = await readHalt(ctx.pool)
   if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
-  const identity = await readIdentity(ctx)
-  if (identity) {
-    const chainId = await ctx.chain.chainId()
-    if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
-  }
   return halt
+}
+
+/** Throws the halt of another chain. `said` is the id that a snapshot told; without one the provider is asked. */
+export async function assertOwnChain(ctx: LedgerDb & ChainRead, said?: number): Promise<void> {
+  const identity = await readIdentity(ctx)
+  if (!identity) return
+  const chainId = said ?? (await ctx.chain.chainId())
+  if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
 }
 
 /** Withdraws an unsealed halt, where the provider's head stands on what the ledger followed. */

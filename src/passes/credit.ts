@@ -11,6 +11,7 @@ import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
 import { follow } from '../follower/follow.ts'
+import { withSnapshot } from '../follower/known-state.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -67,8 +68,9 @@ async function rest(ctx: CreditContext, headBlock: number | null): Promise<Credi
   return { ...outcome({ reason: 'nothingDue' }), signer }
 }
 
-async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
-  const { cursor, head } = await follow(ctx, run)
+async function creditOnce(given: CreditContext, run: Run): Promise<CreditOutcome> {
+  const { cursor, head, snapshot } = await follow(given, run)
+  const ctx = withSnapshot(given, snapshot)
   if (!cursor) return outcome({ reason: 'nothingDue' })
   const due = (await readCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)

@@ -4,6 +4,7 @@ import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
+import { accountsAt, withSnapshot } from '../follower/known-state.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
   ChainRead,
@@ -39,10 +40,11 @@ export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => 
   return async () => (await run()) ?? notRun()
 }
 
-async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
+async function payments(given: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
   const started = performance.now()
-  const followed = await follow(ctx, run)
-  const { cursor } = followed
+  const followed = await follow(given, run)
+  const { cursor, snapshot } = followed
+  const ctx = withSnapshot(given, snapshot)
   let held: number | null = null
   let reconciled: number | null = null
   let signer: SignerAnswer = null
@@ -57,7 +59,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     const judged = await judge(ctx, cursor, settled, run)
     held += judged.held
     if (judged.failed > 0) run.reportFault(`${judged.failed} payments could not be judged: the log says which, and why`)
-    await watchFunds(ctx)
+    await watchFunds({ ...ctx, ...accountsAt(ctx, snapshot) })
     if (ctx.minter && cursor.number === followed.head.number) {
       const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, settled)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)

@@ -28,6 +28,15 @@ const lines = async (world: World, action: string) =>
 const on = (world: World, chain: Partial<PassContext['chain']>) =>
   world.instance({ chain: { ...world.ctx.chain, ...chain } })
 
+/** An instance whose provider has the ledger's blocks, and says that they are another chain's. */
+const elsewhere = (world: World) => on(world, { chainId: async () => 1, snapshot: saysElsewhere(world) })
+const saysElsewhere =
+  ({ ctx }: World): PassContext['chain']['snapshot'] =>
+  async (...asked) => {
+    const snapshot = await ctx.chain.snapshot(...asked)
+    return snapshot && { ...snapshot, chainId: 1 }
+  }
+
 /** As if the halt had been seen for longer than a passing lie lasts. */
 const olden = (world: World) => world.pool`
   UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
@@ -38,7 +47,7 @@ inWorld(
     await world.pay(5, BASIC)
     await world.chain.mine()
     const before = { ...(await fingerprint(world)), audit: '' }
-    const wrong = on(world, { chainId: async () => 1 })
+    const wrong = elsewhere(world)
     const outcome = await wrong.payments()
     // A halted run counts what waits, and says of the rest that it was not counted.
     assert.deepEqual([outcome.ran, outcome.fromBlock, outcome.detected, outcome.pending], [true, null, null, 0])
@@ -54,11 +63,31 @@ inWorld(
 )
 
 inWorld(
+  'blocks that follow on the ledger’s are not stored before their chain is known to be its own',
+  async (world) => {
+    await world.chain.mine()
+    const before = { ...(await fingerprint(world)), audit: '' }
+    const split = { chainId: () => assert.fail('the snapshot says it'), snapshot: saysElsewhere(world) }
+    await on(world, split).payments()
+    assert.equal(await halted(world), 'otherChain')
+    assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, before)
+    await world.payments()
+    assert.equal(await halted(world), null)
+    await world.chain.mine()
+    const known = { ...(await fingerprint(world)), audit: '' }
+    // Without a snapshot the provider is asked.
+    await on(world, { chainId: async () => 1, snapshot: async () => null }).payments()
+    assert.equal(await halted(world), 'otherChain')
+    assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, known)
+  },
+)
+
+inWorld(
   'a halt that comes and goes is told once, and its end once it has stayed away; the next one is told again',
   async (world) => {
     const told = () =>
       Promise.all(['halted', 'haltedAgain', 'haltLifted', 'haltWithdrawn'].map((act) => lines(world, act)))
-    const wrong = on(world, { chainId: async () => 1 })
+    const wrong = elsewhere(world)
     for (let i = 0; i < 3; i++) {
       await wrong.payments()
       await wrong.credit()
@@ -79,7 +108,7 @@ inWorld(
 )
 
 inWorld('a halt is not sealed for having been seen often at once, nor for having been seen long ago', async (world) => {
-  const wrong = on(world, { chainId: async () => 1 })
+  const wrong = elsewhere(world)
   for (let i = 0; i < 8; i++) await wrong.payments()
   await world.payments()
   assert.equal(await halted(world), null)
@@ -99,7 +128,7 @@ inWorld('a final block of a provider that the ledger never followed is not noted
 })
 
 inWorld('a halt that was sealed during a look is not withdrawn by that look', async (world) => {
-  const wrong = on(world, { chainId: async () => 1 })
+  const wrong = elsewhere(world)
   await wrong.payments()
   const looks = on(world, {
     head: async () => {
@@ -115,7 +144,7 @@ inWorld('a halt that was sealed during a look is not withdrawn by that look', as
 })
 
 inWorld('a provider that lags behind the ledger has no word on whether all is well again', async (world) => {
-  await on(world, { chainId: async () => 1 }).payments()
+  await elsewhere(world).payments()
   const cursor = Number((await world.chain.block()).number)
   const lags = on(world, { head: async () => (await world.ctx.chain.block(cursor - 2)) ?? assert.fail('no block') })
   await lags.payments()
@@ -133,7 +162,7 @@ inWorld(
     assert.ok(final && final.number > 0)
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()
-    const wrong = on(world, { chainId: async () => 1 })
+    const wrong = elsewhere(world)
     await wrong.payments()
     await olden(world)
     await wrong.payments()

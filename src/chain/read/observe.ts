@@ -5,6 +5,7 @@ import { FEE_BLOCKS } from '../../domain/fees.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
+import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads, Trim } from '../rpc/rpc.ts'
@@ -189,8 +190,10 @@ function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
 function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
   let expected = parent
   for (const [index, { header: head }] of blocks.entries()) {
-    if (expected !== null && head.parentHash !== expected)
+    if (expected !== null && head.parentHash !== expected) {
+      if (index === 0) throw new PartedFault(`block ${head.number} does not follow on ${expected}`)
       throwRetryable(`block ${head.number} does not follow on its parent`)
+    }
     expected = blocks[index + 1]?.header.number === head.number + 1 ? head.hash : null
   }
 }

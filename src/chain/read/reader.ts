@@ -3,7 +3,7 @@
 // is a ChainFault.
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import { ChainFault, RpcFault } from '../faults.ts'
+import { ChainFault, PartedFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
 import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
@@ -83,6 +83,8 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
       try {
         return await observer.observe(from, to, parent, watching)
       } catch (error) {
+        // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
+        if (error instanceof PartedFault && (await blockAt(from - 1))?.hash !== parent) throw error
         if (!isContradiction(error) || !rpc.passOverFirst()) throw error
       }
     }
@@ -143,7 +145,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     transaction: (txHash) => readTransaction(rpc, txHash),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
-    ...stateThrough(rpc),
+    ...stateThrough(rpc, watched.factory),
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
 
     providers: [],
