@@ -64,6 +64,14 @@ export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
   return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
 }
 
+/** The offer by what the followed blocks show alone, without a provider's word; null where they show no base fee. */
+export function feesSeen(seen: readonly BlockFees[], rules: FeeRules): Fees | null {
+  const baseFeeWei = seen.at(-1)?.baseFeeWei ?? null
+  if (baseFeeWei === null) return null
+  const tipWei = greatest(seen.map((block) => block.tipWei)) ?? TIP_LEAST_WEI
+  return offerFees({ baseFeeWei, tipWei }, feeLimits(seen, rules))
+}
+
 function atMost(value: bigint, limit: bigint | null | undefined): bigint {
   return limit != null && value > limit ? limit : value
 }

@@ -191,7 +191,7 @@ test('a cover says when the chain was asked, however late and however often it i
   const clocks = { clock: () => time.now, wallClock: () => time.wall }
   const readings = createReadings({ rpc, factory: stage.factory, distributor: null, budgetMs: AMPLE_MS, ...clocks })
   provider.rule = ({ method }) => {
-    if (method === 'eth_blockNumber') time.wall += 200
+    if (method === 'eth_getBlockByNumber') time.wall += 200
     return undefined
   }
   assert.equal((await readings.cover())?.checkedAt, WALL_MS)

@@ -43,8 +43,18 @@ interface SeenBlock extends LoggedBlock {
   carriers: Carrier[]
 }
 
+/** A range of blocks to observe. */
+export interface RangeRequest {
+  from: number
+  to: number
+  parent: Hash | null
+  watching?: Watching | undefined
+  /** Block `to` in full, where it was read as the head just now. */
+  head?: unknown
+}
+
 export interface Observer {
-  observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
+  observe(range: RangeRequest): Promise<ObservedRange>
   /**
    * Single blocks, ascending, with the logs that were read of them. The fees of none are told. Parents are checked where they are among them.
    */
@@ -60,13 +70,15 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
     return { factory: built.factory, wallets: watching.wallets, signers }
   }
 
-  async function fetch(watched: WatchedAddresses, numbers: readonly number[], { ranged, feesFrom }: Reading) {
+  async function fetch(watched: WatchedAddresses, numbers: readonly number[], { ranged, feesFrom, head }: Reading) {
     const sight = { concerns: concernOf(watched), bloomCheck, ranged }
     const isOurs = memberOf(watched.signers)
     const see = (answer: unknown, number: number) =>
       seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
     const trim = createTrim([watched.factory, ...addressesOf(watched.wallets), ...watched.signers])
-    return fetchBlocks(rpc, { numbers, feesFrom, trim }, see)
+    const asked = head === undefined ? numbers : numbers.slice(0, -1)
+    const blocks = await fetchBlocks(rpc, { numbers: asked, feesFrom, trim }, see)
+    return head === undefined ? blocks : [...blocks, see(head, numbers.at(-1) as number)]
   }
 
   /** Reads what else the blocks say, and puts it together. */
@@ -80,12 +92,12 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
   }
 
   return {
-    async observe(from, to, parent, watching = built) {
+    async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-      const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1 })
+      const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
       if (parent !== null && ranged?.size === 0) await spareQuiet(rpc, { watched, roots }, blocks, parent)
@@ -110,6 +122,8 @@ interface Reading {
   ranged: ReadonlyMap<Hash, WireLog[]> | null
   /** The first block whose fees are told. */
   feesFrom: number
+  /** The last of the blocks, where it was read before. */
+  head?: unknown
 }
 
 async function fetchBlocks(

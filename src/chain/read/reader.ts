@@ -1,7 +1,6 @@
-// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never cache a
-// head or a block (a stale one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure
-// is a ChainFault.
-import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never answer a head or a block from memory (a stale
+// one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure is a ChainFault.
+import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { ChainFault, PartedFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
@@ -9,7 +8,7 @@ import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { RangeRefused } from './logs/block-logs.ts'
-import { createObserver } from './observe.ts'
+import { createObserver, type RangeRequest } from './observe.ts'
 import { agreedState, stateThrough } from './state/state.ts'
 import { firstBlockAt } from './survey/first-block.ts'
 import { createSurveyReader } from './survey/reader.ts'
@@ -21,6 +20,9 @@ const SPAN_START = 32
 const SPAN_MAX = 512
 /** A range that took longer than this makes the next ones shorter. */
 const SPAN_TARGET_MS = 8_000
+
+/** The time for which a head is as good as asked for by its number. */
+const HEAD_MS = 5_000
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs`: for the trace of a block. */
 export function createChainReader(
@@ -47,25 +49,18 @@ export function createChainReader(
   }
 }
 
-/** A range of blocks to observe. */
-interface RangeRequest {
-  from: number
-  to: number
-  parent: Hash | null
-  watching: Watching | undefined
-}
-
 function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
   const observer = createObserver(rpc, watched)
   let span = SPAN_START
 
-  async function blockAt(tag: number | 'latest'): Promise<Block | null> {
-    const position = typeof tag === 'number' ? toQuantity(tag) : tag
-    const answer = await rpc.request('eth_getBlockByNumber', [position, false], { accept: (block) => block !== null })
+  const heads = createHeads(rpc)
+
+  async function blockAt(number: number): Promise<Block | null> {
+    const answer = await askBlock(rpc, toQuantity(number), false)
     if (answer == null) return null
     const block = toBlock(header(answer))
-    if (typeof tag === 'number' && block.number !== tag) {
-      throw new ChainFault(`asked for block ${tag}, got ${block.number}`, { retryable: true })
+    if (block.number !== number) {
+      throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
     }
     return block
   }
@@ -77,12 +72,18 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
   }
 
   /** A range, from another provider where the answers of the first contradict each other, or the chain. */
-  async function observeBelievable({ from, to, parent, watching }: RangeRequest): Promise<ObservedRange> {
-    // Each round drops one provider, so this ends after as many rounds as there are.
+  async function observeBelievable(range: RangeRequest): Promise<ObservedRange> {
+    const { from, to, parent } = range
+    let head = heads.take(to)
+    // Each round drops the head that was read before, or one provider, so this ends after as many rounds as there are, and one.
     for (;;) {
       try {
-        return await observer.observe(from, to, parent, watching)
+        return await observer.observe({ ...range, head })
       } catch (error) {
+        // The chain may have gone another way since.
+        const isStale = head !== undefined && isContradiction(error)
+        head = undefined
+        if (isStale) continue
         // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
         if (error instanceof PartedFault && (await blockAt(from - 1))?.hash !== parent) throw error
         if (!isContradiction(error) || !rpc.passOverFirst()) throw error
@@ -108,9 +109,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
 
     async head() {
       await rpc.passOverLaggards()
-      const head = await blockAt('latest')
-      if (!head) throw new ChainFault('the provider has no latest block', { retryable: true })
-      return head
+      return heads.read()
     },
 
     async finalized() {
@@ -149,6 +148,39 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
 
     providers: [],
+  }
+}
+
+const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
+  rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
+
+/**
+ * The provider's head. In full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
+ * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.
+ */
+function createHeads(rpc: RpcReads) {
+  let inFull = false
+  let newest = -1
+  let kept: { number: number; answer: unknown; readAt: number } | null = null
+  return {
+    async read(): Promise<Block> {
+      if (kept) inFull = false
+      kept = null
+      const answer = await askBlock(rpc, 'latest', inFull)
+      if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
+      const block = toBlock(header(answer))
+      newest = block.number
+      if (inFull) kept = { number: newest, answer, readAt: performance.now() }
+      return block
+    },
+    /** Hands out the head that was read just now, once, to the range that ends with it. */
+    take(to: number): unknown {
+      if (to !== newest) return undefined
+      inFull = true
+      const given = kept && performance.now() - kept.readAt < HEAD_MS ? kept.answer : undefined
+      kept = null
+      return given
+    },
   }
 }
 

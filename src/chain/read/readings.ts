@@ -6,10 +6,11 @@ import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
 import type { Readings } from '../port.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
-import { count, quantity, toQuantity } from '../rpc/wire.ts'
+import { header, quantity, toQuantity } from '../rpc/wire.ts'
 import { createBuyerReading } from './buyer.ts'
 import { readView, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
+import { createSnapshots } from './state/snapshot.ts'
 
 /** The time that one read may add to the answer it is part of. */
 const BUDGET_MS = 300
@@ -63,6 +64,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   }
 
   const nodes = memory<NodeReading | null>(NODE_MS, clock)
+  const readCover = createCoverReading(rpc, factory)
   const cover = memory<Cover>(COVER_MS, clock)
   const balance = memory<bigint>(STATE_MS, clock)
   const paused = memory<boolean>(STATE_MS, clock)
@@ -86,7 +88,7 @@ export function createReadings(options: ReadingsOptions): Readings {
     cover: () =>
       cover('', () => {
         const checkedAt = wallClock()
-        return attempt(async (timeoutMs) => ({ ...(await readCover(rpc, factory, once(timeoutMs))), checkedAt }))
+        return attempt(async (timeoutMs) => ({ ...(await readCover(once(timeoutMs))), checkedAt }))
       }),
 
     async distributorBalanceWei() {
@@ -127,21 +129,29 @@ function memory<T>(ageMaxMs: number, clock: () => number) {
 /** One attempt only: a second does not fit into the budget, and the next caller goes to the next provider. */
 const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
 
-/** Balance, debt and solvency, all at the one block that was the head. */
-async function readCover(rpc: Rpc, factory: Address, read: ReadOptions): Promise<Omit<Cover, 'checkedAt'>> {
-  const blockNumber = count(await rpc.request('eth_blockNumber', [], read), 'block number')
-  const [balance, outstanding, isSolvent] = await rpc.requestAll(
-    [
-      { method: 'eth_getBalance', params: [factory, toQuantity(blockNumber)] },
-      viewCall(factory, blockNumber, 'outstanding', []),
-      viewCall(factory, blockNumber, 'isSolvent', []),
-    ],
-    read,
-  )
-  return {
-    contractBalanceWei: wei(quantity(balance, 'balance')),
-    outstandingWei: wei(readView('outstanding', outstanding)),
-    isSolvent: readView('isSolvent', isSolvent),
-    blockNumber,
+/** Reads balance, debt and solvency, all at the one block that is the head: by one call, or where that cannot be had by one for each. */
+function createCoverReading(rpc: Rpc, factory: Address): (read: ReadOptions) => Promise<Omit<Cover, 'checkedAt'>> {
+  const snapshot = createSnapshots(rpc, factory)
+  return async (read) => {
+    const { number: blockNumber, hash } = header(await rpc.request('eth_getBlockByNumber', ['latest', false], read))
+    const counters = (await snapshot({ number: blockNumber, hash }, []))?.figures?.counters
+    if (counters) {
+      const { contractBalanceWei, outstandingWei, isSolvent } = counters
+      return { contractBalanceWei, outstandingWei, isSolvent, blockNumber }
+    }
+    const [balance, outstanding, isSolvent] = await rpc.requestAll(
+      [
+        { method: 'eth_getBalance', params: [factory, toQuantity(blockNumber)] },
+        viewCall(factory, blockNumber, 'outstanding', []),
+        viewCall(factory, blockNumber, 'isSolvent', []),
+      ],
+      read,
+    )
+    return {
+      contractBalanceWei: wei(quantity(balance, 'balance')),
+      outstandingWei: wei(readView('outstanding', outstanding)),
+      isSolvent: readView('isSolvent', isSolvent),
+      blockNumber,
+    }
   }
 }

@@ -1,10 +1,15 @@
 // The gas fees that our transactions would offer now. It cannot send.
 import type { AccountReader } from '../../chain/port.ts'
 import { readFees } from '../../db/sends/fees.ts'
-import { type FeeRules, type Fees, feeLimits } from '../../domain/fees.ts'
+import { type FeeRules, type Fees, feeLimits, feesSeen } from '../../domain/fees.ts'
 import type { LedgerDb, RuledBy } from '../context.ts'
 
 /** Asks the provider, and believes it within what followed blocks show and the operator allows. */
 export async function feesNow(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
   return account.fees(feeLimits(await readFees(ctx.pool), ctx.rules))
+}
+
+/** What a transaction would offer, as far as it is about having enough: by the followed blocks, or else as the provider says. */
+export async function feesToHave(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
+  return feesSeen(await readFees(ctx.pool), ctx.rules) ?? (await feesNow(ctx, account))
 }

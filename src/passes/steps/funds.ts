@@ -10,7 +10,7 @@ import type { FeeRules } from '../../domain/fees.ts'
 import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
-import { feesNow } from './fees.ts'
+import { feesToHave } from './fees.ts'
 
 /** Balances last for many transactions when they are said to be low. */
 const EVERY_SEC = 300
@@ -48,7 +48,7 @@ async function lookAtBoth(ctx: FundsContext): Promise<void> {
   const { minter, distributor, rules } = ctx
   const either = minter ?? distributor
   if (!either) return
-  const { maxFeeWei } = await feesNow(ctx, either)
+  const { maxFeeWei } = await feesToHave(ctx, either)
   if (minter) {
     const waitingGas = await readWaitingMintGas(ctx.pool)
     await lookAt(ctx, 'minter', minter, { maxFeeWei, waitingGas, nextRoundWei: 0n })
