@@ -1,9 +1,20 @@
 // The chain as the passes and the routes see it, as types alone: the real chain and the simulation's model both implement these. Every
 // method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is null only where the docstring says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
-import type { Block, FactoryEvent, ObservedRange, Watching } from '../domain/observed.ts'
+import type {
+  Block,
+  ChainCounters,
+  CreditBounds,
+  FactoryEvent,
+  MinterBudget,
+  ObservedRange,
+  StateSnapshot,
+  Watching,
+} from '../domain/observed.ts'
 import type { PayerCode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+
+export type { ChainCounters, CreditBounds, FactoryFigures, MinterBudget, StateSnapshot } from '../domain/observed.ts'
 
 /** The addresses that a deployment watches. Wallets and signer accounts of the ledger are named for each range. */
 export interface WatchedAddresses extends Watching {
@@ -39,24 +50,6 @@ export interface StateReader {
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
   /** Many readings of that very block for the price of one; null where they cannot be had like this, and each has to be asked for. */
   snapshot(at: BlockRef, accounts: readonly Address[]): Promise<StateSnapshot | null>
-}
-
-/** What one call tells of the state after one very block. */
-export interface StateSnapshot {
-  at: BlockRef
-  /** As the chain's own code is told it. */
-  chainId: number
-  /** Of the accounts that were named, and of the factory. */
-  balances: ReadonlyMap<Address, bigint>
-  /** Null where the factory does not answer, as before it was deployed. */
-  figures: FactoryFigures | null
-}
-
-/** The factory's figures, all at one block. */
-export interface FactoryFigures {
-  counters: ChainCounters
-  budget: MinterBudget
-  bounds: CreditBounds
 }
 
 /** What the state after a block has of an account. */
@@ -195,31 +188,6 @@ export interface ChainCohort {
   size: number
   nextDue: number
   intervalSec: number
-}
-
-/** The contract's counters, all read at one block. */
-export interface ChainCounters {
-  blockNumber: number
-  lastNodeId: bigint
-  round: number
-  outstandingWei: Wei
-  contractBalanceWei: Wei
-  isSolvent: boolean
-  paused: boolean
-}
-
-/** The minter's remaining budget, read at one block. */
-export interface MinterBudget {
-  nodes: number
-  cohorts: number
-  /** The highest cohort number; the next opened cohort follows it. */
-  lastCohort: number
-}
-
-/** The least and the most that a node may be credited for one turn. */
-export interface CreditBounds {
-  floorWei: Wei
-  ceilingWei: Wei
 }
 
 /** The decisions of the contract's owner, all read at one block. */

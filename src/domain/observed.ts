@@ -180,4 +180,51 @@ export interface ObservedRange {
   authorizations: Authorization[]
   failedWithdrawals: FailedWithdrawal[]
   events: FactoryEvent[]
+  /** The root of the factory's storage after the last block, where it was read. */
+  storageRoot?: Hash
+}
+
+/** The contract's counters, all read at one block. */
+export interface ChainCounters {
+  blockNumber: number
+  lastNodeId: bigint
+  round: number
+  outstandingWei: Wei
+  contractBalanceWei: Wei
+  isSolvent: boolean
+  paused: boolean
+}
+
+/** The minter's remaining budget, read at one block. */
+export interface MinterBudget {
+  nodes: number
+  cohorts: number
+  /** The highest cohort number; the next opened cohort follows it. */
+  lastCohort: number
+}
+
+/** The least and the most that a node may be credited for one turn. */
+export interface CreditBounds {
+  floorWei: Wei
+  ceilingWei: Wei
+}
+
+/** The factory's figures, all at one block. */
+export interface FactoryFigures {
+  counters: ChainCounters
+  budget: MinterBudget
+  bounds: CreditBounds
+}
+
+/** What one call tells of the state after one very block. */
+export interface StateSnapshot {
+  at: { number: number; hash: Hash }
+  /** As the chain's own code is told it. */
+  chainId: number
+  /** Of the accounts that were named, and of the factory. */
+  balances: ReadonlyMap<Address, bigint>
+  /** Null where the factory does not answer, as before it was deployed. */
+  figures: FactoryFigures | null
+  /** Of the factory, where it is known. */
+  storageRoot?: Hash
 }

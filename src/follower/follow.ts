@@ -1,6 +1,6 @@
 // Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
-import { ChainFault, orNull, PartedFault } from '../chain/faults.ts'
+import { ChainFault, LateLogsFault, orNull, PartedFault } from '../chain/faults.ts'
 import type { StateSnapshot } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
@@ -36,6 +36,8 @@ import { createPace, type Pace } from './survey/pace.ts'
 const OVERTAKEN_MAX = 3
 /** So few new blocks are read at once, and say themselves whether they follow on the cursor. */
 const NEAR_MAX = 64
+/** As the audit log calls it. */
+const LATE_LOGS = { actor: 'pass', action: 'logsCameLate' }
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
@@ -85,14 +87,17 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   const result: FollowResult = {
     ...{ fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0, snapshot: null },
   }
-  const asked = { ...options, isOwnChain: halt !== null || !isJustAhead(ctx, head, cursor) }
-  if (asked.isOwnChain) await placeCursor(ctx, head, result)
+  let isOwnChain = halt !== null || !isJustAhead(ctx, head, cursor)
+  if (isOwnChain) await placeCursor(ctx, head, result)
   try {
-    await storeUpTo(ctx, run, asked, result)
+    await storeUpTo(ctx, run, { ...options, isOwnChain }, result)
   } catch (error) {
-    if (!(error instanceof PartedFault) || asked.isOwnChain) throw error
-    await placeCursor(ctx, head, result)
-    await storeUpTo(ctx, run, { ...options, isOwnChain: true }, result)
+    if (error instanceof LateLogsFault) await goBackBefore(ctx, error, result)
+    else if (error instanceof PartedFault && !isOwnChain) {
+      await placeCursor(ctx, head, result)
+      isOwnChain = true
+    } else throw error
+    await storeUpTo(ctx, run, { ...options, isOwnChain }, result)
   }
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
   // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
@@ -121,6 +126,14 @@ async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult
 }
 
 const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && cursor.number > head.number
+
+/** Takes the ledger back to before a block that was stored without its logs, to read it again. Nothing of the chain is gone. */
+async function goBackBefore(ctx: FollowContext, late: LateLogsFault, result: FollowResult): Promise<void> {
+  const before = await readBlock(ctx.pool, late.block - 1)
+  // Older than what is stored: it stays for the comparison with the contract.
+  if (before && result.cursor) await rewindTo(ctx, before, result.cursor, LATE_LOGS)
+  result.cursor = await readCursor(ctx.pool)
+}
 
 /** Stores range by range up to the head, and adds to `result` what that brought. */
 async function storeUpTo(
@@ -163,12 +176,14 @@ async function storeUpTo(
 /** What is known of the state after the last block of a run, before the range is stored. Null after the ranges before that one. */
 async function snapshotAfter(
   ctx: ChainRead & ServiceAccounts,
-  { blocks, watching }: ObservedRange,
+  { blocks, watching, storageRoot }: ObservedRange,
   target: number,
 ): Promise<StateSnapshot | null> {
   const last = blocks.at(-1)
   if (last?.number !== target) return null
-  return ctx.chain.snapshot(last, [...watching.wallets.map(({ wallet }) => wallet), ...addressesOf(ctx)])
+  const accounts = [...watching.wallets.map(({ wallet }) => wallet), ...addressesOf(ctx)]
+  const snapshot = await ctx.chain.snapshot(last, accounts)
+  return snapshot && { ...snapshot, ...(storageRoot && { storageRoot }) }
 }
 
 /** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that no header of those blocks is kept. */

@@ -11,7 +11,7 @@ export function withSnapshot<Parts extends ChainRead & FactoryRead>(
 ): Parts {
   if (!snapshot) return parts
   const { chain, contract } = parts
-  const { at, balances, figures } = snapshot
+  const { at, balances, figures, storageRoot } = snapshot
   const figuresAt = (block: number) => (block === at.number ? figures : null)
   return {
     ...parts,
@@ -25,6 +25,7 @@ export function withSnapshot<Parts extends ChainRead & FactoryRead>(
       counters: async (block) => figuresAt(block)?.counters ?? (await contract.counters(block)),
       budget: async (block) => figuresAt(block)?.budget ?? (await contract.budget(block)),
       bounds: async (block) => figuresAt(block)?.bounds ?? (await contract.bounds(block)),
+      storageRoot: async (hash) => (hash === at.hash ? storageRoot : undefined) ?? (await contract.storageRoot(hash)),
     },
   }
 }

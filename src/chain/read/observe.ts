@@ -20,11 +20,11 @@ import {
   isDoubtful,
   type LoggedBlock,
   mayLog,
-  rangeLogs,
   spareQuiet,
   throwRetryable,
 } from './logs/block-logs.ts'
 import { type BloomCheck, createBloomCheck } from './logs/bloom.ts'
+import { createSecondLooks } from './logs/second-look.ts'
 import { createStorageRoots } from './logs/storage-root.ts'
 import { createTrim } from './trim-blocks.ts'
 
@@ -65,6 +65,7 @@ export interface Observer {
 export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   const roots = createStorageRoots(rpc, built.factory)
+  const looks = createSecondLooks(rpc, built.factory)
   const watchedBy = (watching: Watching): WatchedAddresses => {
     const signers = [...new Set([...built.signers, ...watching.signers])]
     return { factory: built.factory, wallets: watching.wallets, signers }
@@ -95,13 +96,15 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
     async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
-      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched.factory, from, to))
+      const ranged = from === to ? null : byBlock(await looks.rangeLogs(from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
-      if (parent !== null && ranged?.size === 0) await spareQuiet(rpc, { watched, roots }, blocks, parent)
-      return complete(watched, blocks)
+      if (parent !== null && ranged?.size === 0)
+        await spareQuiet(rpc, { watched, roots, owe: looks.owe }, blocks, parent)
+      const storageRoot = roots.known(blocks.at(-1)?.header.hash as Hash)
+      return { ...(await complete(watched, blocks)), ...(storageRoot && { storageRoot }) }
     },
 
     async observeBlocks(numbers, logs, watching) {

@@ -2,11 +2,12 @@
 // one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure is a ChainFault.
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import { ChainFault, PartedFault, RpcFault } from '../faults.ts'
+import { ChainFault, LateLogsFault, PartedFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
+import { createHeads, readBlockAt } from '../rpc/heads.ts'
 import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
-import { count, header, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import { count, header, receipt, toBlock, transaction } from '../rpc/wire.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type RangeRequest } from './observe.ts'
 import { agreedState, stateThrough } from './state/state.ts'
@@ -20,9 +21,6 @@ const SPAN_START = 32
 const SPAN_MAX = 512
 /** A range that took longer than this makes the next ones shorter. */
 const SPAN_TARGET_MS = 8_000
-
-/** The time for which a head is as good as asked for by its number. */
-const HEAD_MS = 5_000
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs`: for the trace of a block. */
 export function createChainReader(
@@ -52,18 +50,8 @@ export function createChainReader(
 function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
   const observer = createObserver(rpc, watched)
   let span = SPAN_START
-
   const heads = createHeads(rpc)
-
-  async function blockAt(number: number): Promise<Block | null> {
-    const answer = await askBlock(rpc, toQuantity(number), false)
-    if (answer == null) return null
-    const block = toBlock(header(answer))
-    if (block.number !== number) {
-      throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
-    }
-    return block
-  }
+  const blockAt = (number: number) => readBlockAt(rpc, number)
 
   async function blockOrFault(number: number): Promise<Block> {
     const block = await blockAt(number)
@@ -120,7 +108,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
       return answer == null ? null : toBlock(header(answer))
     },
 
-    block: (number) => blockAt(number),
+    block: blockAt,
 
     async observe(from, to, parent, watching) {
       if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from) {
@@ -151,39 +139,6 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
   }
 }
 
-const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
-  rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
-
-/**
- * The provider's head. In full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
- * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.
- */
-function createHeads(rpc: RpcReads) {
-  let inFull = false
-  let newest = -1
-  let kept: { number: number; answer: unknown; readAt: number } | null = null
-  return {
-    async read(): Promise<Block> {
-      if (kept) inFull = false
-      kept = null
-      const answer = await askBlock(rpc, 'latest', inFull)
-      if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
-      const block = toBlock(header(answer))
-      newest = block.number
-      if (inFull) kept = { number: newest, answer, readAt: performance.now() }
-      return block
-    },
-    /** Hands out the head that was read just now, once, to the range that ends with it. */
-    take(to: number): unknown {
-      if (to !== newest) return undefined
-      inFull = true
-      const given = kept && performance.now() - kept.readAt < HEAD_MS ? kept.answer : undefined
-      kept = null
-      return given
-    },
-  }
-}
-
 /** True for faults that a shorter range avoids. */
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeRefused) return true
@@ -195,7 +150,7 @@ function isTooMuch(error: unknown): boolean {
 
 /** True where answers contradict each other, or the chain: another provider may know better. */
 function isContradiction(error: unknown): boolean {
-  const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
+  const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused || error instanceof LateLogsFault
   return error instanceof ChainFault && error.retryable && !isAnswerless
 }
 

@@ -64,8 +64,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   }
 
   const nodes = memory<NodeReading | null>(NODE_MS, clock)
-  const readCover = createCoverReading(rpc, factory)
-  const cover = memory<Cover>(COVER_MS, clock)
+  const [cover, readCover] = [memory<Cover>(COVER_MS, clock), createCoverReading(rpc, factory)]
   const balance = memory<bigint>(STATE_MS, clock)
   const paused = memory<boolean>(STATE_MS, clock)
   // The caller of a wallet's nodes wants the latest arrivals: nothing is remembered here.
@@ -88,7 +87,7 @@ export function createReadings(options: ReadingsOptions): Readings {
     cover: () =>
       cover('', () => {
         const checkedAt = wallClock()
-        return attempt(async (timeoutMs) => ({ ...(await readCover(once(timeoutMs))), checkedAt }))
+        return attempt(async (ms) => ({ ...(await readCover(once(ms))), checkedAt }))
       }),
 
     async distributorBalanceWei() {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
+import { LateLogsFault } from '../../../src/chain/faults.ts'
 import { createChainReader } from '../../../src/chain/read/reader.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { FOREVER } from '../../support/factory.ts'
@@ -63,7 +64,7 @@ async function observedBusy(rule: Rule, act: () => Promise<unknown> = async () =
 
 test('blocks of a busy chain are not asked one by one while the factory’s storage stays the same', async () => {
   const quiet = await observedBusy(() => undefined)
-  assert.deepEqual(quiet, { events: [], byHash: 0, byRange: 2, proofs: 2 })
+  assert.deepEqual(quiet, { events: [], byHash: 0, byRange: 1, proofs: 2 })
 })
 
 test('a change of the factory’s storage, and a provider without proofs, have them asked one by one', async () => {
@@ -109,16 +110,81 @@ test('a proof that is none, or of an account without storage, has them asked one
   }
 })
 
-test('what comes and goes within a range is found where a lagging node left it out at first', async () => {
-  const toAndFro = async () => {
-    await handOver(ONE, OTHER)
-    await stage.chain.mine()
-    await handOver(OTHER, ONE)
-  }
+const toAndFro = async () => {
+  await handOver(ONE, OTHER)
+  await stage.chain.mine()
+  await handOver(OTHER, ONE)
+}
+const isOfRange = ({ method, params }: Call) => method === 'eth_getLogs' && !('blockHash' in (params[0] as object))
+
+test('what comes and goes within a long range is found where a lagging node left it out at first', async () => {
+  const { rpc, provider } = await stage.behind()
+  const reader = createChainReader(rpc, stage.watched)
+  const before = await stage.head()
+  await stage.chain.mine(32)
+  const { number, hash } = await stage.head()
+  await reader.observe(before.number + 1, number, before.hash)
+  await toAndFro()
+  await stage.chain.mine(45)
   let asked = 0
-  const once: Rule = ({ method, params }) =>
-    method === 'eth_getLogs' && !('blockHash' in (params[0] as object)) && asked++ === 0 ? { result: [] } : undefined
-  assert.deepEqual((await observedBusy(once, toAndFro)).events, ['transfer', 'transfer'])
+  provider.rule = (call, forward) => (isOfRange(call) && asked++ === 0 ? { result: [] } : busy(call, forward))
+  const range = await reader.observe(number + 1, (await stage.head()).number, hash)
+  assert.deepEqual([range.blocks.length > 32, range.events.length], [true, 2])
+})
+
+/** A busy range in which a lagging node left out what came and went, and the next one, whose logs are as `rule` lets them be. */
+async function afterLagging(rule: Rule) {
+  const { number, hash } = await stage.head()
+  await toAndFro()
+  await stage.chain.mine(3)
+  const { rpc, provider } = await stage.behind()
+  const reader = createChainReader(rpc, stage.watched)
+  provider.rule = async (call, forward) => (isOfRange(call) ? { result: [] } : busy(call, forward))
+  const head = await stage.head()
+  const { events } = await reader.observe(number + 1, head.number, hash)
+  assert.deepEqual(events, [])
+  await stage.chain.mine(3)
+  provider.rule = async (call, forward) => (await rule(call, forward)) ?? busy(call, forward)
+  provider.seen.length = 0
+  const next = () => reader.observe(head.number + 1, head.number + 3, head.hash)
+  return { first: number + 1, next, reader, parent: hash, asked: () => provider.seen.filter(isOfRange).length }
+}
+
+test('what came and went within a short range is found with the next one, and the range is observed again with it', async () => {
+  const { first, next, reader, parent, asked } = await afterLagging(() => undefined)
+  await assert.rejects(next, (error) => error instanceof LateLogsFault && error.block === first)
+  assert.equal(asked(), 1, 'by the question that the next range takes anyhow')
+  assert.deepEqual(
+    (await reader.observe(first, first + 5, parent)).events.map(({ kind }) => kind),
+    ['transfer', 'transfer'],
+  )
+  assert.deepEqual((await next()).events, [])
+})
+
+test('a late log that the block itself does not have is none', async () => {
+  const { next } = await afterLagging(async (call, forward) =>
+    isOfRange(call) ? forward() : call.method === 'eth_getLogs' ? { result: [] } : undefined,
+  )
+  assert.deepEqual((await next()).events, [])
+})
+
+test('a provider that takes no longer ranges is asked for the blocks before by themselves', async () => {
+  const limit: Rule = (call) => {
+    if (!isOfRange(call)) return undefined
+    const { fromBlock, toBlock } = call.params[0] as { fromBlock: string; toBlock: string }
+    const span = Number(toBlock) - Number(fromBlock) + 1
+    return span > 6 ? { error: { code: -32602, message: 'query exceeds max block range 6' } } : undefined
+  }
+  const { first, next } = await afterLagging(limit)
+  await assert.rejects(next, (error) => error instanceof LateLogsFault && error.block === first)
+  const { next: other } = await afterLagging((call) => {
+    if (!isOfRange(call)) return undefined
+    const { fromBlock, toBlock } = call.params[0] as { fromBlock: string; toBlock: string }
+    return Number(toBlock) - Number(fromBlock) > 2
+      ? { error: { code: -32602, message: 'query exceeds max block range 3' } }
+      : undefined
+  })
+  assert.deepEqual((await other()).events, [], 'what cannot be had now does not stop the next range')
 })
 
 test('a transaction of ours has its block asked, since a mint that skips all changes no storage', async () => {

@@ -15,6 +15,8 @@ import type { StorageRoots } from './storage-root.ts'
 const LOGS_PER_REQUEST = 50
 /** To spare fewer blocks the question for their logs costs as many calls as it saves. */
 const SPARED_MIN = 3
+/** Blocks of a range at most whose second look waits for the next range: a tick's on the fastest chains. Longer ones are of a ledger that catches up. */
+const LATER_MAX = 32
 
 /** A block as far as its logs go. */
 export interface LoggedBlock {
@@ -67,13 +69,13 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 
 /**
  * A busy chain's blooms say "perhaps" of every block. Where the range gave no log, and its blocks have none to their doubt but the bloom, they
- * need not be asked one by one if the factory's storage is the same after the last of them as before the first, and the range, asked once more
- * now that the node is known to have that block, has no log still. A mint that skips all its orders changes no storage: blocks with transactions
- * of ours are asked.
+ * need not be asked one by one if the factory's storage is the same after the last of them as before the first. That leaves out what comes and
+ * goes within the range: for this the range is asked a second time, at once where it is long, else with the next one. A mint that skips all its
+ * orders changes no storage: blocks with transactions of ours are asked.
  */
 export async function spareQuiet(
   rpc: RpcReads,
-  { watched, roots }: { watched: WatchedAddresses; roots: StorageRoots },
+  { watched, roots, owe }: { watched: WatchedAddresses; roots: StorageRoots; owe: (quiet: WireHeader[]) => void },
   blocks: readonly LoggedBlock[],
   parent: Hash,
 ): Promise<void> {
@@ -81,7 +83,8 @@ export async function spareQuiet(
   const quiet = blocks.filter(isQuiet)
   const [first, last] = [blocks.at(0)?.header, blocks.at(-1)?.header]
   if (!first || !last || quiet.length < SPARED_MIN || !(await roots.isSame(parent, last.hash))) return
-  if ((await rangeLogs(rpc, watched.factory, first.number, last.number)).length > 0) return
+  if (blocks.length <= LATER_MAX) owe(quiet.map(({ header: head }) => head))
+  else if ((await rangeLogs(rpc, watched.factory, first.number, last.number)).length > 0) return
   for (const block of quiet) block.logs = []
 }
 

@@ -1,0 +1,53 @@
+// Reads blocks by their height: the provider's head, and the canonical block of a number. It must never answer a block from memory: what was read
+// as the head is handed on once, within seconds, to the range that ends with it.
+import type { Block } from '../../domain/observed.ts'
+import { ChainFault } from '../faults.ts'
+import type { RpcReads } from './rpc.ts'
+import { header, toBlock, toQuantity } from './wire.ts'
+
+/** The time for which a head is as good as asked for by its number. */
+const HEAD_MS = 5_000
+
+const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
+  rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
+
+/** The canonical block of that height; null where the provider has none. */
+export async function readBlockAt(rpc: RpcReads, number: number): Promise<Block | null> {
+  const answer = await askBlock(rpc, toQuantity(number), false)
+  if (answer == null) return null
+  const block = toBlock(header(answer))
+  if (block.number !== number) {
+    throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
+  }
+  return block
+}
+
+/**
+ * The provider's head. In full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
+ * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.
+ */
+export function createHeads(rpc: RpcReads) {
+  let inFull = false
+  let newest = -1
+  let kept: { number: number; answer: unknown; readAt: number } | null = null
+  return {
+    async read(): Promise<Block> {
+      if (kept) inFull = false
+      kept = null
+      const answer = await askBlock(rpc, 'latest', inFull)
+      if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
+      const block = toBlock(header(answer))
+      newest = block.number
+      if (inFull) kept = { number: newest, answer, readAt: performance.now() }
+      return block
+    },
+    /** Hands out the head that was read just now, once, to the range that ends with it. */
+    take(to: number): unknown {
+      if (to !== newest) return undefined
+      inFull = true
+      const given = kept && performance.now() - kept.readAt < HEAD_MS ? kept.answer : undefined
+      kept = null
+      return given
+    },
+  }
+}
