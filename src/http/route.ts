@@ -56,11 +56,18 @@ export interface Route {
   handle(call: Call): Promise<Outcome> | Outcome
 }
 
+/** A request's path and query, as they were read. Requests for the same target share one. */
+export interface Target {
+  readonly params: Readonly<{ id?: string; address?: string; hash?: string }>
+  readonly query: Readonly<Query>
+}
+
 /** One request, as a handler sees it. */
 export interface Call {
   method: string
-  params: { id?: string; address?: string; hash?: string }
-  query: Query
+  target: Target
+  params: Target['params']
+  query: Target['query']
   cookies: Cookies
   /** Empty unless the route takes JSON. */
   body: JsonObject

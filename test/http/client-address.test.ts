@@ -1,7 +1,10 @@
 // The address of a caller: the socket's, or the nearest hop behind proxies of ours, and nothing a caller made up.
 import assert from 'node:assert/strict'
+import { isIPv4 } from 'node:net'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { clientFinder } from '../../src/http/edge/client-address.ts'
+import { cases } from '../support/property.ts'
 
 const direct = clientFinder([])
 const behind = clientFinder(['10.0.0.0/8', '192.168.1.1', 'fd00::/8', '2001:db8:ffff::/48', '2001:db8::9'])
@@ -90,4 +93,20 @@ test('only networks can be trusted', () => {
     ...['10.0.0.0/a8', '10.0.0.0/8a', '10.0.0.0/0008', 'x/8', 'x/8/8', '10.0.0.0//8'],
   ])
     assert.throws(() => clientFinder([network]), { name: 'RangeError', message: `not a network: ${network}` })
+})
+
+test('a single hop is read as one among others is, and what is no address is no caller', () => {
+  const part = fc.oneof(
+    fc.nat({ max: 300 }).map(String),
+    fc.constantFrom('', '0', '00', '01', '255', '256', '+1', '1e1', ' 1'),
+  )
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {
+      const text = parts.join('.')
+      // A space keeps it from the quick way.
+      same(behind('10.1.1.1', text), behind('10.1.1.1', ` ${text}`))
+      if (isIPv4(text)) same(behind('10.1.1.1', text), from(text))
+    }),
+    { numRuns: cases(2_000) },
+  )
 })

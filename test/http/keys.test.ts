@@ -45,7 +45,7 @@ interface Question {
 }
 const keyOf = ({ route, params = {}, query = {} }: Question): string => {
   key = null
-  void route.handle({ params, query } as unknown as Call)
+  void route.handle({ target: { params, query }, params, query } as unknown as Call)
   return key ?? assert.fail(`${route.path} keeps no page`)
 }
 

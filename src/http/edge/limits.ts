@@ -166,11 +166,11 @@ const tagOf = (bucket: number, { family }: Client) => (bucket << 1) | (family ==
 
 /** Spreads keys over the table. Seeded, so that an attacker cannot choose addresses that all land on one slot. */
 function mix(seed: number, tag: number, high: number, low: number): number {
-  let hash = seed
-  for (const word of [tag, high, low]) {
-    hash = Math.imul(hash ^ word, 0x85ebca6b)
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-    hash ^= hash >>> 16
-  }
-  return hash >>> 0
+  return stir(stir(stir(seed, tag), high), low) >>> 0
+}
+
+function stir(before: number, word: number): number {
+  let hash = Math.imul(before ^ word, 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return hash ^ (hash >>> 16)
 }

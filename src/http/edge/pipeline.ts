@@ -4,12 +4,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Address } from '../../domain/units.ts'
 import { inTime } from '../../lib/deadline.ts'
 import { isRefusal, type Refusal, refusalOfFault, refuse } from '../refusals.ts'
-import type { Call, Outcome, Route } from '../route.ts'
+import type { Call, Outcome, Route, Target } from '../route.ts'
 import { readCookies } from '../session/cookies.ts'
 import type { Tools } from '../tools.ts'
 import { passesBy, readJsonBody, skipBody } from './body.ts'
 import { type Client, clientFinder } from './client-address.ts'
-import type { Query } from './guards.ts'
 import { keyCheck, next, refuseUnscoped } from './key-check.ts'
 import { Limits } from './limits.ts'
 import {
@@ -132,11 +131,12 @@ async function afterBody(route: Route, call: Call): Promise<Outcome> {
 }
 
 /** One request, as the pipeline begins with it. */
-export function callOf(raw: IncomingMessage, params: Call['params'], query: Query, requestId: string): Call {
+export function callOf(raw: IncomingMessage, target: Target, requestId: string): Call {
   return {
     method: raw.method ?? '',
-    params,
-    query,
+    target,
+    params: target.params,
+    query: target.query,
     cookies: readCookies(raw.headers.cookie),
     body: {},
     wallet: NO_WALLET,

@@ -5,6 +5,7 @@ import { type NodePage, readNode } from '../../db/reads/public-api.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
+import { oncePerTarget } from '../edge/router.ts'
 import { isRefusal, orRefuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -19,14 +20,22 @@ export const node = (tools: Tools): Route => ({
   cache: 'public, max-age=0, s-maxage=5, stale-while-revalidate=15',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: ({ params, query }) => {
-    const id = parseId(params.id)
-    if (isRefusal(id)) return id
-    const limit = parseLimit(query)
-    if (isRefusal(limit)) return limit
-    const response = tools.cached(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))
-    return orRefuse(response, 'unknownNode')
+  handle: (call) => {
+    const read = asked(call)
+    if (isRefusal(read)) return read
+    const { key, id, limit } = read
+    return orRefuse(
+      tools.cached(key, 5, () => nodeJson(tools, id, limit)),
+      'unknownNode',
+    )
   },
+})
+
+const asked = oncePerTarget(({ params, query }) => {
+  const id = parseId(params.id)
+  if (isRefusal(id)) return id
+  const limit = parseLimit(query)
+  return isRefusal(limit) ? limit : { key: `node ${id} ${limit}`, id, limit }
 })
 
 async function nodeJson({ deps, queryReplica }: Tools, id: bigint, limit: number): Promise<string | null> {
