@@ -210,8 +210,8 @@ async function sideBySide(
 /** The statement of a node's page as the server prepared it, with its parameters as pgbench writes them. */
 async function nodeStatement(pool: Pool): Promise<string> {
   const page = await readNode(pool, 1n, ENTRIES)
-  const credits = JSON.parse(page?.credits ?? '[]') as unknown[]
-  const withdrawals = JSON.parse(page?.withdrawals ?? '[]') as unknown[]
+  const credits = JSON.parse(String(page?.credits ?? '[]')) as unknown[]
+  const withdrawals = JSON.parse(String(page?.withdrawals ?? '[]')) as unknown[]
   if (credits.length !== ENTRIES || withdrawals.length !== ENTRIES)
     throw new Error('the page is not as long as it should be')
   const statement = await preparedStatement(pool, 'AS withdrawals')

@@ -111,7 +111,7 @@ async function oneRound(world: World): Promise<Round> {
   const newest = JSON.parse(await readDistributions(pool, 1)) as { txHash: string }[]
   const page = await readNode(pool, 1n, 1)
   const took = performance.now() - began
-  const [credit] = JSON.parse(page?.credits ?? '[]') as { distributionId: number }[]
+  const [credit] = JSON.parse(String(page?.credits ?? '[]')) as { distributionId: number }[]
   if (newest[0]?.txHash !== sent.txHash || credit?.distributionId !== (before?.rounds ?? 0) + 1)
     throw new Error('the round is not shown')
   const receipt = await chain.rpc<{ gasUsed: string }>('eth_getTransactionReceipt', [sent.txHash])

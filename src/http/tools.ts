@@ -34,13 +34,13 @@ export interface Tools {
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
    * The answer of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
-   * the text depends on. Answered at once where it is kept. Null where `read` finds nothing.
+   * the answer depends on. Answered at once where it is kept. Null where `read` finds nothing.
    */
-  cached(key: string, maxAgeSec: number, read: () => Promise<string>): CachedResponse | Promise<CachedResponse>
+  cached(key: string, maxAgeSec: number, read: () => Promise<string | Buffer>): CachedResponse | Promise<CachedResponse>
   cached(
     key: string,
     maxAgeSec: number,
-    read: () => Promise<string | null>,
+    read: () => Promise<string | Buffer | null>,
   ): CachedResponse | null | Promise<CachedResponse | null>
 }
 
@@ -52,10 +52,10 @@ export function buildTools(deps: HttpDeps): Tools {
     bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })
-  const cached = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
+  const cached = (key: string, maxAgeSec: number, read: () => Promise<string | Buffer | null>) =>
     memo.get(key, maxAgeSec * 1000, async () => {
-      const text = await read()
-      return text === null ? null : cachedResponseOf(text)
+      const content = await read()
+      return content === null ? null : cachedResponseOf(content)
     })
   const queryPrimary = databaseRead(deps.sql)
   const limits = { ...connectionLimits(openFilesMax()), ...deps.connections }

@@ -95,7 +95,11 @@ async function withdraw(n: number, blockTime: number): Promise<void> {
 async function shown(): Promise<{ credits: string; withdrawals: string; distributions: string }> {
   const page = await readNode(pool, 1n, 50)
   assert.ok(page)
-  return { credits: page.credits, withdrawals: page.withdrawals, distributions: await readDistributions(pool, 50) }
+  return {
+    credits: String(page.credits),
+    withdrawals: String(page.withdrawals),
+    distributions: await readDistributions(pool, 50),
+  }
 }
 
 test('a row is stored as it is shown by its columns; a price that came later is shown, too, and an hour without one has none', async () => {
@@ -141,7 +145,7 @@ test('a price that a hand at the database changes or takes out is shown as it is
   await pool
     .begin(async (sql) => {
       await sql`UPDATE price_history SET usd = 7 WHERE usd = 2345.5`
-      assert.match((await readNode(sql, 1n, 50))?.credits ?? '', /"id":1,[^}]*"usdPerEther":7}/)
+      assert.match(String((await readNode(sql, 1n, 50))?.credits), /"id":1,[^}]*"usdPerEther":7}/)
       await compareAnswers(sql)
       await sql`DELETE FROM price_history`
       await compareAnswers(sql)
@@ -164,7 +168,8 @@ test('a row of another format, or of none, is shown by its columns beside others
         await sql`UPDATE rounds SET answer = ${answer}, answer_format = ${format} WHERE round <> 2`
         const page = await readNode(sql, 1n, 50)
         const { credits, withdrawals } = page ?? assert.fail()
-        assert.deepEqual({ credits, withdrawals, distributions: await readDistributions(sql, 50) }, before)
+        const now = { credits: String(credits), withdrawals: String(withdrawals) }
+        assert.deepEqual({ ...now, distributions: await readDistributions(sql, 50) }, before)
         throw done
       })
       .catch((error: unknown) => {

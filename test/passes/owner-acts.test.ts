@@ -63,7 +63,7 @@ inWorld(
     const round = await world.credit()
     assert.deepEqual([round.reason, round.nodeCount], [null, 1])
     await world.rest()
-    const node = JSON.parse((await readNode(world.pool, 2n, 10))?.node ?? '{}')
+    const node = JSON.parse(String((await readNode(world.pool, 2n, 10))?.node ?? '{}'))
     assert.deepEqual([node.creditedWei, node.balanceWei, node.nextCreditAt], ['0', '0', null])
   },
 )
