@@ -11,7 +11,6 @@ import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
 import { follow } from '../follower/follow.ts'
-import { withSnapshot } from '../follower/known-state.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -27,6 +26,7 @@ import type {
   SendRules,
   Signers,
 } from './context.ts'
+import { withSnapshot } from './known-state.ts'
 import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { finalizedHeight } from './steps/judge.ts'

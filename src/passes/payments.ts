@@ -4,7 +4,6 @@ import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
-import { accountsAt, withSnapshot } from '../follower/known-state.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
   ChainRead,
@@ -20,6 +19,7 @@ import type {
   SendRules,
   Signers,
 } from './context.ts'
+import { accountsAt, withSnapshot } from './known-state.ts'
 import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'

@@ -2,7 +2,7 @@
 // block, and of what the snapshot lacks, are asked for as ever.
 import type { AccountReader, StateSnapshot } from '../chain/port.ts'
 import { wei } from '../domain/units.ts'
-import type { AccountsRead, ChainRead, FactoryRead } from '../passes/context.ts'
+import type { AccountsRead, ChainRead, FactoryRead } from './context.ts'
 
 /** The same parts, for one run. */
 export function withSnapshot<Parts extends ChainRead & FactoryRead>(
