@@ -135,8 +135,12 @@ test('two hundred pictures asked for at once: a line of bounded length is served
   const served = answers.filter(({ status }) => status === 200)
   assert.equal(new Set(served.map(({ bytes }) => bytes.toString('latin1'))).size, served.length, 'each its own')
   assert.ok(served.length >= 25, `${served.length} served`)
-  for (const { status, headers } of answers.filter((each) => !served.includes(each)))
-    assert.deepEqual([status, headers['cache-control'], headers['retry-after']], [503, 'no-store', '2'])
+  // On a machine so slow that a line is not drawn in time, the last of it are told just that.
+  for (const { status, headers, bytes } of answers.filter((each) => !served.includes(each)))
+    assert.deepEqual(
+      [status, headers['cache-control'], headers['retry-after']],
+      [503, 'no-store', /No answer came in time/.test(bytes.toString()) ? undefined : '2'],
+    )
   assert.ok(served.length < ids.length, 'the line has no end')
   assert.ok(process.memoryUsage().rss - before < 200e6, 'memory grows with requests')
   // The service is there for the next.

@@ -59,21 +59,30 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     return block
   }
 
+  /** A range that ends with the head that was read just now. Null where there is none, or the chain may have gone another way since. */
+  async function observeToHead(range: RangeRequest): Promise<ObservedRange | null> {
+    const head = heads.take(range.to)
+    if (head === undefined) return null
+    try {
+      return await observer.observe({ ...range, head })
+    } catch (error) {
+      // A node contradicts a head that is gone, or knows nothing of it.
+      if (isContradiction(error) || isUnknown(error)) return null
+      throw error
+    }
+  }
+
   /** A range, from another provider where the answers of the first contradict each other, or the chain. */
   async function observeBelievable(range: RangeRequest): Promise<ObservedRange> {
-    const { from, to, parent } = range
-    let head = heads.take(to)
-    // Each round drops the head that was read before, or one provider, so this ends after as many rounds as there are, and one.
+    const toHead = await observeToHead(range)
+    if (toHead) return toHead
+    // Each round drops one provider, so this ends after as many rounds as there are.
     for (;;) {
       try {
-        return await observer.observe({ ...range, head })
+        return await observer.observe(range)
       } catch (error) {
-        // The chain may have gone another way since.
-        const isStale = head !== undefined && isContradiction(error)
-        head = undefined
-        if (isStale) continue
         // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
-        if (error instanceof PartedFault && (await blockAt(from - 1))?.hash !== parent) throw error
+        if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
         if (!isContradiction(error) || !rpc.passOverFirst()) throw error
       }
     }
@@ -147,6 +156,9 @@ function isTooMuch(error: unknown): boolean {
     (error.trouble === 'limit' || error.trouble === 'tooLarge' || error.trouble === 'batch')
   )
 }
+
+/** True where a node said no to a question, as it does of a block that it does not have. */
+const isUnknown = (error: unknown) => error instanceof RpcFault && error.trouble === 'error'
 
 /** True where answers contradict each other, or the chain: another provider may know better. */
 function isContradiction(error: unknown): boolean {

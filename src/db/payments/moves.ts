@@ -3,6 +3,7 @@
 import type { Evidence } from '../../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+import { notifyLedgerChanged } from '../core/state.ts'
 
 type Moves = typeof MOVES
 
@@ -44,12 +45,17 @@ export async function moveAndRead<M extends MoveName, Row extends object>(
   change: Change<M>,
   columns: Columns<Row>,
 ): Promise<Row[]> {
-  return await run<Row>(sql, name, change as AnyChange, columns)
+  const rows = await run<Row>(sql, name, change as AnyChange, columns)
+  if (rows.length > 0) await notifyLedgerChanged(sql)
+  return rows
 }
 
 async function count(sql: Sql, name: MoveName, change: AnyChange): Promise<number> {
   const [row] = await run<{ moved: number }>(sql, name, change, sql`count(*) AS moved`)
-  return row?.moved ?? 0
+  const moved = row?.moved ?? 0
+  // Those who watch a payment are told of each of its states, also where nothing else changes with it.
+  if (moved > 0) await notifyLedgerChanged(sql)
+  return moved
 }
 
 async function run<Row extends object>(sql: Sql, name: MoveName, change: AnyChange, answer: Fragment): Promise<Row[]> {

@@ -7,6 +7,7 @@ import { createReadings } from '../../../src/chain/read/readings.ts'
 import { listenForChanges } from '../../../src/db/core/changes.ts'
 import { denyWallet } from '../../../src/db/payments/deny-list.ts'
 import { insertMode } from '../../../src/db/sale/contract-wallets.ts'
+import { follow } from '../../../src/follower/follow.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { setOnSale } from '../../../src/operator/tiers.ts'
 import { type Service, startService } from '../../support/http.ts'
@@ -151,6 +152,8 @@ test('the watchers of a wallet and of its payment are told of each step as the l
       )
     await bothSay('null', 0)
     await world.chain.mine()
+    await follow(world.ctx, { checkLock: () => {}, outOfTime: () => false })
+    await bothSay('seen', 0)
     await judgeOnly(world)
     await bothSay('accepted', 0)
     await world.settle()
