@@ -16,7 +16,7 @@ export async function serve(script: string, args: readonly string[]): Promise<Se
   return { origin: `http://127.0.0.1:${said}`, ...server }
 }
 
-/** What the image and bin/node-ledger.mjs give the service. A peer has what its makers start it with. */
+/** As the image and bin/node-ledger.mjs start the service. A peer has what its makers start it with. */
 export const HEAP = ['--max-semi-space-size=4', '--max-old-space-size=512']
 export const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 

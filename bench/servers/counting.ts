@@ -61,7 +61,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`))
 process.once('SIGTERM', () => process.exit())
 
-/** What a call is for, as far as its parameters show: which block, whose balance, which view of the factory (by its selector). */
+/** The purpose of a call, as far as its parameters show: which block, whose balance, which view of the factory (by its selector). */
 function purposeOf({ method, params = [] }: Call): string {
   const [first, second] = params as [unknown, unknown]
   const { to, data, blockHash } = (first ?? {}) as { to?: string; data?: string; blockHash?: string }

@@ -216,7 +216,7 @@ export interface FactoryFigures {
   bounds: CreditBounds
 }
 
-/** What one call tells of the state after one very block. */
+/** The state after one very block, as far as one call tells it. */
 export interface StateSnapshot {
   at: { number: number; hash: Hash }
   /** As the chain's own code is told it. */

@@ -173,7 +173,7 @@ async function storeUpTo(
   }
 }
 
-/** What is known of the state after the last block of a run, before the range is stored. Null after the ranges before that one. */
+/** The state after the last block of a run, as far as one call tells it, before the range is stored. Null after the ranges before that one. */
 async function snapshotAfter(
   ctx: ChainRead & ServiceAccounts,
   { blocks, watching, storageRoot }: ObservedRange,

@@ -9,7 +9,7 @@ interface Asked {
   reject: (error: Error) => void
 }
 
-/** What is asked, in turn; each is answered by the test. */
+/** The questions that are asked, in turn; each is answered by the test. */
 function recorded(concurrencyMax: number) {
   const asked: Asked[] = []
   const question = inBatches({

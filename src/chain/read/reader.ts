@@ -4,12 +4,12 @@ import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { ChainFault, LateLogsFault, PartedFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
-import { createHeads, readBlockAt } from '../rpc/heads.ts'
+import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
 import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, receipt, toBlock, transaction } from '../rpc/wire.ts'
 import { RangeRefused } from './logs/block-logs.ts'
-import { createObserver, type RangeRequest } from './observe.ts'
+import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { agreedState, stateThrough } from './state/state.ts'
 import { firstBlockAt } from './survey/first-block.ts'
 import { createSurveyReader } from './survey/reader.ts'
@@ -52,40 +52,12 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
   let span = SPAN_START
   const heads = createHeads(rpc)
   const blockAt = (number: number) => readBlockAt(rpc, number)
+  const observeBelievable = believably(rpc, observer, heads)
 
   async function blockOrFault(number: number): Promise<Block> {
     const block = await blockAt(number)
     if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
     return block
-  }
-
-  /** A range that ends with the head that was read just now. Null where there is none, or the chain may have gone another way since. */
-  async function observeToHead(range: RangeRequest): Promise<ObservedRange | null> {
-    const head = heads.take(range.to)
-    if (head === undefined) return null
-    try {
-      return await observer.observe({ ...range, head })
-    } catch (error) {
-      // A node contradicts a head that is gone, or knows nothing of it.
-      if (isContradiction(error) || isUnknown(error)) return null
-      throw error
-    }
-  }
-
-  /** A range, from another provider where the answers of the first contradict each other, or the chain. */
-  async function observeBelievable(range: RangeRequest): Promise<ObservedRange> {
-    const toHead = await observeToHead(range)
-    if (toHead) return toHead
-    // Each round drops one provider, so this ends after as many rounds as there are.
-    for (;;) {
-      try {
-        return await observer.observe(range)
-      } catch (error) {
-        // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
-        if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
-        if (!isContradiction(error) || !rpc.passOverFirst()) throw error
-      }
-    }
   }
 
   /** One range of `size`; a success lengthens the next, unless it took too long. */
@@ -145,6 +117,40 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
 
     providers: [],
+  }
+}
+
+/**
+ * Observes ranges: with the head that was read just now, where it is their last block; and from another provider where the answers of the first
+ * contradict each other, or the chain.
+ */
+function believably(rpc: RpcReads, observer: Observer, heads: Heads): (range: RangeRequest) => Promise<ObservedRange> {
+  /** Null where the head is not the range's last block, or the chain may have gone another way since. */
+  async function observeToHead(range: RangeRequest): Promise<ObservedRange | null> {
+    const head = heads.take(range.to)
+    if (head === undefined) return null
+    try {
+      return await observer.observe({ ...range, head })
+    } catch (error) {
+      // A node contradicts a head that is gone, or knows nothing of it.
+      if (isContradiction(error) || isUnknown(error)) return null
+      throw error
+    }
+  }
+
+  return async (range) => {
+    const toHead = await observeToHead(range)
+    if (toHead) return toHead
+    // Each round drops one provider, so this ends after as many rounds as there are.
+    for (;;) {
+      try {
+        return await observer.observe(range)
+      } catch (error) {
+        // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
+        if (error instanceof PartedFault && (await readBlockAt(rpc, range.from - 1))?.hash !== range.parent) throw error
+        if (!isContradiction(error) || !rpc.passOverFirst()) throw error
+      }
+    }
   }
 }
 

@@ -22,6 +22,8 @@ export async function readBlockAt(rpc: RpcReads, number: number): Promise<Block 
   return block
 }
 
+export type Heads = ReturnType<typeof createHeads>
+
 /**
  * The provider's head. In full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
  * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.

@@ -137,7 +137,7 @@ export interface AskedNode {
 export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<(NodePage | null)[]> {
   const statement = NODE_PAGES.get(asked.length)
   if (statement === undefined) throw new RangeError(`no statement reads ${asked.length} nodes`)
-  // What exceeds int8 no node has; the query would be a database error.
+  // No node has an id that exceeds int8; the query would be a database error.
   const given = asked.flatMap(({ id, limit }) => [id > INT8_MAX ? null : id.toString(), limit])
   const rows = await sql.unsafe(statement, given, { prepare: true }).raw()
   const pages = asked.map((): NodePage | null => null)

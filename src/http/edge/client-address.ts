@@ -31,7 +31,7 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
   return (peer, forwardedFor) => {
     let nearest = addressOf(peer)
     if (trustedProxies.length === 0 || forwardedFor === '' || !isTrusted(nearest)) return clientOf(nearest)
-    // What a single proxy writes: the last hop is the caller.
+    // A single proxy writes one hop, which is the caller.
     const only = ipv4Word(forwardedFor)
     if (only !== NO_WORD) return { family: 4, high: 0, low: only }
     const hops = forwardedFor.split(',')

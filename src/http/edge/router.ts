@@ -11,7 +11,7 @@ const KNOWN_MAX = 2_000
 /** Longer ones, which no page asks for twice, are not remembered. */
 const KNOWN_CHARS_MAX = 128
 
-/** What a target names. Requests for the same one share it. */
+/** The route that a target names, and its parts. Requests for the same one share it. */
 export interface Found {
   readonly route: Route
   /** Numbers the route. */

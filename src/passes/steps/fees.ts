@@ -9,7 +9,7 @@ export async function feesNow(ctx: LedgerDb & RuledBy<FeeRules>, account: Accoun
   return account.fees(feeLimits(await readFees(ctx.pool), ctx.rules))
 }
 
-/** What a transaction would offer, as far as it is about having enough: by the followed blocks, or else as the provider says. */
+/** The fees that a transaction would offer, as far as it is about having enough: by the followed blocks, or else as the provider says. */
 export async function feesToHave(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
   return feesSeen(await readFees(ctx.pool), ctx.rules) ?? (await feesNow(ctx, account))
 }

@@ -43,7 +43,7 @@ const busy: Rule = async ({ method }, forward) => {
   return 'result' in answer ? { result: { ...(answer.result as object), logsBloom: `0x${'ff'.repeat(256)}` } } : answer
 }
 
-/** What a range of five blocks on a busy chain costs, as `rule` lets it be answered: its events, and calls by method. */
+/** The cost of a range of five blocks on a busy chain, as `rule` lets it be answered: its events, and calls by method. */
 async function observedBusy(rule: Rule, act: () => Promise<unknown> = async () => {}) {
   const before = await stage.head()
   await act()

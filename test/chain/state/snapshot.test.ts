@@ -1,4 +1,4 @@
-// What one call tells of the state after a block is what single questions tell of it; whatever else comes in its place is no snapshot.
+// One call tells of the state after a block just what single questions tell of it; anything else that comes in its place is no snapshot.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createContractReader } from '../../../src/chain/read/contract.ts'

@@ -2,7 +2,7 @@
 import type { Hex } from 'viem'
 import type { Address } from '../../../src/domain/units.ts'
 
-/** What such code may ask of the state. */
+/** The state, as such code may ask for it. */
 export interface Readable {
   chainId: number
   balanceOf(account: Address): bigint
