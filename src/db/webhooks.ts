@@ -23,6 +23,8 @@ export interface Delivery {
   body: string
   /** The number of this attempt, from 1. */
   attempt: number
+  /** The endpoint's secrets as they were when this was taken. */
+  secrets: readonly string[]
 }
 
 /** The outcome of an attempt. `retrySec` null: it was the last one. `gone`: the endpoint wants no more. */
@@ -117,17 +119,20 @@ export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly s
       AND NOT EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = d.id)`
 }
 
-/** Leases due deliveries, oldest first, so that no other instance takes them meanwhile. */
+/**
+ * Leases due deliveries, oldest first, so that no other instance takes them meanwhile; none of an endpoint that was removed or given up on.
+ * They carry its secrets: whatever is taken after an act that changes these is signed with the new ones.
+ */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
   const taken = await sql<Delivery[]>`
     UPDATE webhook_deliveries d SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${LEASE_SEC})
-    FROM webhook_events e
-    WHERE e.seq = d.seq AND d.id IN (
+    FROM webhook_events e, webhook_endpoints w
+    WHERE e.seq = d.seq AND w.endpoint = ${endpoint} AND d.id IN (
       SELECT id FROM webhook_deliveries
       WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at <= now()
-        AND NOT EXISTS (SELECT FROM webhook_endpoints w WHERE w.endpoint = ${endpoint} AND w.disabled_at IS NOT NULL)
+        AND EXISTS (SELECT FROM webhook_endpoints WHERE endpoint = ${endpoint} AND active AND disabled_at IS NULL)
       ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    RETURNING d.id, d.attempts AS attempt, e.id AS "eventId", e.type, e.body`
+    RETURNING d.id, d.attempts AS attempt, e.id AS "eventId", e.type, e.body, to_jsonb(w.secrets) AS secrets`
   return taken.sort((a, b) => a.id - b.id)
 }
 

@@ -114,9 +114,9 @@ interface Loop {
   stop(): Promise<void>
 }
 
-/** One endpoint's deliveries. Its target may change: secrets are rotated. */
+/** One endpoint's deliveries. Its target may change: other events are chosen. */
 interface Lane extends Loop {
-  target: EndpointTarget
+  target: Pick<EndpointTarget, 'url' | 'events'>
 }
 
 /** Repeats a task: at once where it reports more work, else when it is woken, or after a while. */
@@ -154,7 +154,7 @@ function startLoop(turn: () => Promise<boolean>): Loop {
   }
 }
 
-function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, target: EndpointTarget): Lane {
+function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, target: Lane['target']): Lane {
   const { pool, log } = options
   let pruneAt = 0
   let restsUntil = 0
@@ -179,7 +179,7 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
   return lane
 }
 
-type Endpoint = EndpointTarget & { endpoint: string }
+type Endpoint = Pick<EndpointTarget, 'url' | 'events'> & { endpoint: string }
 
 /** Makes what is due for an endpoint. @returns the time to leave it alone, and whether more may be due. */
 async function takeTurn(
@@ -194,7 +194,7 @@ async function takeTurn(
   const taken = await takeDeliveries(pool, to.endpoint, places)
   if (taken.length === 0) return { restMs: 0, isFull: false }
   const results = mailTo
-    ? await mailed(options, mailTo, to, taken)
+    ? await mailed(options, mailTo, taken)
     : await Promise.all(taken.map((delivery) => posted(options, poster, to, delivery)))
   await Promise.all(taken.map((delivery, i) => settle(options, to, delivery, results[i] as PostResult)))
   if (results.some(({ isForbidden }) => isForbidden)) return { restMs: FORBIDDEN_REST_MS, isFull: false }
@@ -206,8 +206,8 @@ async function takeTurn(
 async function posted(
   { publicUrl }: WebhooksOptions,
   poster: Poster,
-  { url, secrets }: Endpoint,
-  { eventId, body: event }: Delivery,
+  { url }: Endpoint,
+  { eventId, body: event, secrets }: Delivery,
 ): Promise<PostResult> {
   const body = bodyFor(url, event, publicUrl)
   const timestamp = Math.floor(Date.now() / 1000)
@@ -218,9 +218,9 @@ async function posted(
 async function mailed(
   { allowPrivate, publicUrl, timeoutMs }: WebhooksOptions,
   target: MailTarget,
-  { secrets: [password = ''] }: Endpoint,
   taken: readonly Delivery[],
 ): Promise<PostResult[]> {
+  const password = taken[0]?.secrets[0] ?? ''
   const events = taken.map(({ eventId, body }) => ({ id: eventId, told: JSON.parse(body) }))
   const options = { allowPrivate, ...(timeoutMs !== undefined && { timeoutMs }) }
   const result = await sendMail({ target, password, events, publicUrl }, options)
