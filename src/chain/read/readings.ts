@@ -14,8 +14,11 @@ import { createSnapshots } from './state/snapshot.ts'
 
 /** The time that one read may add to the answer it is part of. */
 const BUDGET_MS = 300
-/** Node reads requested within this time share one request. The slowest of a hundred answers under load is a node's page that waits for it. */
-const COALESCE_MS = 20
+/**
+ * Node reads requested within this time share one request: connections are saved by it, not money, since providers count each call of a
+ * batch. The slowest of a hundred answers under load is a node's page that waits for it.
+ */
+const COALESCE_MS = 10
 /** Node reads in one request, and waiting for one; further ones are "could not check". */
 const NODES_PER_REQUEST = 100
 const NODES_WAITING_MAX = 1_000
