@@ -1,5 +1,6 @@
 // The service under a constant load while its passes run, its provider fails and blocks with payments keep coming: how long answers take,
-// what they are, and how much memory the process takes. Beside it a bare node:http server under the same load, for scale.
+// what they are, and how much memory the process takes. Beside it a bare node:http server at the same rate, with nothing else going on, for
+// scale.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { type Business, openBusiness } from './lib/business.ts'
@@ -55,24 +56,24 @@ async function measure(options: BenchOptions, business: Business): Promise<Row[]
   await business.comeToRest()
   for (const [name, p99] of figures.p99Of) progress(`${name}: p99 ${ms(p99)}`)
   progress(`the generator was behind its timetable by ${ms(figures.behindP99)} (p99)`)
-  const bare = await bareMemory(options, business, perSecond)
+  const bare = await measureBare(options, business, perSecond)
   const { blocks, payments, faults } = meanwhile
   const about = `${blocks} blocks, ${payments} payments, ${faults} RPC faults meanwhile`
-  return [...answersRows(figures, { perSecond, sec, about }), ...memoryRows(samples, bare)]
+  return [...answersRows(figures, { perSecond, sec, about, bareP99: bare.p99 }), ...memoryRows(samples, bare.mb)]
 }
 
 function answersRows(
   { requests, statuses, failures, p50, p99, max }: Figures,
-  { perSecond, sec, about }: { perSecond: number; sec: number; about: string },
+  { perSecond, sec, about, bareP99 }: { perSecond: number; sec: number; about: string; bareP99: number },
 ): Row[] {
   const good = statuses.get(200) ?? 0
   const others = [...statuses].filter(([status]) => status !== 200).map(([status, count]) => `${count} × ${status}`)
   return [
     {
       what: `${perSecond} requests/s for ${sec} s: p99`,
-      ours: ms(p99),
-      peer: `p50 ${ms(p50)}, longest ${ms(max)}`,
-      ratio: null,
+      ours: `${ms(p99)}; p50 ${ms(p50)}, longest ${ms(max)}`,
+      peer: `bare node:http, same load: ${ms(bareP99)}`,
+      ratio: p99 / bareP99,
       goal: `below ${P99_MS_GOAL} ms`,
       met: p99 < P99_MS_GOAL,
     },
@@ -115,14 +116,20 @@ function memoryRows(samples: readonly MemorySample[], bare: number): Row[] {
   return rows
 }
 
-/** The most that a bare server took which sends the same bytes, at the same rate. */
-async function bareMemory({ quick }: BenchOptions, { service, sorts }: Business, perSecond: number): Promise<number> {
+/** A bare server that sends the same bytes, at the same rate: its p99, and the most memory that it took. */
+async function measureBare(
+  { quick }: BenchOptions,
+  { service, sorts }: Business,
+  perSecond: number,
+): Promise<{ p99: number; mb: number }> {
   const bare = await serve('bare.ts', [service.url, ...sorts.flatMap(({ paths }) => paths)])
   try {
     const memory = watchMemory(bare.pid)
-    await loadAt({ origin: bare.origin, perSecond, sec: quick ? BARE_SEC.quick : BARE_SEC.real, sorts })
+    const load = { origin: bare.origin, perSecond, sorts }
+    await loadAt({ ...load, sec: quick ? WARM_UP_SEC.quick : WARM_UP_SEC.real })
+    const { p99 } = await loadAt({ ...load, sec: quick ? BARE_SEC.quick : BARE_SEC.real })
     await sleep(1_000)
-    return Math.max(...memory.stop().map(({ mb }) => mb))
+    return { p99, mb: Math.max(...memory.stop().map(({ mb }) => mb)) }
   } finally {
     await bare.stop()
   }
