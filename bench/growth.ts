@@ -1,6 +1,8 @@
 // Compares what the service asks of its database in a large ledger and in a small one. It runs the statements of every public read and of a
 // round's planning on ledgers side by side on one server, each statement on all of them in turn. It also measures, in bytes, what a ledger's
 // life adds to the database.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { readCursor } from '../src/db/blocks/blocks.ts'
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { readBudgetNeed } from '../src/db/nodes/budget.ts'
@@ -136,12 +138,14 @@ function drawn({ nodes, withdrawingEvery }: typeof SMALLEST): number[] {
 async function compare(what: string, statement: Statement, ledgers: readonly Ledger[], runs: number): Promise<Row[]> {
   const samples = ledgers.map((): number[] => [])
   const before = await Promise.all(ledgers.map(readPages))
+  const collect = collector()
   // The first runs prepare the statement, and let the database settle on a plan for it.
   const warmUp = 10
   for (let run = -warmUp; run < runs; run++) {
     for (const [index, ledger] of ledgers.entries()) {
       const node = ledger.asked[(run + warmUp) % ledger.asked.length]
       if (!node) throw new Error('no node to ask for')
+      collect()
       const began = performance.now()
       await statement(ledger, node)
       if (run >= 0) samples[index]?.push(performance.now() - began)
@@ -165,6 +169,13 @@ async function compare(what: string, statement: Statement, ledgers: readonly Led
     const each = (key: keyof Pages) => (to[key] - from[key]) / (runs + warmUp)
     return { touched: each('touched'), read: each('read'), readMs: each('readMs') }
   }
+}
+
+/** What collects this process's own young garbage, so that its pauses fall between the runs: they are longer than most statements take. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as (what: { type: 'minor' }) => void
+  return () => gc({ type: 'minor' })
 }
 
 function shownPages({ touched, read, readMs }: Pages): string {

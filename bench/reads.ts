@@ -202,7 +202,7 @@ async function sideBySide(
   what: string,
   loads: Record<'ours' | 'theirs', (sec: number) => Promise<number>>,
 ): Promise<{ ours: number; theirs: number }> {
-  const rates = await inTurn(loads, quick ? { runs: 1, sec: 1 } : { runs: 5, sec: 4 })
+  const rates = await inTurn(loads, quick ? { runs: 1, sec: 1 } : { runs: 11, sec: 3 })
   progress(`${what}: done`)
   return rates
 }
