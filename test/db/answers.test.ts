@@ -55,14 +55,14 @@ const blockOf = (round: number, blockTime: number) => {
 }
 
 /** A round of two cohorts: of the first a turn with its terms, of the second two turns without. Its own row knows none of the turns' prices. */
-async function credit(round: number, blockTime: number): Promise<void> {
+async function credit(round: number, blockTime: number, due = blockTime - 60): Promise<void> {
   const none = { tierId: null, seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
   const terms = { tierId: 'basic', seedBlock: 7, seed: word(7), minWei: wei(1n), maxWei: wei(9n), payoutBps: 20_000 }
   const turn = {
     round,
     tierNo: 1,
     turnNo: round,
-    due: blockTime - 60,
+    due,
     turns: 1,
     intervalSec: 100,
     nodeCount: 1,
@@ -175,5 +175,21 @@ test('a row of another format, or of none, is shown by its columns beside others
       .catch((error: unknown) => {
         if (error !== done) throw error
       })
+  }
+})
+
+test('distributions come newest first, then by id, wherever a row of the statement ends', async () => {
+  // Four rounds at each of five times, in another order than that of their ids.
+  for (let round = 4; round <= 23; round++) await credit(round, NEVER + 60 * (1 + ((round * 3) % 5)), NEVER + round)
+  const rounds = await pool<{ id: number; sec: number }[]>`
+    SELECT round::int AS id, extract(epoch FROM created_at)::int AS sec FROM rounds WHERE node_count > 0`
+  const wanted = rounds.toSorted((a, b) => b.sec - a.sec || b.id - a.id).map(({ id }) => id)
+  assert.equal(wanted.length, 23)
+  for (const limit of [1, 7, 8, 9, 16, 17, 23, 50]) {
+    const shown: { id: number }[] = JSON.parse(await readDistributions(pool, limit))
+    assert.deepEqual(
+      shown.map(({ id }) => id),
+      wanted.slice(0, limit),
+    )
   }
 })
