@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { demoTokenAbi, factoryTopics } from '../../src/chain/factory/abi.ts'
 import { ChainFault } from '../../src/chain/faults.ts'
 import type { ChainReader } from '../../src/chain/port.ts'
 import { createNodeHistory } from '../../src/chain/read/history.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
+import { FEE_BLOCKS } from '../../src/domain/fees.ts'
 import { type Hash, ZERO_HASH } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { FOREVER } from '../support/factory.ts'
@@ -203,4 +205,40 @@ test('of a provider that contradicts itself nothing is believed; another one is 
   for (let i = 0; i < 2; i++) assert.equal((await read(rpc)).transfers.length, 1)
   assert.equal(lies, 1)
   await rpc.close()
+})
+
+test('a range says what its blocks say one by one', async () => {
+  const { number: before } = await stage.head()
+  const signer = privateKeyToAccount(stage.keyOf(1))
+  const carrier = privateKeyToAccount(stage.keyOf(8))
+  const authorization = await signer.signAuthorization({ address: stage.at(9), chainId: stage.chain.chainId, nonce: 7 })
+  const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n }
+  const raw = await carrier.signTransaction({
+    ...{ ...fees, type: 'eip7702', chainId: stage.chain.chainId, nonce: 0, gas: 200_000n, to: stage.at(9) },
+    authorizationList: [authorization],
+  })
+  for (let block = 0; block < FEE_BLOCKS + 8; block++) {
+    await stage.act(6, 'transferFrom', [stage.at(6), stage.at(7), 1n], stage.at(7))
+    if (block % 3 === 0) await stage.pay(5, BigInt(block))
+    if (block % 4 === 0) await stage.act(0, block % 8 === 0 ? 'pause' : 'unpause', [])
+    if (block === 2) await stage.rpc.request('eth_sendRawTransaction', [raw])
+    await stage.chain.mine()
+  }
+  const { number: head, hash } = await stage.head()
+  const whole = await reader.observe(before + 1, head, null)
+  const singles = []
+  let parent: Hash | null = null
+  for (let number = before + 1; number <= head; number++) {
+    const single = await reader.observe(number, number, parent)
+    parent = single.blocks[0]?.hash ?? null
+    singles.push(single)
+  }
+  assert.equal(whole.blocks.at(-1)?.hash, hash)
+  assert.ok(whole.transfers.length > 5 && whole.events.length > 2 && whole.sent.length > 0)
+  assert.equal(whole.authorizations.length, 1)
+  for (const part of ['blocks', 'transfers', 'outflows', 'sent', 'authorizations', 'events'] as const)
+    assert.deepEqual(
+      whole[part],
+      singles.flatMap((single) => single[part] as unknown[]),
+    )
 })

@@ -8,7 +8,7 @@ import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
-import type { RpcCall, RpcReads, Trim } from '../rpc/rpc.ts'
+import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
 import { fields, header, list, positionOf, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
@@ -26,7 +26,6 @@ import {
 import { type BloomCheck, createBloomCheck } from './logs/bloom.ts'
 import { createSecondLooks } from './logs/second-look.ts'
 import { createStorageRoots } from './logs/storage-root.ts'
-import { createTrim } from './trim-blocks.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
@@ -76,9 +75,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
     const isOurs = memberOf(watched.signers)
     const see = (answer: unknown, number: number) =>
       seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
-    const trim = createTrim([watched.factory, ...addressesOf(watched.wallets), ...watched.signers])
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
-    const blocks = await fetchBlocks(rpc, { numbers: asked, feesFrom, trim }, see)
+    const blocks = await fetchBlocks(rpc, asked, see)
     return head === undefined ? blocks : [...blocks, see(head, numbers.at(-1) as number)]
   }
 
@@ -131,16 +129,14 @@ interface Reading {
 
 async function fetchBlocks(
   rpc: RpcReads,
-  { numbers, feesFrom, trim }: { numbers: readonly number[]; feesFrom: number; trim: Trim },
+  numbers: readonly number[],
   see: (answer: unknown, number: number) => SeenBlock,
 ): Promise<SeenBlock[]> {
   const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
-    // Fees are those of all transactions.
-    const showsFees = piece.some((number) => number >= feesFrom)
     const calls = piece.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
-    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null, ...(showsFees ? {} : { trim }) })
+    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
     return answers.map((answer, index) => see(answer, piece[index] as number))
   })
   return pieces.flat()

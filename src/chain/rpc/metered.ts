@@ -26,16 +26,16 @@ export function metered(provider: Provider, observers: readonly ObserveRpc[] = [
   }
   return {
     host,
-    call: (call, ms, trim) =>
+    call: (call, ms) =>
       timed(
         call.method,
-        () => provider.call(call, ms, trim),
+        () => provider.call(call, ms),
         (reply) => (reply.ok ? 'ok' : 'error'),
       ),
-    batch: (calls, ms, trim) =>
+    batch: (calls, ms) =>
       timed(
         'batch',
-        () => provider.batch(calls, ms, trim),
+        () => provider.batch(calls, ms),
         () => 'ok',
       ),
     use: (url) => provider.use(url),

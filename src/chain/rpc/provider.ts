@@ -27,9 +27,6 @@ export interface RpcCall {
   params: readonly unknown[]
 }
 
-/** Takes out of the bytes of an answer what need not be parsed. It may change them. */
-export type Trim = (body: Buffer) => Buffer
-
 export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError }
 
 export interface ProviderOptions {
@@ -42,9 +39,9 @@ export interface ProviderOptions {
 export interface Provider {
   readonly host: string
   /** One call. A JSON-RPC error is an answer; everything else that is not a result throws RpcFault. */
-  call(call: RpcCall, timeoutMs: number, trim?: Trim): Promise<RpcReply>
+  call(call: RpcCall, timeoutMs: number): Promise<RpcReply>
   /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
-  batch(calls: readonly RpcCall[], timeoutMs: number, trim?: Trim): Promise<RpcReply[]>
+  batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
   /** Goes on with this URL, as where its key was changed. False where it leads elsewhere: connections are to one origin. */
   use(url: string): boolean
   close(): Promise<void>
@@ -92,16 +89,16 @@ export function createProvider(options: ProviderOptions): Provider {
   const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
   return {
     host: url.host,
-    async call(call, timeoutMs, trim) {
+    async call(call, timeoutMs) {
       if (call.method !== SEND) assertNotPaused(link)
       const request = envelope(call)
-      const body = await post(link, JSON.stringify(request), { timeoutMs, trim })
+      const body = await post(link, JSON.stringify(request), timeoutMs)
       return readReply(link, body, request.id)
     },
-    async batch(calls, timeoutMs, trim) {
+    async batch(calls, timeoutMs) {
       assertNotPaused(link)
       const requests = calls.map(envelope)
-      const body = await post(link, JSON.stringify(requests), { timeoutMs, trim })
+      const body = await post(link, JSON.stringify(requests), timeoutMs)
       return readBatch(
         link,
         body,
@@ -192,17 +189,12 @@ function scrub(link: Link, text: string): string {
   return clean.slice(0, ERROR_TEXT_MAX)
 }
 
-interface PostOptions {
-  timeoutMs: number
-  trim: Trim | undefined
-}
-
-async function post(link: Link, payload: string, { timeoutMs, trim }: PostOptions): Promise<unknown> {
+async function post(link: Link, payload: string, timeoutMs: number): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs)
   let leave: (() => void) | null = null
   try {
     leave = await link.places.enter(signal)
-    return await readAnswer(link, await exchange(link, payload, signal), trim)
+    return await readAnswer(link, await exchange(link, payload, signal))
   } catch (error) {
     if (error instanceof RpcFault) throw error
     throw new RpcFault('unreachable', `${link.host}: ${scrub(link, reasonOf(error))}`)
@@ -285,11 +277,7 @@ function tooLarge({ host, replyBytesMax }: Link): RpcFault {
   return new RpcFault('tooLarge', `${host}: answer larger than ${replyBytesMax} bytes`)
 }
 
-async function readAnswer(
-  link: Link,
-  { statusCode, retryAfter, gzipped, body }: Answer,
-  trim?: Trim,
-): Promise<unknown> {
+async function readAnswer(link: Link, { statusCode, retryAfter, gzipped, body }: Answer): Promise<unknown> {
   // In seconds; few write a date, and what is none is no pause (RFC 9110, section 10.2.3).
   if (statusCode === 429 && /^\d{1,9}$/.test(retryAfter))
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
@@ -298,7 +286,7 @@ async function readAnswer(
   const raw = gzipped ? await unpack(link, body) : body
   let answer: unknown
   try {
-    answer = JSON.parse((trim?.(raw) ?? raw).toString('utf8'))
+    answer = JSON.parse(raw.toString('utf8'))
   } catch {
     // Load balancers answer HTML, with status 200 as well; that is no answer to our question.
     const kind = statusCode >= 300 ? 'refused' : 'garbled'

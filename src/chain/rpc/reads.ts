@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
 import { chunks } from './parallel.ts'
-import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply, type Trim } from './provider.ts'
+import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
 /** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100 or less (then ours shrinks). */
 const BATCH_MAX = 100
@@ -20,8 +20,6 @@ export interface ReadOptions {
   attempts?: number
   /** Accepts a result. One that another provider may know better (a block that is null) is asked of the next one. */
   accept?: (result: unknown) => boolean
-  /** Takes out of the bytes of each answer what need not be parsed. */
-  trim?: Trim
 }
 
 /** Reads, through all providers or through one. */
@@ -79,7 +77,7 @@ export function createReads(options: ReadsOptions): Reads {
   const { batches } = options
 
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
-    return await ask(options, (provider, ms) => provider.call({ method, params }, ms, read.trim), read, worthOf(read))
+    return await ask(options, (provider, ms) => provider.call({ method, params }, ms), read, worthOf(read))
   }
 
   /** One request's calls, halved for as long as the provider refuses the size. */
@@ -90,7 +88,7 @@ export function createReads(options: ReadsOptions): Reads {
       const worth = worthOf(read)
       return await ask(
         options,
-        (provider, ms) => provider.batch(calls, ms, read.trim),
+        (provider, ms) => provider.batch(calls, ms),
         read,
         (replies) => replies.every(worth),
       )

@@ -31,7 +31,7 @@ const DOUBT_REST_MS = 300_000
 /** The timeout of the comparison; a provider without an answer by then is not compared. */
 const COMPARE_MS = 1_000
 
-export type { RpcCall, RpcReply, Trim } from './provider.ts'
+export type { RpcCall, RpcReply } from './provider.ts'
 export { type ReadOptions, resultOf } from './reads.ts'
 
 /** One provider's answer to a send. */
