@@ -99,7 +99,7 @@ const LAYERS: readonly Layer[] = [
       ],
       'src/lib',
     ],
-    packages: ['node', '@resvg/resvg-wasm', 'find-my-way', 'yaml'],
+    packages: ['node', 'find-my-way', 'yaml'],
   },
   {
     of: ['src/webhooks'],

@@ -1,5 +1,4 @@
 // Every endpoint there is, in the order of the specification. One line here is what makes a route exist.
-import { pictures } from './pictures/routes.ts'
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { passkeyRoutes } from './routes/admin/passkeys.ts'
@@ -69,8 +68,4 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
 ]
 
 /** Builds them all. */
-export const buildRoutes = (tools: Tools): Route[] => [
-  ...ROUTES.map((route) => route(tools)),
-  ...pages(tools),
-  ...pictures(tools),
-]
+export const buildRoutes = (tools: Tools): Route[] => [...ROUTES.map((route) => route(tools)), ...pages(tools)]

@@ -94,7 +94,7 @@ test('pages, the API’s reference and its document are in it', async () => {
     '/docs',
     '/docs/swagger-ui-bundle.js',
     '/buy-button.js',
-    '/og/sale.png',
+    '/preview.png',
     '/runbook.html',
     '/api/openapi.json',
   ]) {

@@ -222,10 +222,16 @@ test('a link to a page says elsewhere what the page is and whose, and takes noth
       const metas = await metasOf(path)
       assert.deepEqual([metas['og:title'], metas['og:site_name']], [title, brand.name], path)
       assert.equal(new URL(metas['og:url'] ?? '').origin, 'https://ledger.example', path)
+      assert.equal(metas['og:image'], 'https://ledger.example/preview.png', path)
       assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), {
         ...{ name: brand.name, color: brand.color, logoUrl: '/icon.svg' },
       })
     }
+    const picture = await fetch(`http://127.0.0.1:${named.port}/preview.png`)
+    assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
+    const bytes = Buffer.from(await picture.arrayBuffer())
+    const size = await metasOf('/').then((metas) => [metas['og:image:width'], metas['og:image:height']])
+    assert.deepEqual(size, [bytes.readUInt32BE(16), bytes.readUInt32BE(20)].map(String))
   } finally {
     await named.close()
   }

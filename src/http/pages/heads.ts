@@ -13,8 +13,6 @@ const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /** A page's title and a sentence about it. */
 type Said = readonly [title: string, description: string]
-/** The pages with a picture of their own, by the path as the router has it; the others show the sale's. */
-const PICTURED: Readonly<Record<string, 'node' | 'round'>> = { '/node/:id': 'node', '/round/:id': 'round' }
 
 /** The parameters of a path; null where they are none. */
 export interface Params {
@@ -24,9 +22,6 @@ export interface Params {
 }
 
 const ABOUT = 'Nodes bought by one transfer of ether: what they were credited, and whether it is covered.'
-
-/** The size that previews are made for. */
-export const PICTURE = { width: 1200, height: 630 }
 
 /** By the path as the router has it. */
 const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
@@ -69,25 +64,16 @@ export function withHead(built: string, settings: HttpSettings, path: string, pa
     meta('property', 'og:title', title ?? sale.name),
     meta('property', 'og:description', description),
     meta('property', 'og:url', url),
-    ...pictureOf(path, params, title ?? sale.name, settings),
+    meta('property', 'og:image', new URL('/preview.png', settings.publicUrl).href),
+    meta('property', 'og:image:type', 'image/png'),
+    meta('property', 'og:image:width', '1200'),
+    meta('property', 'og:image:height', '630'),
+    meta('property', 'og:image:alt', ABOUT),
     meta('name', 'twitter:card', 'summary_large_image'),
     `<link rel="icon" href="${sale.logoUrl}" type="image/svg+xml">`,
     '<link rel="manifest" href="/app.webmanifest">',
   ]
   return built.replace(PLACE, () => head.join('\n    '))
-}
-
-/** The picture that a link shows. The text beside it says what can be said without the ledger. */
-function pictureOf(path: string, { id = '' }: Params, title: string, { publicUrl }: HttpSettings): string[] {
-  const kind = NUMBER.test(id) ? PICTURED[path] : undefined
-  const name = kind === undefined ? 'sale' : `${kind}/${id}`
-  return [
-    meta('property', 'og:image', new URL(`/og/${name}.png`, publicUrl).href),
-    meta('property', 'og:image:type', 'image/png'),
-    meta('property', 'og:image:width', String(PICTURE.width)),
-    meta('property', 'og:image:height', String(PICTURE.height)),
-    meta('property', 'og:image:alt', kind === undefined ? ABOUT : `${title}: what was credited, and as of when`),
-  ]
 }
 
 const meta = (kind: 'name' | 'property', name: string, content: string) =>
