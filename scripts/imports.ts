@@ -111,11 +111,6 @@ const LAYERS: readonly Layer[] = [
     may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'],
     packages: ['node', 'prom-client'],
   },
-  {
-    of: ['src/telemetry'],
-    may: ['src/config', 'src/lib', 'src/metrics'],
-    packages: ['@opentelemetry'],
-  },
   { of: ['src/rebuild'], may: [...STEP, 'src/follower', 'src/passes/steps'] },
 
   {
@@ -157,7 +152,6 @@ const LAYERS: readonly Layer[] = [
         'src/http',
         'src/metrics',
         'src/webhooks',
-        'src/telemetry',
         'src/boot/live.ts',
         'src/boot/parts.ts',
       ],

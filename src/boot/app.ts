@@ -26,7 +26,6 @@ import { createScheduler } from '../passes/scheduler.ts'
 import { claimer } from '../requests/claim.ts'
 import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
-import type { Telemetry } from '../telemetry/telemetry.ts'
 import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
 import { createLive, type Live } from './live.ts'
 import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
@@ -73,21 +72,19 @@ interface Outside {
   readonly log: Log
   readonly onProgress: (step: string) => void
   read(): Config
-  /** Null: nothing is traced. */
-  readonly telemetry: Telemetry | null
 }
 
 /**
  * Starts the service. `read` reads the settings as they are by now. Throws a ConfigError, KnownError or StartError whose message says what to do.
  */
-export async function startApp(config: Config, { log, onProgress, read, telemetry }: Outside): Promise<App> {
+export async function startApp(config: Config, { log, onProgress, read }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
     const settled = await choosePort(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
     const live = createLive(config, { read, log })
-    const app = await build({ config: settled, log, onProgress, stack, live, telemetry }, parts)
+    const app = await build({ config: settled, log, onProgress, stack, live }, parts)
     return { ...app, reload: live.reload, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -102,16 +99,15 @@ interface Start {
   readonly onProgress: (step: string) => void
   readonly stack: AsyncDisposableStack
   readonly live: Live
-  readonly telemetry: Telemetry | null
 }
 
 async function build(
   start: Start,
   { database, chain }: Parts,
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
-  const { config, log, onProgress, stack, live, telemetry } = start
+  const { config, log, onProgress, stack, live } = start
   const metrics = createMetrics(log)
-  const meters = telemetry?.traced(metrics.meters) ?? metrics.meters
+  const { meters } = metrics
   const tally = createProviderTally()
   const openRpc = (): Rpc => {
     const rpc = createRpc({ urls: chain.rpcUrls, log, observe: [meters.rpc, tally.count] })
@@ -149,8 +145,8 @@ async function build(
   const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
   await preflightOrServe(preflight, onProgress)
 
-  const payments = inTrace(telemetry, metered('payments', meters, paymentsPass(ctx)))
-  const credit = inTrace(telemetry, metered('credit', meters, creditPass(ctx)))
+  const payments = metered('payments', meters, paymentsPass(ctx))
+  const credit = metered('credit', meters, creditPass(ctx))
   const scheduler = createScheduler({ payments, credit }, config.schedule.tickSec, log)
   const runPayments = scheduler.payments
   const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
@@ -181,7 +177,6 @@ async function build(
     changes,
     readings,
     meters,
-    withinTrace: telemetry?.within,
     passes,
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
@@ -211,10 +206,6 @@ async function build(
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
-
-/** Each run of a pass in a span of its own. */
-const inTrace = <Given extends unknown[], T>(telemetry: Telemetry | null, run: (...given: Given) => T) =>
-  telemetry ? (...given: Given) => telemetry.within(() => run(...given)) : run
 
 /** Starts what is kept by the hour: cover and providers, and the price where there is an upstream. */
 function startHistories({ config: { price }, stack }: Start, parts: Parameters<typeof startHealthHistory>[0]): void {

@@ -5,7 +5,6 @@ import { choiceText } from '../domain/webhooks/choice.ts'
 import type { SettingName } from './names.ts'
 import type { Config, KeyConfig } from './shape.ts'
 import { describeSite } from './site/site.ts'
-import { describeTelemetry } from './telemetry/telemetry.ts'
 
 /** Every setting (except its NAME_FILE form) with its effective value as text; null where there is none. */
 export function describeConfig(config: Config): Record<SettingName, string | null> {
@@ -65,7 +64,6 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     PRICE_URL: maskUrl(price?.url ?? null),
     PRICE_FIELD: price?.field ?? null,
     ...describeWebhooks(webhooks),
-    ...describeTelemetry(config.telemetry),
   }
 }
 

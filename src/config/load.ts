@@ -15,7 +15,6 @@ import { readSecrets } from './secrets.ts'
 import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, PaymentsConfig } from './shape.ts'
 import { readSite } from './site/site.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
-import { readTelemetry } from './telemetry/telemetry.ts'
 import { readAddress, readChoice, readHttpUrl, readPostgresUrl, readSwitch, readText, readWhole } from './values.ts'
 import { readWebhooks } from './webhooks.ts'
 
@@ -96,7 +95,6 @@ export function inspectConfig(
     webhooks: readWebhooks(source),
     price: readPrice(source),
     log: { level: readChoice(source, 'LOG_LEVEL', LOG_LEVELS, 'info') },
-    telemetry: readTelemetry(source),
     hints: [...source.hints, ...hints],
   }
   checkPorts(source, config)

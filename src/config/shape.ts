@@ -5,7 +5,6 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
 import type { Choice } from '../domain/webhooks/choice.ts'
 import type { SiteConfig } from './site/site.ts'
 import type { Problem } from './source.ts'
-import type { TelemetryConfig } from './telemetry/telemetry.ts'
 
 export interface Config {
   /** NODE_ENV=production: nothing embedded runs, secrets must be strong, cookies are Secure. */
@@ -28,7 +27,6 @@ export interface Config {
   /** Null: no upstream, `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
   readonly log: { readonly level: LogLevel }
-  readonly telemetry: TelemetryConfig
   /** What is worth a warning and no mistake: variables that resemble a setting, keys that the next release refuses. */
   readonly hints: readonly Problem[]
 }

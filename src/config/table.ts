@@ -4,7 +4,6 @@
 import { KEY_GROUPS } from './keys/table.ts'
 import type { SettingGroup } from './setting.ts'
 import { SITE_GROUP } from './site/table.ts'
-import { TELEMETRY_GROUP } from './telemetry/table.ts'
 
 export const SETTING_GROUPS = [
   {
@@ -359,5 +358,4 @@ export const SETTING_GROUPS = [
       },
     ],
   },
-  TELEMETRY_GROUP,
 ] as const satisfies readonly SettingGroup[]

@@ -61,8 +61,6 @@ export interface HttpDeps {
   readonly streams?: Partial<StreamLimits>
   /** Counts every answer, every read of the memo, and dropped connections. Left out: no counting. */
   readonly meters?: HttpMeters
-  /** Does the work of a request in a span of its own; `traceparent` is the caller's where a proxy of ours passed it on, else empty. */
-  readonly withinTrace?: ((work: () => void, traceparent: string) => void) | undefined
   readonly settings: HttpSettings
   /** Milliseconds since 1970 by the machine's clock: for sessions, nonces and displayed times. It may step, or stand. */
   readonly clock: () => number

@@ -91,9 +91,8 @@ export function createServer(deps: HttpDeps): HttpServer {
   const refuseRaw = (socket: Duplex, refused: RefusalName, id: string) =>
     connections.leave(socket as Socket, () => hangUp(socket, rawRefusal(refuse(refused), id, security)))
 
-  const begin = inTrace(deps, answer)
   const server = createNodeServer(LIMITS, (request, response) =>
-    connections.enter(response, () => begin(request, response)),
+    connections.enter(response, () => answer(request, response)),
   )
   server.on('connection', (socket) => connections.accept(socket))
   // Bytes that are no request, or a request that came too slowly.
@@ -114,19 +113,6 @@ export function createServer(deps: HttpDeps): HttpServer {
         // The only error there is: it does not listen, and so is closed.
         server.close(() => resolve())
       }),
-  }
-}
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
-
-/** Answers in a span of its own, where there is telemetry. */
-function inTrace({ withinTrace, settings }: HttpDeps, answer: Answer): Answer {
-  if (!withinTrace) return answer
-  const isTrusted = proxyCheck(settings.trustedProxies)
-  return (request, response) => {
-    // Else anybody could have every request traced.
-    const given = isTrusted(request.socket.remoteAddress ?? '') ? request.headers.traceparent?.toString() : null
-    withinTrace(() => answer(request, response), given ?? '')
   }
 }
 

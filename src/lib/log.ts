@@ -18,10 +18,8 @@ const REDACTED = [
   '*.secrets',
 ]
 
-/**
- * Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `also` takes the same lines as stdout.
- */
-export function createLog(level: string, also: { write(line: string): void } | null = null): Log {
+/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. */
+export function createLog(level: string): Log {
   const options: LoggerOptions = {
     level,
     redact: { paths: REDACTED, censor: '[redacted]' },
@@ -29,10 +27,7 @@ export function createLog(level: string, also: { write(line: string): void } | n
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   }
-  if (also === null) return pino(options)
-  // The logger's own level decides for both.
-  const streams = [pino.destination(1), also].map((stream) => ({ stream, level: 'trace' as const }))
-  return pino(options, pino.multistream(streams))
+  return pino(options)
 }
 
 /** A silent logger, for tests and one-shot commands that print for people. */

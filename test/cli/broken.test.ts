@@ -201,10 +201,6 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     env: () => ({ DIST_ENABLED: 'true', CREDIT_MIN_WEI: '5', CREDIT_MAX_WEI: '' }),
     ...{ check: 'settings', says: /CREDIT_MAX_WEI/, todo: /./ },
   },
-  'a collector that is no URL': {
-    env: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }),
-    ...{ check: 'settings', says: /OTEL_EXPORTER_OTLP_ENDPOINT/, todo: /./ },
-  },
 }
 
 describe('a set-up with', () => {

@@ -168,11 +168,6 @@ test('a chain that is not embedded has the careful defaults', () => {
   assert.deepEqual([chain.startBlock, chain.chainId], [0, null])
 })
 
-const NO_TELEMETRY = {
-  ...{ endpoint: null, headers: {}, traces: true, logs: true, sampler: 'parentbased_always_on', ratio: 1 },
-  ...{ serviceName: 'node-ledger', attributes: {} },
-}
-
 /** How one is let in at key management services where nothing says so. */
 const NO_KMS = {
   aws: {
@@ -311,7 +306,6 @@ test('in production nothing is embedded, nothing generated is used, and every se
     },
     price: { url: 'https://price.example.org/?key=abc', field: 'result.price.0' },
     log: { level: 'warn' },
-    telemetry: NO_TELEMETRY,
     hints: [],
   })
 })
@@ -575,7 +569,6 @@ describe('the sources of settings', () => {
         CRON_KEY: SECRET_C,
         PRICE_FIELD: 'usd',
         PRICE_URL: 'https://price.example',
-        OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=1',
       } as Env
       const direct = load({ ...rest, [name]: value }, { '/key': keystore })
       const files = { '/key': keystore, '/run/it': `${value}\r\n` }
@@ -711,8 +704,7 @@ test('the description of a start with nothing set says what is embedded and what
     BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KEYSTORE
     DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
     FORMER_FACTORIES FRAME_ANCESTORS GOOGLE_APPLICATION_CREDENTIALS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
-    MINTER_KMS_KEY MINTER_SIGNER_URL OTEL_EXPORTER_OTLP_ENDPOINT OTEL_EXPORTER_OTLP_HEADERS OTEL_RESOURCE_ATTRIBUTES
-    PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
+    MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
     TRUSTED_PROXIES WALLETCONNECT_PROJECT_ID WALLETCONNECT_RELAY_URL WEBHOOK_ALLOW_PRIVATE WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))
   assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')

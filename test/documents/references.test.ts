@@ -131,6 +131,9 @@ const OTHER_VARIABLES = new Set([
   // The documents' notation for the file that any secret can be read from.
   'NAME_FILE',
   'NODE_OPTIONS',
+  // OpenTelemetry's own: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_SERVICE_NAME', 'OTEL_METRICS_EXPORTER', 'OTEL_LOGS_EXPORTER'],
+  ...['OTEL_PROPAGATORS', 'OTEL_NODE_ENABLED_INSTRUMENTATIONS', 'OTEL_NODE_RESOURCE_DETECTORS'],
   ...globSync(
     [
       'src/cli/**/*.ts',

@@ -1,7 +1,7 @@
 // What `npm run package` makes, installed in an empty folder as an operator and an integrator would: it starts, serves the pages that are in
 // it, and sells a node. The embedded programs are those of this checkout: to unpack them once more would show nothing.
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -58,18 +58,6 @@ test('the package has no TypeScript, and each line of its modules is that of the
       lengths(join(ROOT, name.replace(/js$/, 'ts'))),
       name,
     )
-})
-
-test('telemetry without its packages is refused, with what to do', () => {
-  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', DATABASE_URL: database.url }
-  const main = join(installed, 'node-ledger/src/main.js')
-  const { status, stderr } = spawnSync(process.execPath, [main, 'start'], {
-    cwd: temporaryDirectory(),
-    env,
-    encoding: 'utf8',
-  })
-  assert.equal(status, 2, stderr)
-  assert.match(stderr, /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: docs\/OBSERVABILITY.md/)
 })
 
 test('the bill of materials names each package of the service with its digest, and no other', () => {

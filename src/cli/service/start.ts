@@ -6,15 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, startApp } from '../../boot/app.ts'
 import { type Embedded, loadEmbedded } from '../../boot/embedded.ts'
 import { loadOrCreateSecrets } from '../../boot/secrets.ts'
-import { type Config, ConfigError, type GeneratedSecrets, loadConfig } from '../../config/load.ts'
+import { type Config, type GeneratedSecrets, loadConfig } from '../../config/load.ts'
 import { within } from '../../lib/deadline.ts'
 import { armFailpoint } from '../../lib/failpoint.ts'
 import { writeFileAtomic } from '../../lib/files.ts'
 import { createLog } from '../../lib/log.ts'
 import { onParentGone } from '../../lib/parent.ts'
-import { openTelemetry, TelemetryMissing } from '../../telemetry/telemetry.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { version } from '../version.ts'
 
 /** A stop that takes longer than this ends hard: a supervisor would kill the process anyway. */
 const STOP_MS = 30_000
@@ -33,13 +31,12 @@ const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
   const { config, lock, read } = await prepare(io.env)
-  const telemetry = await openTelemetry(config.telemetry, version()).catch(refuseWithoutPackages)
-  const log = createLog(config.log.level, telemetry?.logs)
+  const log = createLog(config.log.level)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
   try {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
     armFailpoint(NODE_LEDGER_FAILPOINT, config)
-    const app = await startApp(config, { log, read, telemetry, onProgress: (step) => out.say(`  ${step}`) })
+    const app = await startApp(config, { log, read, onProgress: (step) => out.say(`  ${step}`) })
     // A terminal that is closed ends what runs in it; a service without one is told by the same signal that its settings have changed.
     if (!io.stdin.isTTY) process.on('SIGHUP', () => app.reload())
     // For commands on this machine: the port may be another one than the settings name.
@@ -53,15 +50,9 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     await within(STOP_MS, app.stop(), () => {})
     return code
   } finally {
-    await telemetry?.close()
     if (lock) rmSync(join(config.dataDir, 'url'), { force: true })
     lock?.release()
   }
-}
-
-function refuseWithoutPackages(error: unknown): never {
-  if (!(error instanceof TelemetryMissing)) throw error
-  throw new ConfigError([{ setting: 'OTEL_EXPORTER_OTLP_ENDPOINT', message: error.message }], [])
 }
 
 interface Prepared {
