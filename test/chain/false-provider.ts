@@ -77,3 +77,12 @@ async function ask(target: string | undefined, { method, params }: Call): Promis
   })
   return (await response.json()) as Answer
 }
+
+/** Lies about one field of a method's answer. */
+export const forging =
+  (method: string, forge: (result: Record<string, unknown>) => unknown): Rule =>
+  async (call, forward) => {
+    if (call.method !== method) return undefined
+    const { result } = (await forward()) as { result: Record<string, unknown> }
+    return { result: forge(result) }
+  }

@@ -12,7 +12,7 @@ import { createChainReader } from '../../src/chain/read/reader.ts'
 import type { FactoryEvent, ObservedRange } from '../../src/domain/observed.ts'
 import { type Hash, wei, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
 import { FOREVER, oneTurn } from '../support/factory.ts'
-import type { Rule } from './false-provider.ts'
+import { forging, type Rule } from './false-provider.ts'
 import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage
@@ -496,14 +496,6 @@ test('a withdrawal by the payments wallet itself has not failed when it succeede
   )
 })
 
-/** Lies about one field of a method's answer. */
-const forging =
-  (method: string, forge: (result: Record<string, unknown>) => unknown): Rule =>
-  async (call, forward) => {
-    if (call.method !== method) return undefined
-    const { result } = (await forward()) as { result: Record<string, unknown> }
-    return { result: forge(result) }
-  }
 const other = ref('e')
 const lies: [sentence: string, said: RegExp, rule: () => Rule][] = [
   ['a null block', /has no block/, () => forging('eth_getBlockByNumber', () => null)],

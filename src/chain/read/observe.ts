@@ -5,12 +5,24 @@ import { FEE_BLOCKS } from '../../domain/fees.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
+import { factoryTopics } from '../factory/abi.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
-import { fields, header, list, positionOf, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import {
+  fields,
+  header,
+  list,
+  malformed,
+  positionOf,
+  receipt,
+  receiptLogs,
+  toBlock,
+  toQuantity,
+  transaction,
+} from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { feesOf } from './block-fees.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
@@ -33,6 +45,8 @@ const IN_FLIGHT = 8
 const BLOCKS_PER_REQUEST = 4
 /** Receipts asked for in one request. */
 const RECEIPTS_PER_REQUEST = 50
+/** The topics of all events of the factory, also of those that change nothing in the ledger. */
+const EVENTS: readonly Hash[] = Object.values(factoryTopics)
 
 /** A block with its relevant transactions; the others are forgotten as soon as they are read. */
 interface SeenBlock extends LoggedBlock {
@@ -84,7 +98,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[]): Promise<ObservedRange> {
     const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
     const receipts = await fetchReceipts(rpc, watched, blocks)
-    checkReceiptLogs(watched, receipts, logs)
+    checkReceiptLogs(receipts, logs)
     const carriers = blocks.flatMap((block) => block.carriers)
     const authorizations = await readAuthorizations(rpc, watched.signers, carriers)
     return assemble(watched, blocks, { logs, receipts, authorizations })
@@ -218,17 +232,20 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
   }
 }
 
+/** A receipt with the factory's logs in it. */
+type SeenReceipt = WireReceipt & { logs: WireLog[] }
+
 /** Receipts of the transactions whose outcome or logs matter. */
 async function fetchReceipts(
   rpc: RpcReads,
   watched: WatchedAddresses,
   blocks: readonly SeenBlock[],
-): Promise<Map<Hash, WireReceipt>> {
+): Promise<Map<Hash, SeenReceipt>> {
   const wanted: { tx: WireTransaction; head: WireHeader }[] = []
   for (const { header: head, relevant } of blocks) {
     for (const tx of relevant) if (needsReceipt(watched, tx)) wanted.push({ tx, head })
   }
-  const receipts = new Map<Hash, WireReceipt>()
+  const receipts = new Map<Hash, SeenReceipt>()
   await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     const calls = piece.map(({ tx }): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] }))
     const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
@@ -242,11 +259,16 @@ async function fetchReceipts(
       if (found.from !== tx.from || found.to !== tx.to) {
         throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${head.number}`)
       }
-      receipts.set(tx.hash, found)
+      // A stranger's fee is in no book.
+      if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
+      receipts.set(tx.hash, { ...found, logs: receiptLogs(answer, watched.factory) })
     }
   })
   return receipts
 }
+
+const isAccountOfOurs = ({ signers, wallets }: WatchedAddresses, account: Address) =>
+  signers.includes(account) || wallets.some(({ wallet }) => wallet === account)
 
 function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
   const { wallets } = watched
@@ -255,18 +277,12 @@ function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
 }
 
 /** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
-function checkReceiptLogs(
-  watched: WatchedAddresses,
-  receipts: ReadonlyMap<Hash, WireReceipt>,
-  logs: ReadonlyMap<Hash, WireLog[]>,
-): void {
+function checkReceiptLogs(receipts: ReadonlyMap<Hash, SeenReceipt>, logs: ReadonlyMap<Hash, WireLog[]>): void {
   for (const found of receipts.values()) {
-    // A failed transaction left no logs.
-    if (!found.succeeded && found.logs.length > 0)
-      throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs`)
-    const named = found.logs.filter(
-      (entry) => entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash),
-    )
+    // A failed call left no log of the factory's.
+    if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
+      throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
+    const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
     const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
     if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
       throwRetryable(`the logs of ${found.txHash} differ from those of its receipt`)
@@ -322,7 +338,8 @@ function addTransaction(
   at: Position,
   { tx, receipt }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'> },
 ): void {
-  const { succeeded, feeWei, gasUsed } = receipt
+  const { succeeded, gasUsed } = receipt
+  const feeWei = receipt.feeWei ?? wei(0n)
   const { from, to, valueWei, nonce } = tx
   for (const watchedWallet of watched.wallets) {
     const { wallet } = watchedWallet

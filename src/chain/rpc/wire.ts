@@ -46,11 +46,10 @@ export interface WireReceipt {
   to: Address | null
   succeeded: boolean
   gasUsed: bigint
-  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. */
-  feeWei: Wei
+  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. Null if the receipt does not say so. */
+  feeWei: Wei | null
   contractAddress: Address | null
   blockNumber: number
-  logs: WireLog[]
 }
 
 /** Refuses an answer. */
@@ -144,7 +143,8 @@ export function transaction(value: unknown): WireTransaction {
     from: address20(tx.from, 'sender'),
     to: tx.to == null ? null : address20(tx.to, 'recipient'),
     valueWei: wei(quantity(tx.value, 'value')),
-    nonce: count(tx.nonce, 'nonce'),
+    // Exact for every account of ours. A stranger's wallet may count in steps of 2^64 (keyed nonces of zkSync), and nobody reads that.
+    nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
   }
 }
@@ -205,7 +205,6 @@ export function receipt(value: unknown): WireReceipt {
     | 'gasUsed'
     | 'effectiveGasPrice'
     | 'contractAddress'
-    | 'logs'
     | FeeField
   >(value, 'receipt')
   const status = quantity(entry.status, 'receipt status')
@@ -219,8 +218,19 @@ export function receipt(value: unknown): WireReceipt {
     to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
     succeeded: status === 1n,
     gasUsed,
-    feeWei: wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry, gasUsed)),
+    feeWei:
+      entry.effectiveGasPrice == null
+        ? null
+        : wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry, gasUsed)),
     contractAddress: entry.contractAddress == null ? null : address20(entry.contractAddress, 'contract address'),
-    logs: list(entry.logs, 'receipt logs').map(log),
   }
+}
+
+/**
+ * One contract's logs in a receipt. Other contracts' logs are not read: anybody can have any log in their receipt, and some chains add one of
+ * their own, also if the transaction failed (Polygon's fee log of 0x…1010).
+ */
+export function receiptLogs(value: unknown, contract: Address): WireLog[] {
+  const isOfContract = (entry: unknown) => String(fields<'address'>(entry, 'log').address).toLowerCase() === contract
+  return list(fields<'logs'>(value, 'receipt').logs, 'receipt logs').filter(isOfContract).map(log)
 }

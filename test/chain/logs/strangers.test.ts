@@ -1,0 +1,77 @@
+// Oddities of what strangers send: none of them may stop following. What concerns an account of ours is refused all the same.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ChainFault } from '../../../src/chain/faults.ts'
+import { createChainReader } from '../../../src/chain/read/reader.ts'
+import type { ObservedRange } from '../../../src/domain/observed.ts'
+import { forging, type Rule } from '../false-provider.ts'
+import { type Stage, startStage } from '../stage.ts'
+
+let stage: Stage
+before(async () => {
+  stage = await startStage()
+})
+after(() => stage.close())
+
+const word = (digit: string) => `0x${digit.repeat(64)}`
+
+/** All that `act` does, observed through a provider that lies by `rule`. */
+async function observedBehind(rule: Rule, act: () => Promise<unknown>): Promise<ObservedRange> {
+  const { number } = await stage.head()
+  await act()
+  await stage.chain.mine()
+  const { rpc, provider } = await stage.behind()
+  provider.rule = rule
+  return await createChainReader(rpc, stage.watched).observe(number + 1, (await stage.head()).number, null)
+}
+
+test('a stranger’s failed transaction is seen to have failed, also if its receipt has another contract’s log', async () => {
+  // Polygon logs the fee of every transaction, also if it failed.
+  const feeLog = { address: `0x${'0'.repeat(36)}1010`, topics: [word('f')], data: word('1'), logIndex: '0x0' }
+  const failed = forging('eth_getTransactionReceipt', (found) => {
+    const { transactionHash, transactionIndex, blockHash, blockNumber } = found
+    const at = { transactionHash, transactionIndex, blockHash, blockNumber }
+    return { ...found, status: '0x0', logs: [{ ...feeLog, ...at }] }
+  })
+  const range = await observedBehind(failed, async () => {
+    await stage.pay(5, 7n)
+    await stage.act(5, 'withdraw', [1n, stage.at(9), 10n ** 18n])
+  })
+  assert.deepEqual(
+    range.transfers.map(({ valueWei, succeeded }) => ({ valueWei, succeeded })),
+    [{ valueWei: 7n, succeeded: false }],
+  )
+  assert.deepEqual(
+    range.failedWithdrawals.map(({ caller }) => caller),
+    [stage.at(5)],
+  )
+})
+
+test('a nonce of more than 64 bits, any log and a fee that is not told are no faults of a stranger’s payment', async () => {
+  const oddNonce = forging('eth_getBlockByNumber', (block) => ({
+    ...block,
+    transactions: (block.transactions as object[]).map((tx) => ({ ...tx, nonce: `0x1${'0'.repeat(20)}` })),
+  }))
+  const oddReceipt = forging('eth_getTransactionReceipt', ({ effectiveGasPrice, ...found }) => ({
+    ...found,
+    logs: [{ address: stage.at(9), topics: ['0x01'] }],
+  }))
+  for (const rule of [oddNonce, oddReceipt]) {
+    const { transfers } = await observedBehind(rule, () => stage.pay(5, 7n))
+    assert.deepEqual(
+      transfers.map(({ from, valueWei, succeeded }) => ({ from, valueWei, succeeded })),
+      [{ from: stage.at(5), valueWei: 7n, succeeded: true }],
+    )
+  }
+})
+
+test('a fee of ours that is not told is a retryable fault', async () => {
+  const silent = forging('eth_getTransactionReceipt', ({ effectiveGasPrice, ...found }) => found)
+  const answer = observedBehind(silent, () =>
+    stage.chain.send({ from: stage.at(3), to: stage.at(9), value: '0x1', gas: '0x80000' }),
+  )
+  await assert.rejects(
+    answer,
+    (error) => error instanceof ChainFault && error.retryable && /malformed fee/.test(String(error)),
+  )
+})
