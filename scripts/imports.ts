@@ -242,7 +242,6 @@ const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client': 'client/src/index.ts',
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
   '@node-ledger/client/react': 'client/src/react/index.ts',
-  '@node-ledger/client/buy-button': 'client/src/button/index.ts',
 }
 
 /** The imports of a file: module names as they are written. Null stands for a name that is computed. */

@@ -25,7 +25,6 @@ export const EXCEPTIONS: Exceptions = {
     'test/http/sign-in.test.ts': [429, CASES],
     'test/support/invariants.ts': [429, 'every invariant, each a statement of SQL'],
     'test/follower/wallet.test.ts': [417, CASES],
-    'scripts/imports.ts': [401, `${ROWS}, and the check that holds it`],
   },
   function: {
     'test/support/fault-proxy.ts: startFaultProxy': [155, METHODS],

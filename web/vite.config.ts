@@ -84,21 +84,6 @@ function neededBy(id: string, build: Build, found = new Set<string>()): Readonly
 type ModuleInfo = { isEntry: boolean; importers: readonly string[]; importedIds: readonly string[] }
 type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
 
-/** The buy button for pages of other origins: one file, which shares nothing with the pages. */
-const buyButton: Plugin = {
-  name: 'buy-button',
-  apply: 'build',
-  async closeBundle() {
-    await build({
-      ...{ configFile: false, publicDir: false, logLevel: 'warn' },
-      build: {
-        ...{ target: 'es2022', outDir: DIST, emptyOutDir: false, modulePreload: false },
-        rolldownOptions: { input: client('button/index.ts'), output: { entryFileNames: 'buy-button.js' } },
-      },
-    })
-  },
-}
-
 /** At the head of the file, as its licence asks. */
 const WALLETCONNECT_LICENCE =
   '/*! Holds @walletconnect/sign-client 2.21.8 (Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0), by WalletConnect, Inc., and what it imports */'
@@ -210,7 +195,7 @@ const runbook: Plugin = {
 
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, leanViem, buyButton, walletConnect, pageToKeep, runbook, apiReference],
+  plugins: [react(), leanSafe, leanViem, walletConnect, pageToKeep, runbook, apiReference],
   resolve: { alias },
   build: {
     target: 'es2022',

@@ -1,5 +1,5 @@
 // Payments whose page was closed, reloaded or left: found again without a hash, followed through what the operator does, and not paid twice. And
-// other pages, which sell by the buy button or the client's hooks, by the same rules.
+// other pages, which sell by a frame or the client's hooks, by the same rules.
 // Real Chromium, the real service and chain.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -7,8 +7,8 @@ import type { Browser, Page } from 'playwright-core'
 import { type BrowserWallet, installWallet } from '../support/browser-wallet.ts'
 import { noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
-import { startShop, testBuyButton } from './shop/buy-button.ts'
 import { ENDS } from './shop/ends.ts'
+import { startShop, testFrame } from './shop/frame.ts'
 import { testReact } from './shop/react.ts'
 
 const LONG_MS = 60_000
@@ -32,9 +32,13 @@ describe('a payment that was left alone', { skip: noBrowser }, () => {
     await service.stop()
     shop.close()
   })
-  async function open(account: number): Promise<{ page: Page; own: BrowserWallet }> {
+  async function openBare(): Promise<Page> {
     const page = await (await browser.newContext()).newPage()
     page.setDefaultTimeout(LONG_MS)
+    return page
+  }
+  async function open(account: number): Promise<{ page: Page; own: BrowserWallet }> {
+    const page = await openBare()
     const own = await installWallet(page, account, wellKnown.rpcUrl)
     return { page, own }
   }
@@ -46,7 +50,7 @@ describe('a payment that was left alone', { skip: noBrowser }, () => {
     })
 
   const serve = (path: string, html: string) => void shop.pages.set(path, html)
-  const elsewhere = { url: () => shop.url, serve, service: () => service, wellKnown: () => wellKnown, open }
-  testBuyButton(elsewhere)
+  const elsewhere = { url: () => shop.url, serve, service: () => service, wellKnown: () => wellKnown, open, openBare }
+  testFrame(elsewhere)
   testReact(elsewhere)
 })

@@ -1,7 +1,51 @@
-// What a wallet or the contract throws through viem, as a refusal in words.
+// A refusal by a wallet or the contract in words, and how one is made of what viem throws.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
-import { WalletError } from '../purchase.ts'
 import { inWords } from './factory.ts'
+
+export type WalletErrorCode =
+  /** The wallet's owner said no. Nothing was sent. */
+  | 'rejected'
+  /** The wallet is on another chain. Nothing was sent. */
+  | 'wrongChain'
+  /** The price is no longer the one that the buyer agreed to. Nothing was sent. */
+  | 'priceChanged'
+  /** A contract wallet, and the ledger holds what contracts pay. Nothing was sent. */
+  | 'contractWallet'
+  /** The contract would refuse, or has refused; the message says why. */
+  | 'reverted'
+  /** The service names no contract, or no address of what is needed. */
+  | 'notDeployed'
+  /** The wallet sends nothing for a page: make `call` by hand in the wallet itself. Nothing was sent. */
+  | 'notOffered'
+
+/** A call as a wallet makes it. */
+export interface WalletCall {
+  chainId: number
+  to: `0x${string}`
+  valueWei: bigint
+  /** Left out: none. */
+  data?: `0x${string}`
+}
+
+export class WalletError extends Error {
+  override readonly name = 'WalletError'
+  readonly code: WalletErrorCode
+  /** The transaction, where one was sent. */
+  readonly txHash: `0x${string}` | null
+  /** The call that is left to be made by hand, where the wallet offers no way to send it. */
+  readonly call: WalletCall | null
+
+  constructor(
+    code: WalletErrorCode,
+    message: string,
+    more: { txHash?: `0x${string}`; call?: WalletCall; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.txHash = more.txHash ?? null
+    this.call = more.call ?? null
+  }
+}
 
 /** Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, everything else as it came. */
 export async function explained<T>(act: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 // The part that works with viem: wallets, and reading the chain oneself.
-export { type WalletCall, WalletError, type WalletErrorCode } from '../purchase.ts'
 export { recompute } from './amount.ts'
+export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
 export { isContract, type OwnWallet } from './send.ts'
 export { type RecomputedTurn, recomputeRound } from './turns.ts'

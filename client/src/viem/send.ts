@@ -10,8 +10,8 @@ import {
 } from 'viem'
 import { getCode, waitForCallsStatus } from 'viem/actions'
 import { getTransactionError } from 'viem/utils'
-import { isContractCode, type WalletCall, WalletError } from '../purchase.ts'
 import type { Hex } from '../types.ts'
+import { type WalletCall, WalletError } from './errors.ts'
 
 /** A viem wallet client with an account, or any client that has one. Its transport also answers reads, as that of every browser wallet does. */
 export type OwnWallet = Client<Transport, Chain | undefined, Account>
@@ -20,9 +20,13 @@ export type OwnWallet = Client<Transport, Chain | undefined, Account>
 const CALLS_MS_MAX = 24 * 60 * 60 * 1000
 const CALLS_POLL_MS = 2_000
 
+/** EIP-7702: an ordinary account that delegates. It pays by plain transfers. */
+const DELEGATED = '0xef0100'
+
 /** True for an account whose code is a contract's. */
 export async function isContract(wallet: OwnWallet): Promise<boolean> {
-  return isContractCode(await getCode(wallet, { address: wallet.account.address }))
+  const code = (await getCode(wallet, { address: wallet.account.address })) ?? '0x'
+  return code !== '0x' && !code.startsWith(DELEGATED)
 }
 
 /**

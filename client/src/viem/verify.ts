@@ -2,8 +2,8 @@
 import { type Chain, type Client, type Hash, parseEventLogs, type Transport } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
-import { WalletError } from '../purchase.ts'
 import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
+import { WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
 

@@ -1,12 +1,11 @@
 // Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
-import { encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem'
+import { encodeFunctionData, formatEther, parseEventLogs, type TransactionReceipt } from 'viem'
 import { getChainId, signMessage, simulateContract, waitForTransactionReceipt } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment } from '../follow.ts'
-import { requirePrice, type WalletCall, WalletError } from '../purchase.ts'
 import type { Hex, Quote } from '../types.ts'
-import { explained } from './errors.ts'
+import { explained, type WalletCall, WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 import { isContract, type OwnWallet, sendCall } from './send.ts'
 
@@ -51,6 +50,12 @@ export async function buy(
   options.onSent?.(txHash)
   const from = wallet.account.address.toLowerCase() as Hex
   return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
+}
+
+/** Throws if a quote is not at the price that the buyer agreed to. */
+function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void {
+  if (agreedWei === undefined || priceWei === agreedWei) return
+  throw new WalletError('priceChanged', `The price is ${formatEther(priceWei)} ETH now. Nothing was sent.`)
 }
 
 export interface WithdrawOptions {

@@ -37,8 +37,6 @@ const RUNBOOK = 'runbook.html'
 const OWN_POLICY = /content-security-policy" content="([^"]+)"/
 /** Says to Safe what the pages are, whose own page reads it. Served where a frame is allowed. */
 const MANIFEST = 'manifest.json'
-/** The buy button, which pages of any origin load as a module. */
-const BUTTON = 'buy-button.js'
 /** The library for wallets on other devices, in a file of its own. Served where the operator has a project for it. */
 const WALLETCONNECT = 'walletconnect.js'
 const TYPES: Readonly<Record<string, string>> = {
@@ -146,7 +144,7 @@ export function pages({ deps }: Tools): Route[] {
         contentType: TYPES[extname(name)] ?? '',
         cache: name.startsWith('assets') ? FOR_EVER : ASK_ANEW,
         asset: assetOf(name),
-        cors: name === MANIFEST || name === BUTTON,
+        cors: name === MANIFEST,
         countedAs: 'files',
       }),
     ),

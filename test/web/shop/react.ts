@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { wallet } from '../../support/service.ts'
-import type { Shop } from './buy-button.ts'
+import type { Shop } from './frame.ts'
 
 const CLIENT = fileURLToPath(new URL('../../../client/', import.meta.url))
 const src = (file: string) => `${CLIENT}src/${file}`

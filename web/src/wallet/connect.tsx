@@ -1,4 +1,5 @@
 // Connecting a wallet, and saying which one is connected, on which chain.
+import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useConnect, useConnectors } from 'wagmi'
 import { useDeployment } from '../ledger.ts'
@@ -45,8 +46,21 @@ export function Connect({ label = words.connect }: { label?: string }) {
   )
 }
 
-function Wallets({ done }: { done: () => void }) {
+/** The wallets to choose from. The page around a frame is asked whether it is a Safe's: any other never answers, and is none of them. */
+function useOffered() {
   const connectors = useConnectors()
+  const safe = connectors.find(({ type }) => type === 'safe')
+  const answers = useQuery({
+    queryKey: ['safe around'],
+    queryFn: async () => (await safe?.getProvider()) !== undefined,
+    enabled: safe !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return answers.data ? connectors : connectors.filter((connector) => connector !== safe)
+}
+
+function Wallets({ done }: { done: () => void }) {
+  const connectors = useOffered()
   const { mutate: connect, error, isPending, variables } = useConnect()
   const asked = connectors.find((connector) => isPending && connector === variables?.connector)
   if (asked && isElsewhere(asked))

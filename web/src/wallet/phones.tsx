@@ -1,5 +1,6 @@
 // Phones have no extensions: each wallet app has a browser of its own, in which this page finds that wallet. Links open the page there.
 // MetaMask's and OKX's are in their documents; those of Coinbase Wallet, Trust and Rainbow are as other applications use them. None was tried on a phone.
+import { isFramed } from '../frame.ts'
 import { rich } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 
@@ -27,7 +28,7 @@ export function WalletApps() {
       <ul className="wallets">
         {APPS.map(([name, link]) => (
           <li key={name}>
-            <a href={link(page)} className="button wide" rel="noopener">
+            <a href={link(page)} className="button wide" rel="noopener" {...(isFramed && { target: '_blank' })}>
               {name}
             </a>
           </li>

@@ -3,7 +3,6 @@ import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { buy, WalletError } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { obstaclesIn } from '../../../../client/src/purchase.ts'
 import { ether } from '../../format.ts'
 import { ledger, queries } from '../../ledger.ts'
 import { Failed } from '../../ui/states.tsx'
@@ -58,6 +57,15 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
       {pay.error && <Refused error={pay.error} />}
     </div>
   )
+}
+
+/** What keeps a wallet from buying. The operator's look is apart: it costs time, and the buyer may agree to it. */
+function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
+  const failed = checks.filter(({ passes }) => passes === false)
+  return {
+    blocking: failed.filter(({ check }) => check !== 'review'),
+    isReviewed: failed.some(({ check }) => check === 'review'),
+  }
 }
 
 function Obstacles({ blocking, tier }: { blocking: readonly BuyerCheck[]; tier: Tier }) {
