@@ -1,17 +1,16 @@
 // Reads per second of one process of the service. A node's page (50 credits, 50 withdrawals) read from the database each time, beside
-// pgbench with the very same statement; what the memo holds, beside a bare node:http server sending the same bytes and headers. First the
-// statements that answer by what rows carry, in a ledger whose rows do and in one whose rows do not, and the bytes that this takes.
+// pgbench with the very same statement; what the memo holds, beside a bare node:http server sending the same bytes and headers.
 import { connect, type Pool } from '../src/db/core/sql.ts'
-import { readDistributions, readNode } from '../src/db/reads/public-api.ts'
+import { readNode } from '../src/db/reads/public-api.ts'
 import { createDatabase, type TestDatabase } from '../test/support/postgres.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { cannotHold, withOwnCore } from './lib/cores.ts'
-import { COHORTS, fillLedger, walletOfNode } from './lib/fill.ts'
+import { fillLedger, walletOfNode } from './lib/fill.ts'
 import { inTurn, missingTools, requestRate, statementRate } from './lib/load.ts'
-import { ms, perSecond } from './lib/numbers.ts'
+import { perSecond } from './lib/numbers.ts'
 import { serve, serveApi } from './lib/process.ts'
 import { CONNECTIONS } from './lib/reads-setup.ts'
-import { asIs, atLeast, atMost, notMeasured, type Row } from './lib/report.ts'
+import { atLeast, atMost, notMeasured, type Row } from './lib/report.ts'
 
 const NODES = 2_000
 /** Credits and withdrawals of each node; also the default page size. */
@@ -21,8 +20,6 @@ const KEPT_PAGES = 100
 const GOAL = 0.9
 /** Where server and load take their time from the same two cores. */
 const SHARED_GOAL = 0.8
-const PAGE_GOAL = 0.35
-const DISTRIBUTIONS_GOAL = 0.1
 /** Of the bytes of an answer, compressed. */
 const BYTES_GOAL = 0.2
 const NOT_MEMOISED = '/api/node/:id, not memoised'
@@ -35,21 +32,16 @@ export const reads: Bench = {
   run: async (options) => {
     const missing = missingTools()
     if (missing !== null) return [notMeasured('reads', missing)]
-    const [now, before] = [await openLedger(options, { answers: true }), await openLedger(options, { answers: false })]
+    const { database, pool } = await openLedger(options)
     try {
-      const { database, pool } = now
       return [
-        ...(await besideBefore(options, now, before)),
-        ...(await bytesOfAnswers(now, before)),
         await fromDatabaseApart(options, database.url, pool),
         await fromDatabase(options, { how: 'all cores shared', goal: SHARED_GOAL }, database.url, pool),
         ...(await fromMemo(options, database.url, pool)),
       ]
     } finally {
-      for (const { pool, database } of [now, before]) {
-        await pool.end({ timeout: 1 })
-        await database.drop()
-      }
+      await pool.end({ timeout: 1 })
+      await database.drop()
     }
   },
 }
@@ -59,68 +51,12 @@ interface Ledger {
   pool: Pool
 }
 
-async function openLedger({ progress }: BenchOptions, { answers }: { answers: boolean }): Promise<Ledger> {
-  progress(`filling a ledger whose rows carry ${answers ? 'their answers' : 'none'}`)
+async function openLedger({ progress }: BenchOptions): Promise<Ledger> {
+  progress('filling a ledger')
   const database = await createDatabase()
   const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'bench' })
-  await fillLedger(pool, { nodes: NODES, rounds: ENTRIES, withdrawingEvery: 1, withdrawals: ENTRIES, answers })
+  await fillLedger(pool, { nodes: NODES, rounds: ENTRIES, withdrawingEvery: 1, withdrawals: ENTRIES })
   return { database, pool }
-}
-
-/** Time of a statement over one connection where rows carry their answers, by its time where each is made of its columns. */
-async function besideBefore(options: BenchOptions, now: Ledger, before: Ledger): Promise<Row[]> {
-  const page = `\\set id random(1, ${NODES})\n${await nodeStatement(now.pool)};\n`
-  const rounds = `${await distributionsStatement(now.pool)};\n`
-  const rows: Row[] = []
-  for (const [what, script, goal] of [
-    ['statement of a node’s page', page, PAGE_GOAL],
-    ['statement of /api/distributions', rounds, DISTRIBUTIONS_GOAL],
-  ] as const) {
-    const rates = await sideBySide(options, what, {
-      ours: (sec) => statementRate(now.database.url, script, 1, sec),
-      theirs: (sec) => statementRate(before.database.url, script, 1, sec),
-    })
-    const [ours, theirs] = [1000 / rates.ours, 1000 / rates.theirs]
-    rows.push(atMost(what, ms(ours), `made of its columns: ${ms(theirs)}`, ours / theirs, goal))
-  }
-  return [...rows, await sendingAlone(options, now, rounds)]
-}
-
-/** What no way of making it can save: as many bytes as a page of distributions has, sent without being made of anything. */
-async function sendingAlone(options: BenchOptions, { database, pool }: Ledger, rounds: string): Promise<Row> {
-  const bytes = Buffer.byteLength(await readDistributions(pool, ENTRIES))
-  const rates = await sideBySide(options, 'as many bytes alone', {
-    ours: (sec) => statementRate(database.url, `SELECT repeat('x', ${bytes});\n`, 1, sec),
-    theirs: (sec) => statementRate(database.url, rounds, 1, sec),
-  })
-  const [ours, theirs] = [1000 / rates.ours, 1000 / rates.theirs]
-  return asIs(
-    `sending ${bytes.toLocaleString('en')} bytes alone`,
-    ms(ours),
-    `as distributions: ${ms(theirs)}`,
-    ours / theirs,
-  )
-}
-
-/** Bytes of a row with its indexes, in both ledgers. */
-async function bytesOfAnswers(now: Ledger, before: Ledger): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const [table, what] of [
-    ['turns', 'a cohort’s credit'],
-    ['withdrawals', 'a withdrawal'],
-    ['rounds', `a round of ${COHORTS} cohorts`],
-  ] as const) {
-    const [ours, theirs] = [await bytesOfRow(now.pool, table), await bytesOfRow(before.pool, table)]
-    rows.push(asIs(`bytes of ${what}`, `${ours} with its answer`, `without: ${theirs}`, ours / theirs))
-  }
-  return rows
-}
-
-async function bytesOfRow(pool: Pool, table: 'turns' | 'withdrawals' | 'rounds'): Promise<number> {
-  await pool`VACUUM FULL ${pool(table)}`
-  const [row] = await pool<{ bytes: number }[]>`
-    SELECT (pg_total_relation_size(${table}::regclass) / (SELECT count(*) FROM ${pool(table)}))::int AS bytes`
-  return row?.bytes ?? 0
 }
 
 /**
@@ -216,12 +152,6 @@ async function nodeStatement(pool: Pool): Promise<string> {
     throw new Error('the page is not as long as it should be')
   const statement = await preparedStatement(pool, 'AS withdrawals')
   return statement.replaceAll(/\$\d+/g, ':id')
-}
-
-async function distributionsStatement(pool: Pool): Promise<string> {
-  const rounds = JSON.parse(await readDistributions(pool, ENTRIES)) as unknown[]
-  if (rounds.length !== ENTRIES) throw new Error('there are not as many distributions as there should be')
-  return preparedStatement(pool, 'r.answer')
 }
 
 /** The only statement that the connection prepared with these words, with its limits filled in. */

@@ -1,43 +1,43 @@
--- The ledger: a projection of the chain plus the operator's own decisions. Every row that came from a block carries
+-- The ledger's schema. The ledger is a projection of the chain plus the operator's own decisions. Every row that came from a block carries
 -- the block's number and hash, so that a reorganisation can take it back.
+--
+-- Tables come in the order of the story: the chain that is followed, the sale, what we send, payments, nodes, rounds, withdrawals, what reads
+-- need, the operator's acts and keys, and webhooks. Constraints, indexes and triggers stand with their table. A trigger that keeps the sums of
+-- another table stands with that one. docs/DATA-MODEL.md says where the rows of each table come from.
+--
+-- Until 0.1.0 is tagged, a change of the schema is made here. From then on this file is never edited: a change is a new file beside it.
 
--- By length and a pattern without a count, which says the same as one with a count and takes PostgreSQL a fifth of the time.
+-- A length and a pattern without a count. A pattern with a count says the same, and takes PostgreSQL five times as long.
 CREATE DOMAIN address AS text CHECK (length(VALUE) = 42 AND VALUE ~ '^0x[0-9a-f]+$');
 CREATE DOMAIN hash AS text CHECK (length(VALUE) = 66 AND VALUE ~ '^0x[0-9a-f]+$');
 CREATE DOMAIN wei AS numeric(78, 0) CHECK (VALUE BETWEEN 0 AND 115792089237316195423570985008687907853269984665640564039457584007913129639935);
 
--- How the API writes a time. UTC whatever the session's zone.
+-- A time as the API writes it: in UTC, whatever the session's time zone.
 CREATE FUNCTION iso(at timestamptz) RETURNS text
   LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
 ------------------------------------------------------------------------------------------------ following the chain
 
--- Headers of recent blocks: what a reorganisation is found with, and where seeds are read. Older ones are pruned.
+-- The headers of the last 8,192 blocks: we find a reorganisation with them, and read seeds from them. Older ones are pruned.
+-- There is no index on the hash, because nobody looks for one, and none on the time, because times rise with the numbers. Each header is
+-- checked against its parent, so no block can be stored at two heights.
 CREATE TABLE blocks (
   number bigint PRIMARY KEY CHECK (number >= 0),
-  hash hash NOT NULL UNIQUE,
+  hash hash NOT NULL,
   parent_hash hash NOT NULL,
   time bigint NOT NULL, -- unix seconds
   prevrandao hash NOT NULL
 );
-CREATE INDEX blocks_time ON blocks (time, number);
 
--- From which block on, and with which nonce, all of an account's transactions are known: what a provider says of its nonce is held against it.
-CREATE TABLE sender_bases (
-  sender address PRIMARY KEY,
-  nonce bigint NOT NULL CHECK (nonce >= 0),
-  block_number bigint NOT NULL
-);
-
--- What the last followed blocks show of the price of gas, wei per gas: it bounds what a provider may have us offer.
+-- The price of gas in the last followed blocks, in wei per gas. It bounds what a provider can have us offer.
 CREATE TABLE block_fees (
   number bigint PRIMARY KEY,
-  base_fee_wei wei, -- null: none on this chain
-  tip_wei wei -- the median of what others paid; null: nobody did
+  base_fee_wei wei, -- null if this chain has none
+  tip_wei wei -- the median of what others paid; null if nobody paid any
 );
 
--- The block up to which all of the ledger has followed.
+-- The block up to which the ledger has followed: one row, `follow`.
 CREATE TABLE cursors (
   name text PRIMARY KEY,
   block_number bigint NOT NULL,
@@ -45,9 +45,26 @@ CREATE TABLE cursors (
   block_time bigint NOT NULL
 );
 
--- ------------------------------------------------------------------------------------------------- operator's terms
+-- The nonce and the block from which on we know all transactions of an account. What a provider says of its nonce is compared with it.
+CREATE TABLE sender_bases (
+  sender address PRIMARY KEY,
+  nonce bigint NOT NULL CHECK (nonce >= 0),
+  block_number bigint NOT NULL
+);
 
--- Tiers are versioned: each version holds from a block on, until the next. Rows are never changed, but for `live`.
+-- The first block that is not before some turn, which has the turn's seed. A turn may be paid long after its header was pruned, so these
+-- stay until every cohort is paid beyond them.
+CREATE TABLE seed_blocks (
+  number bigint PRIMARY KEY,
+  time bigint NOT NULL,
+  parent_time bigint, -- null for a block without a parent
+  seed hash NOT NULL
+);
+CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
+
+----------------------------------------------------------------------------------------------------------- the sale
+
+-- A version of a tier, in force from a block on until the next version. Only `live` is ever changed.
 CREATE TABLE tiers (
   tier_id text NOT NULL CHECK (tier_id ~ '^[a-z0-9][a-z0-9-]{0,31}$'),
   version int NOT NULL CHECK (version > 0),
@@ -59,8 +76,10 @@ CREATE TABLE tiers (
   holding_token address,
   holding_symbol text,
   holding_decimals int,
+  holding_retry_sec int NOT NULL DEFAULT 3600 CHECK (holding_retry_sec >= 0), -- for how long a holding that cannot be read is asked for again
   payout_bps int NOT NULL CHECK (payout_bps BETWEEN 0 AND 1000000),
   on_sale boolean NOT NULL,
+  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the version before this one still buys its tier
   live boolean NOT NULL DEFAULT true, -- the latest version of its tier
   from_block bigint NOT NULL,
   from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
@@ -71,12 +90,12 @@ CREATE TABLE tiers (
 );
 CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
 CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
--- The amount of a transfer is what selects the tier.
+-- The amount of a transfer selects the tier, so no two tiers on sale have one price.
 CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
 CREATE INDEX tiers_no ON tiers (tier_no, from_time);
 
--- Whether turns are owed, the range a turn's draw falls in, and the schedule new nodes join, from a time on. The first row holds from time 0.
--- Rows are never changed; one that does not hold yet may be taken back.
+-- From a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row holds from time 0.
+-- Rows are never changed. One that does not hold yet may be taken back.
 CREATE TABLE credit_terms (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   from_time bigint NOT NULL UNIQUE CHECK (from_time >= 0), -- unix seconds of block time
@@ -90,15 +109,16 @@ CREATE TABLE credit_terms (
   CHECK (min_wei <= max_wei)
 );
 
--- The payments wallets, in the order in which they were entered: the last one that holds is the one that buyers are told. Rows are never changed,
--- but for closing one. All that are not closed are watched.
+-- The payments wallets, in the order in which they were entered. Buyers are told the last one that holds. All that are not closed are
+-- watched. Rows are never changed, except to close them.
 CREATE TABLE payment_wallets (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   wallet address NOT NULL UNIQUE,
-  -- It holds in blocks that are neither below the one nor older than the other.
+  -- It holds in blocks that are neither below `from_block` nor older than `from_time`.
   from_block bigint NOT NULL CHECK (from_block >= 0),
   from_time bigint NOT NULL CHECK (from_time >= 0), -- unix seconds of block time
-  stolen boolean NOT NULL DEFAULT false, -- the ones before are thieves' by then: no payment to them is a sale once it holds
+  stolen boolean NOT NULL DEFAULT false, -- thieves have the wallets before it: once it holds, no payment to those is a sale
+  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the wallet before it still sells
   watched_from bigint NOT NULL CHECK (watched_from >= 0), -- the first block that is read for it
   closed_block bigint, -- the last block that is read for it
   entered_at timestamptz NOT NULL DEFAULT now(),
@@ -108,10 +128,44 @@ CREATE TABLE payment_wallets (
   CHECK (num_nulls(closed_block, closed_at, closed_by) IN (0, 3))
 );
 
--- ------------------------------------------------------------------------------------------------- what we ever send
+-- The deny list: wallets whose payments the operator wants to see first, such as those of exchanges, whose senders are not the buyers.
+CREATE TABLE senders (
+  address address PRIMARY KEY,
+  label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
+  reason text NOT NULL,
+  added_by text NOT NULL,
+  added_at timestamptz NOT NULL DEFAULT now()
+);
 
--- One row per intent to send: stored signed before it is sent. An intent may need several attempts. `foreign` is a
--- followed transaction of a sender that no intent of ours made: recorded, so that its nonce is never given out again.
+-- From a block on: who may buy by an internal call, which is how a Safe and other contract wallets pay. Without a row all such payments are
+-- held.
+CREATE TABLE contract_wallet_modes (
+  from_block bigint PRIMARY KEY CHECK (from_block >= 0),
+  mode text NOT NULL CHECK (mode IN ('hold', 'proven', 'all')),
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL
+);
+
+-- Contracts that the operator knows to be somebody's wallet: they buy in the mode `proven`.
+CREATE TABLE allowed_wallets (
+  address address PRIMARY KEY,
+  label text NOT NULL,
+  reason text NOT NULL,
+  added_by text NOT NULL,
+  added_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Contracts that have signed in here, so somebody signs for them. `deployed`: there was code at the address then.
+CREATE TABLE proven_wallets (
+  address address PRIMARY KEY,
+  deployed boolean NOT NULL,
+  proven_at timestamptz NOT NULL DEFAULT now()
+);
+
+--------------------------------------------------------------------------------------------------------- what we send
+
+-- An intent to send, stored signed before it is sent. It may need several attempts. `foreign` is a followed transaction of one of our
+-- senders that no intent made: we record it, so that its nonce is never used again.
 CREATE TABLE outbox (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   kind text NOT NULL CHECK (kind IN ('openCohorts', 'mint', 'credit', 'foreign')),
@@ -124,11 +178,12 @@ CREATE TABLE outbox (
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'mined', 'reverted', 'displaced')),
   block_number bigint,
   block_hash hash,
-  -- The attempt that was mined, or the foreign transaction that took the nonce; null where no followed block holds that one.
+  block_time timestamptz, -- kept here, because the header is pruned
+  -- The attempt that was mined, or the foreign transaction that took the nonce. Null if no followed block has that one.
   tx_hash hash,
   gas_used bigint,
   fee_wei wei,
-  -- What it moved and to whom, as its block told; null while it is in no block.
+  -- What it moved and to whom, by its block; null while it is in none.
   value_wei wei,
   to_address address,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -140,11 +195,22 @@ CREATE TABLE outbox (
 CREATE UNIQUE INDEX outbox_nonce ON outbox (sender, nonce);
 CREATE INDEX outbox_pending ON outbox (sender, nonce) WHERE state = 'pending';
 CREATE INDEX outbox_block ON outbox (block_number) WHERE block_number IS NOT NULL;
--- Transactions are listed newest first, by sender and by state.
+-- The operator lists transactions newest first, by sender and by state.
 CREATE INDEX outbox_sender ON outbox (sender, id DESC);
 CREATE INDEX outbox_state ON outbox (state, id DESC);
+-- Signed mints that may still be carried out: those of the last hour or so.
+CREATE INDEX outbox_mints_valid ON outbox (valid_until) WHERE kind = 'mint';
+CREATE INDEX outbox_time ON outbox (block_time) WHERE block_time IS NOT NULL;
 
--- Every signed byte string ever handed to a provider, stored before it was.
+CREATE FUNCTION outbox_block_time() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.block_time := (SELECT to_timestamp(time) FROM blocks WHERE number = NEW.block_number);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER outbox_timed BEFORE INSERT OR UPDATE OF block_number ON outbox
+  FOR EACH ROW EXECUTE FUNCTION outbox_block_time();
+
+-- Every signed byte string, stored before any provider sees it.
 CREATE TABLE outbox_attempts (
   tx_hash hash PRIMARY KEY,
   outbox_id bigint NOT NULL REFERENCES outbox,
@@ -162,8 +228,8 @@ CREATE TABLE outbox_attempts (
 
 ---------------------------------------------------------------------------------------------------------- payments
 
--- A transfer to a payments wallet. `inner_index` 0 is the top-level transfer; the hash is null only for a residue
--- that the balance audit found and no transaction's value explains.
+-- A transfer to a payments wallet. `inner_index` is 0 for the transaction's own transfer, and counts from 1 for inner transfers, by which
+-- contract wallets pay. The hash is null only for a residue: value that the balance check found and no transaction explains.
 CREATE TABLE payments (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tx_hash hash,
@@ -175,44 +241,55 @@ CREATE TABLE payments (
   succeeded boolean NOT NULL,
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
+  -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.
+  -- `contractWallet`: a contract sent it, and nothing shows yet that the contract is somebody's wallet.
   reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
-    'unattributed', 'mintReverted', 'mintedElsewhere', 'oldWallet', 'recheck', 'self', 'operator', 'zero', 'failed')),
+    'unattributed', 'mintReverted', 'mintedElsewhere', 'oldWallet', 'recheck', 'refunding', 'contractWallet', 'self', 'operator', 'zero', 'failed')),
   tier_id text,
   tier_version int,
   outbox_id bigint REFERENCES outbox, -- the mint that carries it
-  node_id bigint UNIQUE, -- minted if and only if there is a node
+  node_id bigint, -- minted if and only if there is a node
   block_number bigint, -- null while orphaned
   block_hash hash,
   tx_index int,
   block_time timestamptz NOT NULL,
   updated_at timestamptz NOT NULL DEFAULT now(),
   FOREIGN KEY (tier_id, tier_version) REFERENCES tiers,
-  UNIQUE (tx_hash, inner_index),
+  UNIQUE (tx_hash, wallet, inner_index), -- one transaction may make several payments, to several wallets
   CHECK ((state = 'orphaned') = (block_number IS NULL)),
   CHECK ((block_number IS NULL) = (block_hash IS NULL)),
   CHECK ((reason IS NOT NULL) = (state IN ('held', 'ignored')) OR state IN ('refunded', 'dismissed', 'orphaned')),
-  -- A minted one may lack a tier: the chain's word is taken also by a ledger whose tiers are yet to be entered.
+  -- A minted payment may lack a tier: we take the chain's word even before the operator has entered the tiers.
   CHECK (state NOT IN ('accepted', 'minting') OR tier_id IS NOT NULL),
-  -- Value without a proven sender is nobody's sale: it can only be given back or dismissed.
+  -- Value without a proven sender is nobody's sale: it can only be refunded or dismissed.
   CHECK (from_address IS NOT NULL OR state IN ('held', 'refunded', 'dismissed', 'orphaned')),
   CHECK (tx_hash IS NOT NULL OR from_address IS NULL),
   CHECK (state <> 'minting' OR outbox_id IS NOT NULL),
   CHECK ((state = 'minted') = (node_id IS NOT NULL))
 );
+CREATE UNIQUE INDEX payments_node ON payments (node_id) WHERE node_id IS NOT NULL;
 CREATE INDEX payments_open ON payments (block_number, tx_index, inner_index) WHERE state IN ('seen', 'accepted', 'minting');
 CREATE INDEX payments_held ON payments (block_number) WHERE state = 'held';
 CREATE INDEX payments_wallet ON payments (from_address, tier_id) WHERE state IN ('accepted', 'minting');
 CREATE INDEX payments_block ON payments (block_number);
 CREATE INDEX payments_outbox ON payments (outbox_id) WHERE outbox_id IS NOT NULL;
--- Payments are listed newest first, by id: all, those of a state, of a reason, of both. A reason stays with what was dismissed, so
--- neither of the first two would do for the last.
-CREATE INDEX payments_state ON payments (state, id DESC);
+-- The operator lists payments newest first: those of a state, of a reason, or of both. A dismissed payment keeps its reason, so neither of
+-- the other two indexes would do for both. A payment is soon no longer `seen`, and until then it is in payments_open.
+CREATE INDEX payments_settled ON payments (state, id DESC) WHERE state <> 'seen';
 CREATE INDEX payments_state_reason ON payments (state, reason, id DESC) WHERE reason IS NOT NULL;
 CREATE INDEX payments_reason ON payments (reason, id DESC) WHERE reason IS NOT NULL;
+CREATE INDEX payments_tier ON payments (tier_id, id DESC) WHERE tier_id IS NOT NULL;
 -- Bulk dismissal looks at small held payments only.
 CREATE INDEX payments_held_value ON payments (value_wei) WHERE state = 'held';
+-- Anyone may ask what a wallet has paid. Transfers that are no sale are left out, because one wallet can make many of them.
+CREATE INDEX payments_payer ON payments (from_address, id DESC) WHERE state <> 'ignored';
+-- Residues are few, and each payments pass looks for those to trace again.
+CREATE INDEX payments_residue ON payments (block_number) WHERE tx_hash IS NULL;
+-- The operator's trends read a range of time, whatever the ledger's age.
+CREATE INDEX payments_time ON payments (block_time) WHERE state <> 'ignored';
 
--- Every verdict on a payment with its evidence: the rule, what it looked at, who decided. Rows are never changed.
+-- A verdict on a payment with its evidence: the rule, what it looked at, and who decided. A refund that is given up withdraws its verdict,
+-- and the one before it stands again. Nothing else of a verdict is ever changed.
 CREATE TABLE payment_verdicts (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   payment_id bigint NOT NULL REFERENCES payments,
@@ -220,45 +297,263 @@ CREATE TABLE payment_verdicts (
   reason text,
   evidence jsonb NOT NULL,
   decided_by text NOT NULL, -- 'pass' or the operator's label
-  decided_at timestamptz NOT NULL DEFAULT now()
+  decided_at timestamptz NOT NULL DEFAULT now(),
+  withdrawn_at timestamptz,
+  withdrawn_by text,
+  CHECK ((withdrawn_at IS NULL) = (withdrawn_by IS NULL))
 );
 CREATE INDEX payment_verdicts_payment ON payment_verdicts (payment_id, id DESC);
+CREATE VIEW standing_verdicts AS SELECT * FROM payment_verdicts WHERE withdrawn_at IS NULL;
 
--- Payments whose facts could not be read, and the block time from which they are asked for again. The later payments of the same wallet
--- wait with them. Rows of payments that were decided since are removed by the judge.
+-- The code of an inner transfer's sender after that very block. It is read once, because providers forget old states, and again if the
+-- transfer comes back in another block.
+CREATE TABLE payer_codes (
+  payment_id bigint PRIMARY KEY REFERENCES payments ON DELETE CASCADE,
+  block_hash hash NOT NULL,
+  code jsonb NOT NULL CHECK (code ->> 'kind' IN ('none', 'delegation', 'contract'))
+);
+
+-- A payment of which a fact could not be read, and the block time from which it is asked for again. Later payments of the same wallet wait
+-- with it. The judge removes the rows of payments that were decided since.
 CREATE TABLE payment_retries (
   payment_id bigint PRIMARY KEY REFERENCES payments ON DELETE CASCADE,
   retry_time bigint NOT NULL
 );
 
--- What left a payments wallet by its own transactions: the other side of its balance. The hash is null only for what
--- the balance audit found missing and no transaction explains.
-CREATE TABLE wallet_outflows (
-  ref hash PRIMARY KEY,
-  tx_hash hash UNIQUE,
-  wallet address NOT NULL, -- the one that it left
-  to_address address,
-  value_wei wei NOT NULL, -- 0 where it reverted
-  fee_wei wei NOT NULL,
+-- The transfer that proves that a payment was paid back. One transaction may pay several buyers back, as a Safe's batch does: each transfer
+-- in it proves one refund. `inner_index` is the transfer's place among the transaction's inner transfers to the recipient, from 1, and 0 for
+-- the transaction's own.
+CREATE TABLE refunds (
+  payment_ref hash PRIMARY KEY,
+  tx_hash hash NOT NULL,
+  inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
+  from_address address NOT NULL,
+  to_address address NOT NULL,
+  value_wei wei NOT NULL,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
-  block_time timestamptz NOT NULL
+  -- Whether that block was final when we last looked. Until then a reorganisation may take the refund back.
+  final boolean NOT NULL DEFAULT false,
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  recorded_by text NOT NULL,
+  CONSTRAINT refunds_transfer_key UNIQUE (tx_hash, to_address, inner_index)
+);
+CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
+CREATE INDEX refunds_block ON refunds (block_number);
+
+-- Who sent a residue, or a part of it, as the operator had it traced. The part that takes the whole rest takes over the residue's row:
+-- `part_of` is null, and `residue_ref` is the name it had as a residue. Any other part is a payment of its own, and its `residue_ref` is its
+-- ref. Both last until the block is reorganised out.
+CREATE TABLE attributions (
+  residue_ref hash PRIMARY KEY,
+  ref hash NOT NULL UNIQUE,
+  part_of hash,
+  wallet address,
+  value_wei wei,
+  tx_hash hash NOT NULL,
+  tx_index int NOT NULL,
+  inner_index int NOT NULL CHECK (inner_index > 0),
+  from_address address NOT NULL,
+  proof text NOT NULL DEFAULT 'trace' CHECK (proof IN ('trace', 'word')), -- `word`: no provider has the trace, the operator says who sent it
+  attributed_at timestamptz NOT NULL DEFAULT now(),
+  attributed_by text NOT NULL,
+  CHECK (part_of IS NULL OR (residue_ref = ref AND num_nulls(wallet, value_wei) = 0))
+);
+CREATE INDEX attributions_part_of ON attributions (part_of) WHERE part_of IS NOT NULL;
+
+-- When a residue was last traced again, so that each has its turn. The balance check removes the rows of residues that are gone.
+CREATE TABLE residue_traces (
+  ref hash PRIMARY KEY,
+  tries int NOT NULL DEFAULT 0,
+  tried_at timestamptz NOT NULL DEFAULT now(),
+  -- What a trace shows of a residue that stays, because it is decided or the trace contradicts what was attributed.
+  shown jsonb,
+  -- It was decided in the ledger that this one was rebuilt from: it is filed whole, whatever a trace shows.
+  kept boolean NOT NULL DEFAULT false
+);
+
+-- Blocks that all instances traced on a day, for the day's budget: how many were told apart, how many were not, and how many were left
+-- because the budget was spent.
+CREATE TABLE trace_days (
+  day date PRIMARY KEY,
+  traced int NOT NULL DEFAULT 0,
+  failed int NOT NULL DEFAULT 0,
+  unbudgeted int NOT NULL DEFAULT 0
+);
+
+-- A transfer of so little that to pay it back would cost more. A flood of them costs its sender gas and must cost the ledger less, so they have
+-- no verdict, no event and no row in the audit log. A payment is looked up in many ways, dust is only summed: so its row is small, with
+-- hashes and addresses as bytes.
+CREATE TABLE dust (
+  block_number bigint NOT NULL,
+  tx_index int NOT NULL,
+  wallet_id int NOT NULL REFERENCES payment_wallets, -- the payments wallet that it came to
+  inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
+  tx_hash bytea NOT NULL CHECK (length(tx_hash) = 32),
+  from_address bytea NOT NULL CHECK (length(from_address) = 20),
+  value_wei wei NOT NULL CHECK (value_wei > 0),
+  PRIMARY KEY (tx_hash, wallet_id, inner_index)
+);
+CREATE INDEX dust_block ON dust (block_number);
+
+-- How many transfers of nothing came to a payments wallet in a block.
+CREATE TABLE zero_transfers (
+  block_number bigint NOT NULL,
+  wallet_id int NOT NULL REFERENCES payment_wallets,
+  transfers int NOT NULL CHECK (transfers > 0),
+  PRIMARY KEY (block_number, wallet_id)
+);
+
+-- Dust and transfers of nothing go with their blocks, when the cursor goes back.
+CREATE FUNCTION junk_taken_back() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  height bigint := CASE WHEN TG_OP = 'UPDATE' THEN NEW.block_number ELSE -1 END;
+BEGIN
+  DELETE FROM dust WHERE block_number > height;
+  DELETE FROM zero_transfers WHERE block_number > height;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER junk_taken_back AFTER UPDATE ON cursors
+  FOR EACH ROW WHEN (NEW.name = 'follow' AND NEW.block_number < OLD.block_number) EXECUTE FUNCTION junk_taken_back();
+CREATE TRIGGER junk_forgotten AFTER DELETE ON cursors
+  FOR EACH ROW WHEN (OLD.name = 'follow') EXECUTE FUNCTION junk_taken_back();
+
+-- Ether that left a payments wallet, by a transaction of its own or by a transfer inside one. The hash is null only for what the balance
+-- check found missing and no transaction explains.
+CREATE TABLE wallet_outflows (
+  ref hash PRIMARY KEY,
+  tx_hash hash,
+  inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
+  wallet address NOT NULL, -- the one that it left
+  to_address address,
+  value_wei wei NOT NULL, -- 0 if it reverted
+  fee_wei wei NOT NULL,
+  -- What no transaction explains may have left in several blocks, from this one on. Null for a transaction's outflow.
+  from_block bigint CHECK (from_block <= block_number),
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL,
+  block_time timestamptz NOT NULL,
+  UNIQUE (tx_hash, wallet, inner_index)
 );
 CREATE INDEX wallet_outflows_block ON wallet_outflows (block_number);
+CREATE INDEX wallet_outflows_residue ON wallet_outflows (block_number) WHERE tx_hash IS NULL;
 
--- Wallets whose payments the operator wants to see first (exchanges, whose senders are not the buyers).
-CREATE TABLE senders (
-  address address PRIMARY KEY,
-  label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
-  reason text NOT NULL,
-  added_by text NOT NULL,
-  added_at timestamptz NOT NULL DEFAULT now()
-);
+-- What a payments wallet should hold at the followed block: base + in - out. The base is what it held before the first block that is read for
+-- it. If that state is gone, it is what the wallet held at the first block whose state can be read, less what the ledger knew of by then.
+-- The triggers below keep both sums and both counts, so that no read has to sum.
+CREATE TABLE wallet_books (
+  wallet address PRIMARY KEY,
+  in_wei wei NOT NULL DEFAULT 0,
+  out_wei wei NOT NULL DEFAULT 0, -- fees included
+  base_wei numeric(78, 0),
+  base_block bigint,
+  audited_block bigint, -- up to here the books agreed with the chain
+  dust_transfers bigint NOT NULL DEFAULT 0 CHECK (dust_transfers >= 0),
+  zero_transfers bigint NOT NULL DEFAULT 0 CHECK (zero_transfers >= 0),
+  CHECK (num_nulls(base_wei, base_block, audited_block) IN (0, 3))
+) WITH (fillfactor = 50);
 
------------------------------------------------------------------------------------------------------------ the nodes
+CREATE FUNCTION wallet_entered() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO wallet_books (wallet) VALUES (NEW.wallet) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_entered AFTER INSERT ON payment_wallets FOR EACH ROW EXECUTE FUNCTION wallet_entered();
 
--- All nodes of a cohort are due together and get the same amount. `per_node_wei` is what one of them that was there
--- from the start has been credited. No index on what a round writes, so that its updates stay in the page.
+CREATE FUNCTION wallet_credited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET in_wei = in_wei + added.wei
+  FROM (SELECT wallet, sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned' GROUP BY wallet) added
+  WHERE b.wallet = added.wallet AND added.wei > 0;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_credited AFTER INSERT ON payments
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
+
+CREATE FUNCTION wallet_recredited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  -- A hash stands for one recipient. If the two differ, a provider had misread it.
+  UPDATE wallet_books SET in_wei = in_wei
+    + CASE WHEN wallet = NEW.wallet AND NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN wallet = OLD.wallet AND OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END
+  WHERE wallet IN (OLD.wallet, NEW.wallet);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON payments
+  FOR EACH ROW WHEN ((OLD.state = 'orphaned') <> (NEW.state = 'orphaned')) EXECUTE FUNCTION wallet_recredited();
+
+-- A residue from which a part is taken shrinks: the books then count the part and the rest.
+CREATE FUNCTION wallet_revalued() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books SET in_wei = in_wei + NEW.value_wei - OLD.value_wei WHERE wallet = NEW.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_revalued AFTER UPDATE OF value_wei ON payments
+  FOR EACH ROW WHEN (OLD.value_wei <> NEW.value_wei AND NEW.succeeded AND OLD.state <> 'orphaned' AND NEW.state <> 'orphaned')
+  EXECUTE FUNCTION wallet_revalued();
+
+CREATE FUNCTION wallet_debited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET out_wei = out_wei + added.wei
+  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM added GROUP BY wallet) added WHERE b.wallet = added.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_debited AFTER INSERT ON wallet_outflows
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
+
+CREATE FUNCTION wallet_undebited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET out_wei = out_wei - removed.wei
+  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM removed GROUP BY wallet) removed WHERE b.wallet = removed.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_undebited AFTER DELETE ON wallet_outflows
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
+
+CREATE FUNCTION dust_credited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET in_wei = in_wei + added.wei, dust_transfers = dust_transfers + added.transfers
+  FROM (SELECT wallet, sum(value_wei) AS wei, count(*) AS transfers FROM added JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) added
+  WHERE b.wallet = added.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER dust_credited AFTER INSERT ON dust
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION dust_credited();
+
+CREATE FUNCTION dust_uncredited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET in_wei = in_wei - removed.wei, dust_transfers = dust_transfers - removed.transfers
+  FROM (SELECT wallet, sum(value_wei) AS wei, count(*) AS transfers FROM removed JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) removed
+  WHERE b.wallet = removed.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER dust_uncredited AFTER DELETE ON dust
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION dust_uncredited();
+
+CREATE FUNCTION zero_transfers_counted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET zero_transfers = zero_transfers + added.transfers
+  FROM (SELECT wallet, sum(transfers) AS transfers FROM added JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) added
+  WHERE b.wallet = added.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER zero_transfers_counted AFTER INSERT ON zero_transfers
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION zero_transfers_counted();
+
+CREATE FUNCTION zero_transfers_uncounted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books b SET zero_transfers = zero_transfers - removed.transfers
+  FROM (SELECT wallet, sum(transfers) AS transfers FROM removed JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) removed
+  WHERE b.wallet = removed.wallet;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER zero_transfers_uncounted AFTER DELETE ON zero_transfers
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION zero_transfers_uncounted();
+
+-------------------------------------------------------------------------------------------------------------- nodes
+
+-- A cohort. All of its nodes are due together and get the same amount. `per_node_wei` is what a node that was there from the start has been
+-- credited. No index is on what a round writes, so that its updates stay within the page.
 CREATE TABLE cohorts (
   cohort int PRIMARY KEY CHECK (cohort BETWEEN 1 AND 65535),
   tier_no int NOT NULL,
@@ -268,12 +563,18 @@ CREATE TABLE cohorts (
   per_node_wei wei NOT NULL DEFAULT 0,
   turn_count int NOT NULL DEFAULT 0, -- credits; one may be for several turns
   last_turn_at timestamptz,
-  block_number bigint NOT NULL, -- where it was opened
-  block_hash hash NOT NULL
+  block_number bigint NOT NULL, -- the block in which it was opened
+  block_hash hash NOT NULL,
+  -- What it was opened with, and the block from which on its interval is the one that the contract's owner set. A cohort that neither the
+  -- ledger's terms nor the owner account for takes no mints and is not credited. Null if the reconciler entered it without its opening.
+  opened_interval_sec bigint,
+  first_due bigint, -- unix seconds, as the next two
+  opened_at bigint,
+  owner_set_block bigint -- null if the owner never set it
 ) WITH (fillfactor = 50);
 CREATE INDEX cohorts_tier ON cohorts (tier_no);
 
--- A cohort as each block left it, for taking blocks back. Pruned with the headers, but for each cohort's last.
+-- A cohort as a block left it, for taking blocks back. Pruned with the headers, except for each cohort's last row.
 CREATE TABLE cohort_states (
   cohort int NOT NULL REFERENCES cohorts ON DELETE CASCADE,
   block_number bigint NOT NULL,
@@ -287,15 +588,8 @@ CREATE TABLE cohort_states (
 );
 CREATE INDEX cohort_states_block ON cohort_states (block_number);
 
--- Nodes without a payment that are meant to be.
-CREATE TABLE grants (
-  ref hash PRIMARY KEY, -- not the node's number: a reorganisation may give that to another one
-  reason text NOT NULL,
-  granted_by text NOT NULL,
-  granted_at timestamptz NOT NULL DEFAULT now()
-);
-
--- A node. The row id is derived, so that it survives a rebuild. Credited = the cohort's per_node_wei less the one at mint.
+-- A node. Its row id is derived from its number, so that it survives a rebuild. It was credited the cohort's per_node_wei less the one at
+-- its mint.
 CREATE TABLE nodes (
   node_id bigint PRIMARY KEY CHECK (node_id > 0),
   id bigint GENERATED ALWAYS AS (1000000000 + node_id) STORED UNIQUE,
@@ -313,12 +607,25 @@ CREATE TABLE nodes (
 ) WITH (fillfactor = 90);
 CREATE INDEX nodes_owner ON nodes (owner, node_id);
 CREATE INDEX nodes_block ON nodes (block_number);
--- A cohort's nodes in order: credits are listed by round, cohort and node without sorting.
+CREATE INDEX nodes_time ON nodes (minted_at);
+CREATE INDEX nodes_mint ON nodes (mint_tx_hash);
+-- A cohort's nodes in order: exports list credits by round, cohort and node without sorting.
 CREATE INDEX nodes_cohort ON nodes (cohort, node_id);
--- Nodes without a payment: empty in a healthy ledger, read before every round.
+-- Nodes without a payment: none in a healthy ledger, read before every round.
 CREATE INDEX nodes_unpaid ON nodes (cohort) WHERE payment_id IS NULL;
 
--- Nodes that left their cohort before they were ever credited, and which it was.
+-- Payments and nodes refer to each other, so one of the two references has to come after both tables.
+ALTER TABLE payments ADD FOREIGN KEY (node_id) REFERENCES nodes DEFERRABLE INITIALLY DEFERRED;
+
+-- Nodes without a payment that are meant to be. By `ref`, because a reorganisation may give the node's number to another one.
+CREATE TABLE grants (
+  ref hash PRIMARY KEY,
+  reason text NOT NULL,
+  granted_by text NOT NULL,
+  granted_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- A node that left its cohort before it was ever credited, and which cohort that was.
 CREATE TABLE expulsions (
   node_id bigint PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
@@ -328,9 +635,7 @@ CREATE TABLE expulsions (
 );
 CREATE INDEX expulsions_block ON expulsions (block_number);
 
-ALTER TABLE payments ADD FOREIGN KEY (node_id) REFERENCES nodes DEFERRABLE INITIALLY DEFERRED;
-
--- Every ERC-721 transfer, the mint's included: whom a node belonged to when.
+-- An ERC-721 transfer, the mint included: who owned a node when.
 CREATE TABLE node_transfers (
   block_number bigint NOT NULL,
   log_index int NOT NULL,
@@ -345,15 +650,21 @@ CREATE INDEX node_transfers_node ON node_transfers (node_id, block_number DESC, 
 -- What a wallet ever held.
 CREATE INDEX node_transfers_to ON node_transfers (to_address, node_id);
 
--- Wallets that hold nodes, and how many.
-CREATE TABLE owners (
-  owner address PRIMARY KEY,
-  nodes int NOT NULL CHECK (nodes > 0)
+-- What the contract's owner did: keys, budgets, bounds, windows of turns that are not owed, pause, ownership, sweeps.
+CREATE TABLE owner_acts (
+  block_number bigint NOT NULL,
+  log_index int NOT NULL,
+  name text NOT NULL, -- the event's
+  detail jsonb NOT NULL, -- its arguments
+  at timestamptz NOT NULL,
+  tx_hash hash NOT NULL,
+  block_hash hash NOT NULL,
+  PRIMARY KEY (block_number, log_index)
 );
 
----------------------------------------------------------------------------------------- rounds, turns, withdrawals
+------------------------------------------------------------------------------------------------------ credits, rounds
 
--- A round as the contract's events tell it (API: distribution). One that only skipped turns credited no node and is none to the API.
+-- A round, as the contract's events tell it (API: distribution). One that only skipped turns credited no node, and is none to the API.
 CREATE TABLE rounds (
   round bigint PRIMARY KEY CHECK (round > 0),
   mode text NOT NULL CHECK (mode IN ('treasury', 'swaps')),
@@ -362,14 +673,19 @@ CREATE TABLE rounds (
   tx_hash hash NOT NULL,
   created_at timestamptz NOT NULL,
   block_number bigint NOT NULL,
-  block_hash hash NOT NULL
+  block_hash hash NOT NULL,
+  answer text, -- what the API shows of it, as JSON: a round never changes (db/nodes/answers.ts)
+  CHECK (answer IS NOT NULL OR node_count = 0)
 );
+-- To decompress fifty answers takes longer than to read them. PostgreSQL 15 has no STORAGE in CREATE TABLE.
+ALTER TABLE rounds ALTER COLUMN answer SET STORAGE EXTERNAL;
 CREATE INDEX rounds_newest ON rounds (created_at DESC, round DESC) WHERE node_count > 0;
 CREATE INDEX rounds_block ON rounds (block_number);
+CREATE INDEX rounds_transaction ON rounds (tx_hash);
 
--- A cohort's credit in a round, with the terms and the seed from which anyone can recompute its amount. The terms are null for a
--- turn that this ledger has no terms for (credited by another, or before they were entered), and for a credit of several turns, which
--- single_turns has.
+-- A cohort's credit in a round, with the terms and the seed from which anyone can recompute its amount. The terms are null if this ledger has
+-- none for the turn (another ledger credited it, or terms were entered later), and for a credit of several turns, whose terms are in
+-- single_turns.
 CREATE TABLE turns (
   round bigint NOT NULL REFERENCES rounds ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
@@ -384,17 +700,19 @@ CREATE TABLE turns (
   min_wei wei,
   max_wei wei,
   payout_bps int,
+  answer text NOT NULL, -- what a node's page shows of it, as JSON
+  unpriced_hour timestamptz, -- the hour whose price ends the answer; null if the answer has the price
   PRIMARY KEY (round, cohort),
   UNIQUE (cohort, due) -- each turn is paid once
 );
 CREATE UNIQUE INDEX turns_cohort ON turns (cohort, turn_no DESC);
 
--- Each turn of a credit that is for several of them.
+-- One turn of a credit for several.
 CREATE TABLE single_turns (
   round bigint NOT NULL,
   cohort int NOT NULL,
   due bigint NOT NULL, -- unix seconds
-  amount_wei wei, -- what the terms come to for each node; null where one of them is not known
+  amount_wei wei, -- for each node, by the terms; null if one of them is not known
   seed_block bigint,
   seed hash,
   min_wei wei,
@@ -404,16 +722,7 @@ CREATE TABLE single_turns (
   FOREIGN KEY (round, cohort) REFERENCES turns ON DELETE CASCADE
 );
 
--- The first blocks not before turns, from which these have their seeds. Kept for good: a turn may be paid long after its headers are gone.
-CREATE TABLE seed_blocks (
-  number bigint PRIMARY KEY,
-  time bigint NOT NULL,
-  parent_time bigint, -- null for a block without parent
-  seed hash NOT NULL
-);
-CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
-
--- Turns of a cohort that a round passed over, since they were not owed.
+-- Turns of a cohort that a round passed over, because they were not owed.
 CREATE TABLE skips (
   round bigint NOT NULL REFERENCES rounds ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
@@ -422,40 +731,39 @@ CREATE TABLE skips (
   PRIMARY KEY (round, cohort)
 );
 
--- What the contract's owner has done: keys, budgets, bounds, windows of turns not owed, pause, ownership, sweeps.
-CREATE TABLE owner_acts (
-  block_number bigint NOT NULL,
-  log_index int NOT NULL,
-  name text NOT NULL, -- the event's
-  detail jsonb NOT NULL, -- its arguments
-  at timestamptz NOT NULL,
-  tx_hash hash NOT NULL,
-  block_hash hash NOT NULL,
-  PRIMARY KEY (block_number, log_index)
-);
+-------------------------------------------------------------------------------------------------------- withdrawals
 
+-- A withdrawal, or a call to withdraw that failed.
 CREATE TABLE withdrawals (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   node_id bigint NOT NULL REFERENCES nodes ON DELETE CASCADE,
   amount_wei wei NOT NULL,
-  withdrawn_total_wei wei, -- the node's total after it; null for one that failed
+  withdrawn_total_wei wei, -- the node's total after it; null if it failed
   to_address address NOT NULL,
   tx_hash hash NOT NULL,
-  log_index int, -- null for one that failed
+  log_index int, -- null if it failed
   status text NOT NULL CHECK (status IN ('signed', 'sent', 'failed')),
   created_at timestamptz NOT NULL,
   confirmed_at timestamptz,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
+  answer text NOT NULL, -- what a node's page shows of it, as JSON
+  unpriced_hour timestamptz, -- as in `turns`
   CHECK ((status = 'sent') = (withdrawn_total_wei IS NOT NULL)),
   UNIQUE NULLS NOT DISTINCT (tx_hash, log_index, node_id)
 );
 CREATE INDEX withdrawals_node ON withdrawals (node_id, id DESC);
 CREATE INDEX withdrawals_block ON withdrawals (block_number);
 
-------------------------------------------------------------------------------------------------------- kept totals
+-------------------------------------------------------------------------------------------------- what reads need
 
--- What /api/stats answers, kept by the triggers below so that no path can forget it and no read has to sum.
+-- Wallets that hold nodes, and how many. Kept by the triggers on nodes below.
+CREATE TABLE owners (
+  owner address PRIMARY KEY,
+  nodes int NOT NULL CHECK (nodes > 0)
+);
+
+-- The figures of /api/stats, one row. The triggers below keep them, so that no path can forget to and no read has to sum.
 CREATE TABLE totals (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   nodes bigint NOT NULL DEFAULT 0 CHECK (nodes >= 0),
@@ -468,6 +776,7 @@ CREATE TABLE totals (
 ) WITH (fillfactor = 50);
 INSERT INTO totals DEFAULT VALUES;
 
+-- `changes`: by how many nodes each owner's count changes.
 CREATE FUNCTION count_owners(changes jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   before bigint;
@@ -543,86 +852,90 @@ END $$;
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON payments
   FOR EACH ROW WHEN ((OLD.state = 'minted') <> (NEW.state = 'minted')) EXECUTE FUNCTION payments_sold();
 
--- What each payments wallet should hold: base + in - out, at the followed block. Both sums are kept by the triggers below;
--- the base is what it held before the first block that is read for it or, where that state is gone, at the first block whose state could be
--- read, less what the ledger knew of by then.
-CREATE TABLE wallet_books (
-  wallet address PRIMARY KEY,
-  in_wei wei NOT NULL DEFAULT 0,
-  out_wei wei NOT NULL DEFAULT 0, -- fees included
-  base_wei numeric(78, 0),
-  base_block bigint,
-  audited_block bigint, -- up to here the books agreed with the chain
-  CHECK (num_nulls(base_wei, base_block, audited_block) IN (0, 3))
-) WITH (fillfactor = 50);
-
-CREATE FUNCTION wallet_entered() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO wallet_books (wallet) VALUES (NEW.wallet) ON CONFLICT DO NOTHING;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER wallet_entered AFTER INSERT ON payment_wallets FOR EACH ROW EXECUTE FUNCTION wallet_entered();
-
-CREATE FUNCTION wallet_credited() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE wallet_books b SET in_wei = in_wei + added.wei
-  FROM (SELECT wallet, sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned' GROUP BY wallet) added
-  WHERE b.wallet = added.wallet AND added.wei > 0;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER wallet_credited AFTER INSERT ON payments
-  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
-
-CREATE FUNCTION wallet_recredited() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  -- A hash stands for one recipient; where they differ, a provider had misread it.
-  UPDATE wallet_books SET in_wei = in_wei
-    + CASE WHEN wallet = NEW.wallet AND NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
-    - CASE WHEN wallet = OLD.wallet AND OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END
-  WHERE wallet IN (OLD.wallet, NEW.wallet);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON payments
-  FOR EACH ROW WHEN ((OLD.state = 'orphaned') <> (NEW.state = 'orphaned')) EXECUTE FUNCTION wallet_recredited();
-
-CREATE FUNCTION wallet_debited() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE wallet_books b SET out_wei = out_wei + added.wei
-  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM added GROUP BY wallet) added WHERE b.wallet = added.wallet;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER wallet_debited AFTER INSERT ON wallet_outflows
-  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
-
-CREATE FUNCTION wallet_undebited() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE wallet_books b SET out_wei = out_wei - removed.wei
-  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM removed GROUP BY wallet) removed WHERE b.wallet = removed.wallet;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER wallet_undebited AFTER DELETE ON wallet_outflows
-  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
-
------------------------------------------------------------------------------------------------------- housekeeping
-
--- Sign-in nonces that have been used, until they lapse by themselves.
-CREATE TABLE used_nonces (
-  nonce_hash text PRIMARY KEY,
-  expires_at timestamptz NOT NULL
+-- The ether price that all callers on all instances share. By `attempted_at` the upstream gets one request a minute.
+CREATE TABLE price (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  usd double precision,
+  attempted_at timestamptz NOT NULL
 );
-CREATE INDEX used_nonces_expiry ON used_nonces (expires_at);
 
--- Each pass's last run.
-CREATE TABLE passes (
-  name text PRIMARY KEY,
-  started_at timestamptz NOT NULL,
-  finished_at timestamptz,
-  succeeded_at timestamptz, -- when it last ended well, for alerts: "finished_at" is also that of a run that failed
-  outcome jsonb,
-  error text
+-- What an ether was worth in an hour, if somebody asked and the upstream knew. An hour without a quote has no row.
+CREATE TABLE price_history (
+  hour timestamptz PRIMARY KEY CHECK (hour = date_trunc('hour', hour, 'UTC')),
+  usd double precision NOT NULL CHECK (usd > 0),
+  quoted_at timestamptz NOT NULL
+);
+
+-- No code changes a price of the past. A person at the database may: then the answers of that hour lose the price, and each read looks it up.
+CREATE FUNCTION answers_repriced() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE turns t SET answer = regexp_replace(t.answer, '[^:]*$', ''), unpriced_hour = date_trunc('hour', r.created_at, 'UTC') FROM rounds r
+  WHERE r.round = t.round AND t.unpriced_hour IS NULL AND date_trunc('hour', r.created_at, 'UTC') IN (SELECT hour FROM changed);
+  UPDATE withdrawals SET answer = regexp_replace(answer, '[^:]*$', ''), unpriced_hour = date_trunc('hour', created_at, 'UTC')
+  WHERE unpriced_hour IS NULL AND date_trunc('hour', created_at, 'UTC') IN (SELECT hour FROM changed);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER answers_prices_updated AFTER UPDATE ON price_history
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
+CREATE TRIGGER answers_prices_deleted AFTER DELETE ON price_history
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
+
+-- What the nodes of a tier got in the last thirty days, as /api/tiers/:id/figures shows it. A pass works it out, so that a read costs one row
+-- however many rounds there were. A row holds while the basis has no more changes, and on its own day. A read without one works the figures
+-- out itself.
+CREATE TABLE tier_figures (
+  tier_no int PRIMARY KEY,
+  changes bigint NOT NULL, -- those of the basis when it was worked out
+  day int NOT NULL, -- that of the block that was followed to, counted from 1970-01-01 in UTC
+  figures json NOT NULL
 ) WITH (fillfactor = 50);
 
--- Facts about this ledger (which chain, which factory) and the operator's switches.
+-- How often turns or prices have changed, one row, kept by the triggers below.
+CREATE TABLE tier_figures_basis (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  changes bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+INSERT INTO tier_figures_basis DEFAULT VALUES;
+
+CREATE FUNCTION figures_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM changed) THEN
+    UPDATE tier_figures_basis SET changes = changes + 1;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER figures_turns_inserted AFTER INSERT ON turns
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_turns_updated AFTER UPDATE ON turns
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_turns_deleted AFTER DELETE ON turns
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_prices_inserted AFTER INSERT ON price_history
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_prices_updated AFTER UPDATE ON price_history
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+CREATE TRIGGER figures_prices_deleted AFTER DELETE ON price_history
+  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
+
+-- The contract's cover and the providers hour by hour, as the service saw them: no chain can tell them again.
+CREATE TABLE cover_hours (
+  hour timestamptz PRIMARY KEY CHECK (hour = date_trunc('hour', hour, 'UTC')),
+  -- Balance less debt, the lowest of the hour; negative if the balance did not suffice.
+  surplus_wei numeric(78, 0) NOT NULL,
+  block_number bigint NOT NULL
+);
+
+CREATE TABLE provider_hours (
+  hour timestamptz NOT NULL CHECK (hour = date_trunc('hour', hour, 'UTC')),
+  host text NOT NULL,
+  requests bigint NOT NULL CHECK (requests > 0),
+  faults bigint NOT NULL CHECK (faults BETWEEN 0 AND requests),
+  PRIMARY KEY (hour, host)
+);
+
+-------------------------------------------------------------------------------------------- the operator, acts and keys
+
+-- Facts about this ledger (which chain, which factory), the operator's switches, and what the passes found.
 CREATE TABLE settings (
   name text PRIMARY KEY,
   value jsonb NOT NULL,
@@ -630,21 +943,17 @@ CREATE TABLE settings (
   updated_by text NOT NULL
 );
 
--- The ether price that all callers on all instances share; `attempted_at` keeps the upstream to one request a minute.
-CREATE TABLE price (
-  single boolean PRIMARY KEY DEFAULT true CHECK (single),
-  usd double precision,
-  attempted_at timestamptz NOT NULL
-);
+-- The last run of each pass.
+CREATE TABLE passes (
+  name text PRIMARY KEY,
+  started_at timestamptz NOT NULL,
+  finished_at timestamptz,
+  succeeded_at timestamptz, -- for alerts, because `finished_at` is also set by a run that failed
+  outcome jsonb,
+  error text
+) WITH (fillfactor = 50);
 
--- What an ether was worth, once an hour, for as long as somebody asked and the upstream knew. An hour without a quote has no row.
-CREATE TABLE price_history (
-  hour timestamptz PRIMARY KEY CHECK (hour = date_trunc('hour', hour, 'UTC')),
-  usd double precision NOT NULL CHECK (usd > 0),
-  quoted_at timestamptz NOT NULL
-);
-
--- What somebody or something decided or found, for the operator to read. Rows are never changed.
+-- What somebody decided or something found, for the operator to read. Rows are never changed.
 CREATE TABLE audit (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
@@ -652,69 +961,117 @@ CREATE TABLE audit (
   action text NOT NULL,
   subject text,
   detail jsonb NOT NULL DEFAULT '{}',
-  request_id text -- of the request an act came with; null for what a pass or the command line did
+  request_id text -- of the request that an act came with; null for a pass and the command line
 );
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
--- What a stolen key leaves behind: empty in a healthy ledger, counted by every scrape.
+-- What a stolen key leaves behind, and refunds that contradict the chain. Both are empty in a healthy ledger, and counted by every scrape.
 CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere');
+CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
+  'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 
---------------------------------------------------------------------------------------------------- the operator's acts
-
--- An answer under the key its caller gave: the same request again gets the same answer. Rows go after two days.
+-- An answer under the key that its caller gave: the same request gets the same answer again. Rows are removed after two days.
 CREATE TABLE idempotency_keys (
   actor text NOT NULL,
   key text NOT NULL CHECK (length(key) BETWEEN 1 AND 128),
-  -- Of method, path and body.
-  digest text NOT NULL,
+  digest text NOT NULL, -- of method, path and body
   started_at timestamptz NOT NULL DEFAULT now(),
-  -- Null while the act is under way. One that a crash left so is taken over after a while.
-  answer text,
+  answer text, -- null while the act is under way; one that a crash left so is taken over after a while
   PRIMARY KEY (actor, key)
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys (started_at);
 
--- What proves that a payment was paid back. One transaction proves one payment only.
-CREATE TABLE refunds (
-  payment_ref hash PRIMARY KEY,
-  tx_hash hash NOT NULL UNIQUE,
-  from_address address NOT NULL,
-  to_address address NOT NULL,
-  value_wei wei NOT NULL,
-  block_number bigint NOT NULL,
-  block_hash hash NOT NULL,
-  -- Whether that block was final when it was last looked at; until then a reorganisation may take the refund back.
-  final boolean NOT NULL DEFAULT false,
-  recorded_at timestamptz NOT NULL DEFAULT now(),
-  recorded_by text NOT NULL
-);
-CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
-CREATE INDEX refunds_block ON refunds (block_number);
-
--- Who sent value that came by an internal call, as the operator had it traced. The payment was filed by its block alone, as `residue_ref`;
--- from then on it is the inner transfer itself, until its block is reorganised out.
-CREATE TABLE attributions (
-  residue_ref hash PRIMARY KEY,
-  ref hash NOT NULL UNIQUE,
-  tx_hash hash NOT NULL,
-  tx_index int NOT NULL,
-  inner_index int NOT NULL CHECK (inner_index > 0),
-  from_address address NOT NULL,
-  attributed_at timestamptz NOT NULL DEFAULT now(),
-  attributed_by text NOT NULL
+-- An act that waits for a second person. `input` is what the act was asked with; it is judged again when it is confirmed.
+CREATE TABLE proposals (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  act text NOT NULL,
+  input jsonb NOT NULL,
+  proposed_by text NOT NULL,
+  proposed_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL DEFAULT now() + interval '7 days',
+  outcome text CHECK (outcome IN ('confirmed', 'refused', 'failed')),
+  settled_by text,
+  settled_at timestamptz,
+  refusal text, -- why the act could no longer be done when it was confirmed
+  CHECK ((outcome IS NULL) = (settled_by IS NULL) AND (outcome IS NULL) = (settled_at IS NULL)),
+  CHECK ((outcome = 'failed') IS TRUE = (refusal IS NOT NULL))
 );
 
--------------------------------------------------------------------------------------------------------- telling others
+-- A sign-in nonce that was used, until it expires.
+CREATE TABLE used_nonces (
+  nonce_hash text PRIMARY KEY,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX used_nonces_expiry ON used_nonces (expires_at);
 
--- Webhooks: every event is written in the transaction of the fact it tells of, by triggers, so that no path can forget one and
--- none is told that did not happen. Delivering is somebody else's work. While nobody is to be told, nothing is written.
+-- A person's passkey, for signing in at the console: the public key, never a secret.
+CREATE TABLE passkeys (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  label text NOT NULL CHECK (label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'),
+  scopes text[] NOT NULL CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'decide', 'prices', 'terms', 'operate']),
+  credential_id bytea NOT NULL UNIQUE,
+  public_key bytea NOT NULL, -- as the authenticator gave it, in COSE
+  counter bigint NOT NULL CHECK (counter >= 0), -- of signatures; always 0 if the authenticator counts none
+  transports text[] NOT NULL,
+  invited_by text NOT NULL,
+  made_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz, -- when somebody last signed in with it
+  revoked_at timestamptz,
+  revoked_by text,
+  CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
+);
 
--- Who is told, for all instances. Named by host and a digest of the URL, which may itself be a secret, as its signing secrets are: neither is
--- shown by anything that reads this. One that was removed keeps its row for its deliveries.
+-- An admin key, beside those of ADMIN_KEY: a digest, never the key. With a passkey it is a session.
+CREATE TABLE admin_keys (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  label text NOT NULL CHECK (label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'),
+  digest bytea NOT NULL UNIQUE CHECK (length(digest) = 32),
+  scopes text[] NOT NULL CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'decide', 'prices', 'terms', 'operate']),
+  passkey_id bigint REFERENCES passkeys,
+  made_by text NOT NULL,
+  made_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz, -- to the minute; null until it is used
+  revoked_at timestamptz,
+  revoked_by text,
+  CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
+);
+CREATE INDEX admin_keys_passkey ON admin_keys (passkey_id, id) WHERE passkey_id IS NOT NULL;
+
+-- An invitation lets one person make one passkey: a digest of its code, never the code.
+CREATE TABLE passkey_invitations (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  label text NOT NULL CHECK (label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'),
+  scopes text[] NOT NULL CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'decide', 'prices', 'terms', 'operate']),
+  digest bytea NOT NULL UNIQUE CHECK (length(digest) = 32),
+  made_by text NOT NULL,
+  -- The inviter's key or passkey: the invitation ends with it. Both are null for keys of the settings and for the command line.
+  by_key bigint REFERENCES admin_keys,
+  by_passkey bigint REFERENCES passkeys,
+  made_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL DEFAULT now() + interval '24 hours',
+  passkey_expires_at timestamptz NOT NULL, -- when the passkey that it makes will expire
+  passkey_id bigint UNIQUE REFERENCES passkeys,
+  revoked_at timestamptz,
+  revoked_by text,
+  CHECK ((revoked_at IS NULL) = (revoked_by IS NULL)),
+  CHECK (passkey_id IS NULL OR revoked_at IS NULL)
+);
+
+----------------------------------------------------------------------------------------------------------- webhooks
+
+-- A trigger writes every event in the transaction of the fact it tells of. So no path can forget one, and none is told of what did not
+-- happen. A worker delivers them. While no endpoint wants an event, none is written.
+
+-- A receiver of events, for all instances. Its name is its host and a digest of its URL, because the URL may be a secret, as its signing
+-- secrets are: nothing that reads this shows either. An endpoint that was removed keeps its row for its deliveries.
 CREATE TABLE webhook_endpoints (
   endpoint text PRIMARY KEY,
   url text NOT NULL,
   secrets text[] NOT NULL CHECK (cardinality(secrets) BETWEEN 1 AND 2), -- the newest first; events are signed with each
   active boolean NOT NULL DEFAULT true, -- false once it was removed
+  -- The kinds of events that it is told, or {all}. Null if nobody has chosen: then it is told all, and mail those that its URL names.
+  events text[] CHECK (cardinality(events) > 0),
   added_by text NOT NULL,
   added_at timestamptz NOT NULL DEFAULT now(),
   failing_since timestamptz, -- the first failure after the last success
@@ -723,8 +1080,8 @@ CREATE TABLE webhook_endpoints (
   last_error text
 );
 
--- An event, byte for byte as it is signed and sent. The id is a digest of the fact and its block, so that a fact that is
--- followed twice (a reorganisation and back, a ledger restored) has one id.
+-- An event, byte for byte as it is signed and sent. Its id is a digest of the fact and its block, so a fact that is followed twice (after a
+-- reorganisation, or in a restored ledger) has one id.
 CREATE TABLE webhook_events (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id text NOT NULL UNIQUE,
@@ -734,6 +1091,7 @@ CREATE TABLE webhook_events (
 );
 CREATE INDEX webhook_events_age ON webhook_events (created_at);
 
+-- An event for one endpoint.
 CREATE TABLE webhook_deliveries (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   seq bigint NOT NULL REFERENCES webhook_events ON DELETE CASCADE,
@@ -747,41 +1105,42 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint, due_at) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (id) WHERE state = 'failed';
 
--- Every attempt, and what came of it.
+-- An attempt to deliver an event, and its result.
 CREATE TABLE webhook_attempts (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   delivery_id bigint NOT NULL REFERENCES webhook_deliveries ON DELETE CASCADE,
   at timestamptz NOT NULL DEFAULT now(),
-  status int, -- null where no answer came
+  status int, -- null if no answer came
   error text, -- null for a success
   duration_ms int NOT NULL
 );
 CREATE INDEX webhook_attempts_delivery ON webhook_attempts (delivery_id, id);
 
--- Writes an event and who is to have it. `fact` is what makes it another one than all others.
+-- Writes an event and a delivery for each endpoint that wants it. `fact` tells it apart from all others.
 CREATE FUNCTION webhook_emit(event_type text, fact text, data jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written bigint;
 BEGIN
-  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active) THEN RETURN; END IF;
+  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', event_type])) THEN RETURN; END IF;
   INSERT INTO webhook_events (id, type, body)
     VALUES ('evt_' || left(encode(sha256(convert_to(event_type || ' ' || fact, 'UTF8')), 'hex'), 32), event_type,
       jsonb_build_object('type', event_type, 'timestamp', iso(now()), 'data', data)::text)
     ON CONFLICT (id) DO NOTHING RETURNING seq INTO written;
   IF written IS NULL THEN RETURN; END IF;
-  INSERT INTO webhook_deliveries (seq, endpoint) SELECT written, endpoint FROM webhook_endpoints WHERE active;
+  INSERT INTO webhook_deliveries (seq, endpoint)
+    SELECT written, endpoint FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', event_type]);
 END $$;
 
+-- Payments that are held or minted. A transaction may make several payments, so both tell the payment's `ref`.
 CREATE FUNCTION webhook_payment() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   node record;
-  common jsonb := jsonb_build_object('txHash', NEW.tx_hash, 'from', NEW.from_address, 'valueWei', NEW.value_wei::text,
+  common jsonb := jsonb_build_object('txHash', NEW.tx_hash, 'ref', NEW.ref, 'from', NEW.from_address, 'valueWei', NEW.value_wei::text,
     'tierId', NEW.tier_id);
 BEGIN
   IF NEW.state = 'held' THEN
     PERFORM webhook_emit('payment.held', concat_ws(' ', NEW.ref, NEW.reason, NEW.block_hash), common || jsonb_build_object(
-      'ref', NEW.ref, 'reason', NEW.reason, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash,
-      'paidAt', iso(NEW.block_time)));
+      'reason', NEW.reason, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash, 'paidAt', iso(NEW.block_time)));
   ELSE
     SELECT * INTO node FROM nodes WHERE node_id = NEW.node_id;
     PERFORM webhook_emit('payment.minted', concat_ws(' ', NEW.ref, node.block_hash), common || jsonb_build_object(
@@ -805,17 +1164,21 @@ BEGIN
 END $$;
 CREATE TRIGGER webhook_round AFTER INSERT ON rounds FOR EACH ROW WHEN (NEW.node_count > 0) EXECUTE FUNCTION webhook_round();
 
-CREATE FUNCTION webhook_withdrawal() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Once for all withdrawals of a statement, and not at all if no endpoint wants them.
+CREATE FUNCTION webhook_withdrawals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM webhook_emit('withdrawal.seen', concat_ws(' ', NEW.tx_hash, NEW.log_index, NEW.node_id, NEW.block_hash),
-    jsonb_build_object('nodeId', NEW.node_id::text, 'status', NEW.status, 'amountWei', NEW.amount_wei::text,
-      'toAddress', NEW.to_address, 'txHash', NEW.tx_hash, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash,
-      'createdAt', iso(NEW.created_at)));
+  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', 'withdrawal.seen'])) THEN RETURN NULL; END IF;
+  PERFORM webhook_emit('withdrawal.seen', concat_ws(' ', w.tx_hash, w.log_index, w.node_id, w.block_hash),
+    jsonb_build_object('nodeId', w.node_id::text, 'status', w.status, 'amountWei', w.amount_wei::text,
+      'toAddress', w.to_address, 'txHash', w.tx_hash, 'blockNumber', w.block_number, 'blockHash', w.block_hash,
+      'createdAt', iso(w.created_at)))
+    FROM (SELECT * FROM added ORDER BY id) w;
   RETURN NULL;
 END $$;
-CREATE TRIGGER webhook_withdrawal AFTER INSERT ON withdrawals FOR EACH ROW EXECUTE FUNCTION webhook_withdrawal();
+CREATE TRIGGER webhook_withdrawals AFTER INSERT ON withdrawals
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION webhook_withdrawals();
 
--- What the passes find out is a setting that changes.
+-- What the passes find is a setting that changes.
 CREATE FUNCTION webhook_setting() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   former jsonb;
@@ -849,3 +1212,59 @@ BEGIN
 END $$;
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON audit
   FOR EACH ROW WHEN (NEW.action = 'reorganisation') EXECUTE FUNCTION webhook_reorganisation();
+
+-- A refund that contradicts the chain.
+CREATE FUNCTION webhook_refund_alarm() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM webhook_emit('refund.alarm', NEW.id || ' ' || NEW.at,
+    NEW.detail || jsonb_build_object('alarm', NEW.action, 'ref', NEW.subject));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON audit
+  FOR EACH ROW WHEN (NEW.action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly', 'refundOfMinted',
+    'refundOfOrphaned', 'refundGone')) EXECUTE FUNCTION webhook_refund_alarm();
+
+-- What a person decided, and what the passes wrote down for a person: one event for each such row of the audit log.
+CREATE FUNCTION webhook_act() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  event_type text := CASE
+    WHEN NEW.action = 'halted' THEN 'passes.halted'
+    WHEN NEW.action IN ('resumed', 'haltWithdrawn') THEN 'passes.resumed'
+    WHEN NEW.action = 'paused' THEN 'rounds.paused'
+    WHEN NEW.action = 'unpaused' THEN 'rounds.resumed'
+    WHEN NEW.action IN ('released', 'dismissed', 'dustDismissed', 'refunding', 'refunded', 'refundPrepared', 'refundCancelled', 'attributed')
+      THEN 'payment.decided'
+    WHEN NEW.action IN ('termsEntered', 'termsTakenBack') THEN 'terms.changed'
+    WHEN NEW.action IN ('tierCreated', 'tierChanged') THEN 'tiers.changed'
+    WHEN NEW.action IN ('walletChanged', 'walletTakenBack', 'walletClosed') THEN 'wallet.changed'
+    WHEN NEW.action = 'signerDown' THEN 'signer.down'
+    WHEN NEW.action = 'signerRestored' THEN 'signer.restored'
+    WHEN NEW.action = 'foreignTransaction' THEN 'key.used'
+    WHEN NEW.action = 'restored' THEN 'ledger.restored'
+  END;
+BEGIN
+  -- Who, what and about what. The row itself has the rest, for those who may read it.
+  PERFORM webhook_emit(event_type, concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
+    'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_act AFTER INSERT ON audit FOR EACH ROW
+  WHEN (NEW.action IN ('halted', 'resumed', 'haltWithdrawn', 'paused', 'unpaused', 'released', 'dismissed', 'dustDismissed', 'refunding',
+    'refunded', 'refundPrepared', 'refundCancelled', 'attributed', 'termsEntered', 'termsTakenBack', 'tierCreated', 'tierChanged',
+    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored'))
+  EXECUTE FUNCTION webhook_act();
+
+-- Keys and passkeys that are made or revoked, invitations, wrong keys that were tried, a passkey whose counter went back and so may be a copy,
+-- and acts that wait for a second person.
+CREATE FUNCTION webhook_key() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM webhook_emit(CASE WHEN NEW.action IN ('wrongAdminKeys', 'passkeyCopied') THEN 'keys.wrong' WHEN NEW.action = 'proposed' THEN 'act.proposed'
+      ELSE 'keys.changed' END,
+    concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
+      'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_key AFTER INSERT ON audit FOR EACH ROW
+  WHEN (NEW.action IN ('wrongAdminKeys', 'keyMade', 'keyRevoked', 'keysRevoked', 'proposed',
+    'passkeyInvited', 'invitationRevoked', 'passkeyMade', 'passkeyRevoked', 'passkeyCopied'))
+  EXECUTE FUNCTION webhook_key();

@@ -5,18 +5,11 @@ import { writeCliReference } from './cli-reference.ts'
 import { checkClientReference, writeClientReference } from './client/reference.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
 import { writeMayImport } from './imports.ts'
-import { checkSchema, writeSchema } from './schema.ts'
 import { checkSettings, writeSettings } from './settings.ts'
 
 async function check(): Promise<boolean> {
   const contractsCode = checkContracts()
-  const current = [
-    await checkApiTypes(),
-    await checkSchema(),
-    checkSettings(),
-    checkClientReference(),
-    contractsCode === 0,
-  ]
+  const current = [await checkApiTypes(), checkSettings(), checkClientReference(), contractsCode === 0]
   return current.every(Boolean)
 }
 
@@ -26,8 +19,7 @@ async function write(): Promise<boolean> {
   writeClientReference()
   writeMayImport()
   writeSettings()
-  const contractsCode = buildCommand()
-  return (await writeSchema()) && contractsCode === 0
+  return buildCommand() === 0
 }
 
 process.exit((await (process.argv.includes('--check') ? check() : write())) ? 0 : 1)

@@ -11,8 +11,6 @@ export interface LedgerSize {
   withdrawingEvery: number
   /** ... so often. */
   withdrawals: number
-  /** False: rows as code from before answers were stored has left them. */
-  answers?: boolean
 }
 
 /** One tier at the default schedule: an hour's phases of a day. */
@@ -88,12 +86,8 @@ async function fillPrices(sql: Sql, { rounds }: LedgerSize): Promise<void> {
       UNION SELECT to_timestamp(0)) hours`
 }
 
-/** The answer of a row as it is stored, or none. */
-const answerOf = (sql: Sql, stored: string, { answers = true }: LedgerSize) =>
-  sql.unsafe(answers ? stored : '(SELECT NULL::text, NULL::smallint, NULL::timestamptz)')
-
 async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
-  const { nodes, rounds, answers = true } = size
+  const { nodes, rounds } = size
   await sql`
     INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at, block_number, block_hash)
     SELECT c, 1, ${INTERVAL_SEC}, ${HEAD_TIME - DUE_BEFORE_SEC}::bigint + c - 1, ${Math.floor(nodes / COHORTS)}::int
@@ -101,21 +95,21 @@ async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
       ${rounds}::numeric * ${TURN_WEI}::numeric, ${rounds}, to_timestamp(${HEAD_TIME - INTERVAL_SEC}), 1, pg_temp.hash_of('block', 1)
     FROM generate_series(1, ${COHORTS}::int) c`
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
     SELECT r, 'treasury', ${nodes}::numeric * ${TURN_WEI}::numeric, ${nodes}, pg_temp.hash_of('round', r),
-      to_timestamp(${HEAD_TIME}::bigint - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint), 1, pg_temp.hash_of('block', 1)
+      to_timestamp(${HEAD_TIME}::bigint - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint), 1, pg_temp.hash_of('block', 1), ''
     FROM generate_series(1::bigint, ${rounds}::bigint) r`
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
-      payout_bps, answer, answer_format, unpriced_hour)
+      payout_bps, answer, unpriced_hour)
     SELECT t.*, stored.* FROM (
       SELECT r AS round, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::wei AS amount_wei,
         c.size, 'basic', 1, pg_temp.hash_of('seed', r * ${COHORTS}::int + c.cohort), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
       FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c ORDER BY r, c.cohort) t
-    CROSS JOIN LATERAL ${answerOf(sql, STORED_CREDIT, size)} stored`
-  if (!answers) return
+    CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} stored`
+  // After their turns, which they name.
   await sql`
-    UPDATE rounds SET (answer, answer_format) = (
+    UPDATE rounds SET answer = (
       SELECT ${sql.unsafe(storedDistribution('turns WHERE turns.round = r.round'))} FROM (SELECT rounds.*) r)`
 }
 
@@ -140,14 +134,14 @@ async function fillNodes(sql: Sql, size: LedgerSize): Promise<void> {
     INSERT INTO owners (owner, nodes) SELECT owner, count(*) FROM nodes GROUP BY owner`
   await sql`
     INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
-      block_number, block_hash, answer, answer_format, unpriced_hour)
+      block_number, block_hash, answer, unpriced_hour)
     OVERRIDING SYSTEM VALUE
     SELECT w.*, stored.* FROM (
       SELECT (n - 1) * ${withdrawals}::bigint + i AS id, n, ${WITHDRAWN_WEI}::wei AS amount_wei, i * ${WITHDRAWN_WEI}::numeric,
         ${owner} AS to_address, pg_temp.hash_of('withdrawal', n * 1000 + i) AS tx_hash, 0, 'sent' AS status, to_timestamp(i) AS created_at,
         to_timestamp(i) AS confirmed_at, 1, pg_temp.hash_of('block', 1)
       FROM ${everyNode} CROSS JOIN generate_series(1::bigint, ${withdrawals}::bigint) i WHERE ${withdraws}) w
-    CROSS JOIN LATERAL ${answerOf(sql, STORED_WITHDRAWAL, size)} stored`
+    CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} stored`
 }
 
 async function fillTotals(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {

@@ -34,9 +34,6 @@ export interface EmbeddedChain {
   startBlock: number
 }
 
-/** Says in the record of a deployment which contract it is; the first version's says nothing. */
-const CONTRACT_VERSION = 2
-
 /** The contract deployed at the chain's first start. */
 export interface Deployment {
   factory: Hex
@@ -99,8 +96,7 @@ async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: strin
   await transferToken({ ...holder, token: token.address, to: TOKEN_RECEIVERS.map(addressOf), amount: TOKENS_EACH })
   const deployment = { factory: factory.address, token: token.address, startBlock: factory.blockNumber }
   await saveState(anvil.rpcUrl, stateFiles(resolve(dataDir, 'chain')).saved)
-  const record = { version: CONTRACT_VERSION, ...deployment }
-  writeFileAtomic(recordPath(dataDir), `${JSON.stringify(record, null, 2)}\n`)
+  writeFileAtomic(recordPath(dataDir), `${JSON.stringify(deployment, null, 2)}\n`)
   return deployment
 }
 

@@ -56,7 +56,7 @@ export class StartError extends KnownError {
 
 /**
  * Checks the settings against database and factory before a migration changes anything.
- * @throws StartError where the database holds the ledger of another factory or chain, or the factory is one of the first version. Facts
+ * @throws StartError if the database holds the ledger of another factory or chain, or the factory's code is not this version's. Facts
  * that the chain cannot give now are checked again before the first run.
  */
 export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {

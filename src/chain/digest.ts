@@ -19,12 +19,6 @@ export const turnDigest = (seed: Hash, cohort: number, due: number): bigint =>
 /** The `ref` of an inner transfer: keccak256(abi.encode(transaction, wallet, index)), which no transaction's own hash can be. */
 export const innerRef = (txHash: Hash, wallet: Address, index: number): Hash => digestOf(txHash, wallet, BigInt(index))
 
-/** The two refs that an inner transfer may have. The former did not name the wallet; what has it keeps it: db/payments/identity.ts decides. */
-export const innerRefs = (txHash: Hash, wallet: Address, index: number) => ({
-  ref: innerRef(txHash, wallet, index),
-  formerRef: digestOf(txHash, BigInt(index)),
-})
-
 /** Names a residue of the payments wallet: the same residue has the same name in any ledger that follows this chain. */
 export const residueRef = (chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash =>
   digestOf(BigInt(chainId), wallet, blockHash, residueWei)

@@ -6,7 +6,6 @@ import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } fro
 import { KnownError } from '../lib/errors.ts'
 import { readChain } from './chain.ts'
 import { readCredit, readSchedule } from './credit.ts'
-import { readDataDir } from './data-dir.ts'
 import { readHttp } from './http.ts'
 import { readKeys } from './keys/keys.ts'
 import { readKmsAccess } from './keys/kms.ts'
@@ -78,11 +77,10 @@ export function inspectConfig(
   if (production) requireParts(source)
   const chain = readChain(source, embedded.chain)
   const schedule = readSchedule(source, embedded.chain)
-  const { dataDir, hints } = readDataDir(source, readFile, embedded.chain)
   const config: Config = {
     production,
     embedded,
-    dataDir,
+    dataDir: source.get('DATA_DIR') ?? '.node-ledger',
     http: readHttp(source),
     database: readDatabase(source),
     chain,
@@ -95,7 +93,7 @@ export function inspectConfig(
     webhooks: readWebhooks(source),
     price: readPrice(source),
     log: { level: readChoice(source, 'LOG_LEVEL', LOG_LEVELS, 'info') },
-    hints: [...source.hints, ...hints],
+    hints: source.hints,
   }
   checkPorts(source, config)
   return { config: freeze(config), problems: source.problems }

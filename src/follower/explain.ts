@@ -1,10 +1,9 @@
 // Explains differences of a payments wallet's balance by traces of their blocks: inner transfers, of which each becomes a payment or an
 // outflow of its own. A trace is believed only where its transfers add up to the difference to the wei.
-import { innerRef, innerRefs } from '../chain/digest.ts'
+import { innerRef } from '../chain/digest.ts'
 import type { BlockTransfer } from '../chain/port.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { agreesWithAttributions } from '../db/payments/attributions.ts'
-import { decideRefs } from '../db/payments/identity.ts'
 import {
   insertInnerOutflows,
   insertInnerTransfers,
@@ -128,7 +127,7 @@ async function recallTransfers(
 /** A trace, held against the difference that it is to explain. */
 export interface WeighedTrace {
   /** The transfers that are not in the books yet. */
-  ins: Arrival[]
+  ins: InnerTransferIn[]
   outs: InnerTransferOut[]
   /** They add up to the difference to the wei, and the trace agrees with what the operator took out of that residue. */
   isProven: boolean
@@ -137,7 +136,6 @@ export interface WeighedTrace {
   /** Those transfers, as they are noted. */
   shown: ShownTransfer[]
 }
-type Arrival = InnerTransferIn & { formerRef: Hash }
 
 /** Weighs a trace of a block. Runs under the cursor's lock. */
 export async function weighTrace(
@@ -172,9 +170,7 @@ export async function storeTraced(
   sql: Sql,
   { ins, outs }: Pick<WeighedTrace, 'ins' | 'outs'>,
 ): Promise<number> {
-  const refs = await decideRefs(sql, ins)
-  const named = ins.map(({ formerRef: _, ...transfer }, place) => ({ ...transfer, ref: refs[place] ?? transfer.ref }))
-  const { payments, dust } = await sortInner(sql, named)
+  const { payments, dust } = await sortInner(sql, ins)
   const came = await insertInnerTransfers(sql, payments)
   // Each is in the books once, or the balance would not be what they say.
   if (came !== payments.length) throw new Error(`of ${payments.length} inner transfers ${came} were new`)
@@ -204,10 +200,10 @@ const positionIn = (block: Place, { txHash, txIndex }: BlockTransfer): Position 
   ...{ blockNumber: block.number, blockHash: block.hash, blockTime: block.time, txHash, txIndex },
 })
 
-function arrivalOf(block: Place, transfer: BlockTransfer): Arrival {
+function arrivalOf(block: Place, transfer: BlockTransfer): InnerTransferIn {
   const { txHash, wallet, index, other: from, valueWei } = transfer
   const value = { from, valueWei, succeeded: true }
-  return { ...positionIn(block, transfer), wallet, innerIndex: index, ...value, ...innerRefs(txHash, wallet, index) }
+  return { ...positionIn(block, transfer), wallet, innerIndex: index, ...value, ref: innerRef(txHash, wallet, index) }
 }
 
 function outflowOf(block: Place, transfer: BlockTransfer): InnerTransferOut {

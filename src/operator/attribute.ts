@@ -1,14 +1,13 @@
 // Finds the payers of value that came by internal calls: the operator names the transactions, the provider's traces of them are the proof. A
 // residue of several payers' money is taken apart so, transfer by transfer; the rest stays a residue. With a known payer a payment can be
 // released like any other, to that payer and no other.
-import { innerRefs } from '../chain/digest.ts'
+import { innerRef } from '../chain/digest.ts'
 import type { InnerTransfer } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { type Part, readStanding, takeParts } from '../db/payments/attributions.ts'
 import { type DeskPayment, readForReview, readResidueRange } from '../db/payments/decisions.ts'
-import { decideRefs } from '../db/payments/identity.ts'
 import { readKnownIn } from '../db/payments/inner.ts'
 import { readRefundsBy } from '../db/payments/refunds.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
@@ -166,11 +165,7 @@ async function chooseParts(
   if (sumWei > wholeWei) return refuseAct('invalid', `These are ${sumWei} wei; the payment holds ${wholeWei} wei.`)
   if (sumWei < wholeWei && payment.reason !== 'unattributed')
     return refuseAct('conflict', `The payment is held ${payment.reason}: it is attributed whole, or not at all.`)
-  const refs = await decideRefs(
-    sql,
-    chosen.map((part) => ({ ...part, wallet, ...innerRefs(part.txHash, wallet, part.innerIndex) })),
-  )
-  return chosen.map((part, place) => ({ ...part, ref: refs[place] as Hash }))
+  return chosen.map((part) => ({ ...part, ref: innerRef(part.txHash, wallet, part.innerIndex) }))
 }
 
 /** Tells whether an inner transfer to the wallet is in the books already: as a payment, as dust, or as a refund that was paid to the wallet. */

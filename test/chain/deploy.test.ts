@@ -1,7 +1,7 @@
 // Deploying on a real chain, and the messages of a start whose settings do not fit it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { keccak256, toFunctionSelector } from 'viem'
+import { keccak256 } from 'viem'
 import { type CheckDeploymentOptions, checkDeployment, refuseCode } from '../../src/chain/factory/check-deployment.ts'
 import { deployDemoToken, deployFactory, transferToken } from '../../src/chain/factory/deploy.ts'
 import { createContractReader } from '../../src/chain/read/contract.ts'
@@ -133,22 +133,6 @@ test('a chain without the instructions of Cancun is refused, and one that cannot
   assert.equal((await checkDeployment({ ...settings, rpc })).problems.length, 1)
   probing('internal error')
   assert.deepEqual((await checkDeployment({ ...settings, rpc })).problems, [])
-})
-
-test('a factory of the first version is distinguished from other contracts', async () => {
-  const { rpc, provider } = await stage.behind()
-  const leastInterval = toFunctionSelector('leastInterval()')
-  provider.rule = ({ method, params }) => {
-    const [call] = params as [{ data?: string }]
-    const asked = method === 'eth_call' && call.data?.startsWith(leastInterval)
-    return asked ? { error: { code: 3, message: 'execution reverted', data: '0x' } } : undefined
-  }
-  const { problems } = await checkDeployment({ ...settings, rpc })
-  assert.deepEqual(
-    problems.map(({ setting, transient }) => [setting, transient]),
-    [['FACTORY_ADDRESS', false]],
-  )
-  assert.match(problems[0]?.problem ?? '', /of the first version/)
 })
 
 test('a chain that cannot be asked is a passing problem of RPC_URL', async () => {

@@ -128,31 +128,6 @@ describe('with nothing set', () => {
   })
 })
 
-describe('a data directory of the first version', () => {
-  const former = { '.node-ledger/deployment.json': '{"factory":"0x1","token":"0x2","startBlock":1}' }
-
-  test('is left as it is: the one beside it is used, and that is reported', () => {
-    const { dataDir, hints } = load({}, former)
-    assert.equal(dataDir, '.node-ledger-2')
-    assert.match(hints[0]?.message ?? '', /first version.*\.node-ledger-2 is used/)
-    assert.deepEqual(
-      hints.map(({ setting }) => setting),
-      ['DATA_DIR'],
-    )
-  })
-
-  test('one of this version, and one without a deployment, are used', () => {
-    for (const files of [{ '.node-ledger/deployment.json': '{"version":2,"factory":"0x1"}' }, {}]) {
-      const { dataDir, hints } = load({}, files)
-      assert.deepEqual([dataDir, hints.length], ['.node-ledger', 0])
-    }
-  })
-
-  test('does not matter where the chain is the operator’s own', () => {
-    assert.equal(load(EXTERNAL, former).dataDir, '.node-ledger')
-  })
-})
-
 test('each missing URL is embedded by itself', () => {
   assert.deepEqual(load({ DATABASE_URL: 'postgres://localhost/x' }).embedded, { database: false, chain: true })
   assert.deepEqual(load({ RPC_URL: 'http://127.0.0.1:9999', FACTORY_ADDRESS: LOWER }).embedded, {

@@ -85,8 +85,8 @@ async function fill(sql: Pool): Promise<void> {
     await sql`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
       SELECT n + 100, 1, n, '0x' || repeat('0', 40), ${address('n')}, ${hash('n')}, ${hash('n + 100')} ${each}`
     await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
-        to_address, tx_hash, withdrawn_total_wei)
-      SELECT 5, ${hash('n + 100')}, n + 100, to_timestamp(1), to_timestamp(1), 2, n, 'sent', ${address('n')}, ${hash('n')}, 5 ${each}`
+        to_address, tx_hash, withdrawn_total_wei, answer)
+      SELECT 5, ${hash('n + 100')}, n + 100, to_timestamp(1), to_timestamp(1), 2, n, 'sent', ${address('n')}, ${hash('n')}, 5, '{}' ${each}`
     await sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, guard_block, valid_until, state, block_number, block_hash, tx_hash)
       OVERRIDING SYSTEM VALUE SELECT n, 'mint', ${addressOf(1)}, n, '{}', 1, n + 99, n + 999, 'mined', n + 100, ${hash('n + 100')},
         ${hash('n')} ${each}`

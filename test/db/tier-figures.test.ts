@@ -58,11 +58,11 @@ interface Credit {
 async function credit(sql: Sql, round: number, { cohort, due, ether, turns, nodes }: Credit): Promise<void> {
   const [wei, block] = [(BigInt(ether) * ETHER).toString(), hashOf(`block ${round}`)]
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
-    VALUES (${round}, 'treasury', 1, ${nodes}, ${hashOf(`round ${round}`)}, to_timestamp(${due}), ${round}, ${block})`
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
+    VALUES (${round}, 'treasury', 1, ${nodes}, ${hashOf(`round ${round}`)}, to_timestamp(${due}), ${round}, ${block}, '{}')`
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count)
-    VALUES (${round}, ${cohort}, ${round}, ${due}, ${turns}, ${wei}, ${nodes})`
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer)
+    VALUES (${round}, ${cohort}, ${round}, ${due}, ${turns}, ${wei}, ${nodes}, '{}')`
 }
 
 /** A history: every act is one of the ledger's, or of an hour's price. */

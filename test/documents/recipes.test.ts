@@ -45,10 +45,8 @@ describe('a reason to hold a payment is', () => {
       `unknown in ${place}`,
     )
   const places: Record<string, () => readonly string[]> = {
-    'schema.sql': () =>
-      [...(/payments_reason_check CHECK .*/.exec(read('schema.sql'))?.[0] ?? '').matchAll(/'(\w+)'::text/g)].map(
-        ([, reason = '']) => reason,
-      ),
+    'migrations/0001_schema.sql': () =>
+      wordsIn(/ reason text CHECK \(reason IN \(([^)]*)\)/.exec(read('migrations/0001_schema.sql'))?.[1]),
     'src/domain/transitions.ts': () =>
       Object.values(MOVES as Record<string, Move>).flatMap(({ reasons = [], heldFor = [] }) => [
         ...reasons,

@@ -2,7 +2,7 @@
 // becomes a payment of its own. What a trace does not prove stays one residue.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { innerRefs } from '../../src/chain/digest.ts'
+import { innerRef } from '../../src/chain/digest.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
@@ -62,7 +62,7 @@ describe('a payment by a contract wallet', () => {
         ...{ txHash, innerIndex: 1, from: FORWARDER, value: BASIC, block, stands: 'held contractWallet' },
       })
       const [row] = await world.pool`SELECT ref, tier_id FROM payments WHERE tx_hash = ${txHash}`
-      assert.deepEqual([row?.ref, row?.tier_id], [innerRefs(txHash, world.at(3), 1).ref, 'basic'])
+      assert.deepEqual([row?.ref, row?.tier_id], [innerRef(txHash, world.at(3), 1), 'basic'])
       await checkInvariants(world)
     },
   )
@@ -76,7 +76,7 @@ describe('a payment by a contract wallet', () => {
     await world.settle()
     const [minted] = await world.pool`
       SELECT n.owner, n.ref, p.state FROM payments p JOIN nodes n ON n.payment_id = p.id WHERE p.tx_hash = ${txHash}`
-    assert.deepEqual({ ...minted }, { owner: FORWARDER, ref: innerRefs(txHash, world.at(3), 1).ref, state: 'minted' })
+    assert.deepEqual({ ...minted }, { owner: FORWARDER, ref: innerRef(txHash, world.at(3), 1), state: 'minted' })
     await checkInvariants(world)
   })
 
@@ -143,7 +143,7 @@ describe('a payment by a contract wallet', () => {
     await world.settle()
     const rows =
       await world.pool`SELECT wallet, inner_index, ref FROM payments WHERE tx_hash = ${txHash} ORDER BY wallet`
-    const expected = [world.at(3), other].map((wallet) => [wallet, 1, innerRefs(txHash, wallet, 1).ref]).sort()
+    const expected = [world.at(3), other].map((wallet) => [wallet, 1, innerRef(txHash, wallet, 1)]).sort()
     assert.deepEqual(
       rows.map((row) => [row.wallet, row.inner_index, row.ref]),
       expected,

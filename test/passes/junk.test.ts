@@ -112,7 +112,7 @@ test('a payment that comes back stays one, though it would be dust now', async (
   const sent = await world.pay(9, 11n)
   const raw = await world.raw(sent)
   await world.chain.mine()
-  // The ledger of the version before has it held.
+  // While no tier had a price, it was a payment.
   await world.pool`UPDATE tiers SET from_block = from_block + 1000000`
   await world.payments()
   await world.pool`UPDATE tiers SET from_block = from_block - 1000000`

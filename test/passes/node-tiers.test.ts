@@ -180,7 +180,7 @@ test('a cohort that was opened by terms that ended since is sound', async () => 
   await world.pool`DELETE FROM credit_terms WHERE interval_sec = 700`
 })
 
-test('a cohort that an earlier version stored, without what it was opened with, is sound: it takes nodes and is credited', async () => {
+test('a cohort that the reconciler entered, without what it was opened with, is sound: it takes nodes and is credited', async () => {
   const { pool } = world
   const numbers = async () => (await readSoundCohorts(pool)).map(({ cohort }) => cohort)
   const sound = await numbers()

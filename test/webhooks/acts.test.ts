@@ -118,7 +118,9 @@ Where: ${consoleUrl}`
 
 test('each type of event of the ledger is in the documents and has its words, and no other has', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-  const types = new Set([...read('schema.sql').matchAll(/'([a-z]+\.[a-z]+)'/g)].map(([, type]) => type ?? ''))
+  const types = new Set(
+    [...read('migrations/0001_schema.sql').matchAll(/'([a-z]+\.[a-z]+)'/g)].map(([, type]) => type ?? ''),
+  )
   assert.deepEqual([...types].sort(), Object.keys(KINDS).sort())
   const page = read('docs/WEBHOOKS.md')
   for (const type of types) assert.ok(page.includes(`\`${type}\``), type)

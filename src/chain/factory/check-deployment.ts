@@ -148,36 +148,20 @@ function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions
   )
 }
 
-/** Views of the first version's factory, and the one that only this version has. */
-const FORMER_VIEWS = ['maxPerWallet', 'minter', 'distributor'] as const satisfies readonly ViewName[]
-const NEW_VIEW = 'leastInterval' satisfies ViewName
+const ROLE_VIEWS = ['maxPerWallet', 'minter', 'distributor', 'leastInterval'] as const satisfies readonly ViewName[]
 
-/** The problem of a factory of the first version, and its remedy. */
-const FIRST_VERSION = {
-  problem: (factory: Address) =>
-    `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
-  remedy: 'Run it with the version it was deployed with, or deploy a new factory with "node-ledger deploy".',
-} as const
+type RoleAnswers = Record<(typeof ROLE_VIEWS)[number], unknown>
 
-type RoleAnswers = Record<(typeof FORMER_VIEWS)[number] | typeof NEW_VIEW, unknown>
-
-/** The contract's answers as a factory; `former` for one of the first version, null for another contract. */
-async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | 'former' | null> {
-  const names = [...FORMER_VIEWS, NEW_VIEW] as const
-  const replies = await rpc.batch(names.map((name) => viewCall(factory, 'latest', name, [])))
+/** The contract's answers as a factory; null for another contract. */
+async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | null> {
+  const replies = await rpc.batch(ROLE_VIEWS.map((name) => viewCall(factory, 'latest', name, [])))
   const answers = replies.map((reply) => {
     if (reply.ok) return reply.result === '0x' ? null : reply.result
     // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
     return isRevert(reply.error) ? null : resultOf('eth_call', reply)
   })
-  if (FORMER_VIEWS.some((_, index) => answers[index] === null)) return null
-  if (answers.at(-1) === null) return 'former'
-  return Object.fromEntries(names.map((name, index) => [name, answers[index]])) as RoleAnswers
-}
-
-/** True if there is a factory of the first version. False where there is another contract, or none. */
-async function isFirstVersion(rpc: Rpc, factory: Address): Promise<boolean> {
-  return (await askRoles(rpc, factory)) === 'former'
+  if (answers.includes(null)) return null
+  return Object.fromEntries(ROLE_VIEWS.map((name, index) => [name, answers[index]])) as RoleAnswers
 }
 
 /** False when the contract does not answer as a factory does. */
@@ -190,10 +174,6 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
       `the contract at ${factory} is not a node factory`,
       'Set FACTORY_ADDRESS to the address that "node-ledger deploy" printed.',
     )
-    return false
-  }
-  if (answers === 'former') {
-    report('FACTORY_ADDRESS', FIRST_VERSION.problem(factory), FIRST_VERSION.remedy)
     return false
   }
   check.maxPerWallet = safeNumber(readView('maxPerWallet', answers.maxPerWallet), 'cap per wallet')
@@ -232,8 +212,8 @@ function unknownCode(
 }
 
 /**
- * The objection to the code at the address before anything is changed: a factory of the first version, or code that is neither this
- * version's nor trusted. Null where there is none, or no code (yet).
+ * The objection to the code at the address before anything is changed: it is neither this version's nor trusted. Null if there is none, or no
+ * code (yet).
  */
 export async function refuseCode(
   rpc: Rpc,
@@ -242,8 +222,6 @@ export async function refuseCode(
 ): Promise<{ problem: string; remedy: string } | null> {
   const code = bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code')
   if (code === '0x' || isKnownCode(code)) return null
-  if (await isFirstVersion(rpc, factory))
-    return { problem: FIRST_VERSION.problem(factory), remedy: FIRST_VERSION.remedy }
   return unknownCode({ factory, trustedCodeHash }, { knownCode: false, codeHash: keccak256(code) })
 }
 

@@ -56,9 +56,6 @@ const NONE_REVOKED: Revoked = { revoked: 0, passkeys: 0, invitations: 0 }
 
 /** A key that was revoked since the backup would open again. @returns how many opened. */
 async function revokeRestoredKeys(pool: Pool): Promise<Revoked> {
-  // A backup of an earlier version has none.
-  const [table] = await pool<{ isThere: boolean }[]>`SELECT to_regclass('admin_keys') IS NOT NULL AS "isThere"`
-  if (!table?.isThere) return NONE_REVOKED
   return (await revokeAllKeys({ pool }, actorHere(), { reason: 'restored from a backup' })) as Revoked
 }
 

@@ -17,7 +17,7 @@ export const PROPOSALS: readonly Command[] = [
     group: 'decide',
     summary: 'have releases and refunds above an amount, all terms and the payments wallet need a second person',
     details: `Such an act becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
-To raise the amount or to switch the rule off takes a second person itself. An instance of an earlier version does not know the rule.`,
+To raise the amount or to switch the rule off takes a second person itself.`,
     options: {
       'above-wei': { value: 'wei', help: 'more than this needs a second person; 0: every release and refund' },
       off: { help: 'nothing needs one' },

@@ -1,7 +1,7 @@
 // Looks at the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared
 // statements safe on the way to it.
 import type { DatabasePart } from '../../boot/database.ts'
-import { compareMigrations } from '../../db/core/migrate.ts'
+import { compareMigrations, UnreleasedLedgerError } from '../../db/core/migrate.ts'
 import { isPooled } from '../../db/core/pooler.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
 import { type Finding, fail, look, ok, reasonOf, warn } from './finding.ts'
@@ -43,7 +43,15 @@ async function reach(pool: Pool): Promise<Finding> {
 }
 
 async function lookAtSchema(pool: Pool): Promise<Finding> {
-  const found = await compareMigrations(pool)
+  const found = await compareMigrations(pool).catch((error: unknown) => {
+    if (error instanceof UnreleasedLedgerError) return error
+    throw error
+  })
+  if (found instanceof UnreleasedLedgerError) {
+    const todo =
+      'Then set DATABASE_URL to an empty database, or DATA_DIR to an empty folder if the database is embedded.'
+    return fail('database.schema', found.message, todo)
+  }
   const { applied, missing, unknown } = found
   if (missing.length > 0) {
     const says = applied.length === 0 ? 'there is no ledger yet' : `${missing.length} migrations are missing`

@@ -5,20 +5,19 @@ import { readdir, readFile } from 'node:fs/promises'
 import { KnownError } from '../../lib/errors.ts'
 import { connect, inTransaction, type Sql } from './sql.ts'
 
-const FOLDER = new URL('../../../migrations/', import.meta.url)
-/** The first migration of the first version, whose contract and ledger are unknown to this one. */
-const FIRST_VERSION = '0001_ledger.sql'
+/** The service's own migrations. */
+export const MIGRATIONS = new URL('../../../migrations/', import.meta.url)
 /** Any constant will do, as long as nothing else in this database uses it. */
 const LOCK_KEY = 7_340_001
 
-/** The database holds a ledger of the first version. Nothing in it was changed. */
-export class FirstVersionError extends KnownError {
-  override readonly name = 'FirstVersionError'
+/** The database holds a ledger of an unreleased checkout. Nothing in it was changed. */
+export class UnreleasedLedgerError extends KnownError {
+  override readonly name = 'UnreleasedLedgerError'
 
   constructor() {
     super(
       'fatal',
-      'This database holds a ledger of the first version of Node Ledger, which belongs to a contract of the first version. Nothing was changed. Set DATABASE_URL (or DATA_DIR, where the database is embedded) to an empty one, and leave this one to the version that wrote it.',
+      'this ledger is of an unreleased checkout; its refunds, releases and deny list are in no chain: export them with that checkout first',
     )
   }
 }
@@ -29,14 +28,14 @@ export interface Migration {
   checksum: string
 }
 
-/** Reads the migrations in order. Throws when numbers are missing or doubled. */
-export async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort()
+/** Reads the migrations of a folder in order. Throws when numbers are missing or doubled. */
+export async function readMigrations(folder = MIGRATIONS): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort()
   return Promise.all(
     names.map(async (name, i) => {
       if (Number(name.slice(0, 4)) !== i + 1)
         throw new Error(`migrations must be numbered without gaps; ${name} is out of order`)
-      const sql = await readFile(new URL(name, FOLDER), 'utf8')
+      const sql = await readFile(new URL(name, folder), 'utf8')
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
     }),
   )
@@ -45,15 +44,14 @@ export async function readMigrations(): Promise<Migration[]> {
 /**
  * Applies what is missing.
  * @returns the names of the migrations applied now; empty when the schema was current.
- * @throws when the database holds a migration this code does not know under that checksum; a FirstVersionError for one of the first version.
+ * @throws when the database holds a migration this code knows by another checksum; an UnreleasedLedgerError if that is the first one.
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<string[]> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })
   try {
     return await inTransaction(pool, async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(${LOCK_KEY})`
-      if ((await compareMigrations(sql)).unknown.includes(FIRST_VERSION)) throw new FirstVersionError()
-      return applyMissing(sql, await readMigrations())
+      return applyMissing(sql, await readMigrations(folder))
     })
   } finally {
     await pool.end({ timeout: 5 })
@@ -61,19 +59,14 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]> {
+  const recorded = await readRecorded(sql)
+  assertReleased(recorded, migrations)
   await sql`CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-  const done = new Map(
-    (await sql<{ name: string; checksum: string }[]>`SELECT name, checksum FROM migrations`).map((row) => [
-      row.name,
-      row.checksum,
-    ]),
-  )
   const applied: string[] = []
   for (const { name, sql: text, checksum } of migrations) {
-    const recorded = done.get(name)
-    if (recorded === checksum) continue
-    if (recorded)
+    if (recorded.get(name) === checksum) continue
+    if (recorded.has(name))
       throw new Error(`migration ${name} was changed after it was applied to this database; write a new one instead`)
     await sql.unsafe(text)
     await sql`INSERT INTO migrations (name, checksum) VALUES (${name}, ${checksum})`
@@ -82,23 +75,38 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
   return applied
 }
 
-/** True if there is a ledger of this version, even with an older schema. */
+/** The checksums of the migrations on record, by name, in the order of the names. */
+async function readRecorded(sql: Sql): Promise<Map<string, string>> {
+  const [row] = await sql<{ present: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS present`
+  if (!row?.present) return new Map()
+  const rows = await sql<{ name: string; checksum: string }[]>`SELECT name, checksum FROM migrations ORDER BY name`
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]))
+}
+
+/** Every release has the same first migration, so a ledger with another one is of none. */
+function assertReleased(recorded: ReadonlyMap<string, string>, [first]: readonly Migration[]): void {
+  if (recorded.size > 0 && first && recorded.get(first.name) !== first.checksum) throw new UnreleasedLedgerError()
+}
+
+/** True if there is a ledger, even with an older schema. Throws an UnreleasedLedgerError if it is of no release. */
 export async function isLedger(sql: Sql): Promise<boolean> {
   return (await compareMigrations(sql)).applied.length > 0
 }
 
-/** Compares the migrations of this code with those of a database: applied, missing, and from newer code. */
+/**
+ * Compares the migrations of this code with those of a database: applied, missing, and from newer code.
+ * @throws an UnreleasedLedgerError if the database holds a ledger of an unreleased checkout.
+ */
 export async function compareMigrations(
   sql: Sql,
 ): Promise<{ applied: string[]; missing: string[]; unknown: string[] }> {
-  const [row] = await sql<{ present: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS present`
-  const rows = row?.present ? await sql<{ name: string }[]>`SELECT name FROM migrations ORDER BY name` : []
-  const done = rows.map(({ name }) => name)
-  const known = (await readMigrations()).map(({ name }) => name)
+  const [recorded, migrations] = [await readRecorded(sql), await readMigrations()]
+  assertReleased(recorded, migrations)
+  const known = migrations.map(({ name }) => name)
   return {
-    applied: known.filter((name) => done.includes(name)),
-    missing: known.filter((name) => !done.includes(name)),
-    unknown: done.filter((name) => !known.includes(name)),
+    applied: known.filter((name) => recorded.has(name)),
+    missing: known.filter((name) => !recorded.has(name)),
+    unknown: [...recorded.keys()].filter((name) => !known.includes(name)),
   }
 }
 

@@ -1,8 +1,6 @@
 // What the API shows of rows that never change, stored beside their columns as JSON by who inserts them, in the same statement: the credits of a
 // node's page (`turns`), withdrawals, and distributions (`rounds`). To make JSON of fifty rows takes the database longer than everything
-// else that a page asks of it. The format says by which fields a text was made: a row of another format, or of none, is made of its columns.
-/** The format of stored answers. Raise it with every change of the fields below: no row has to be rewritten. */
-export const ANSWER_FORMAT = 1
+// else that a page asks of it. Once 0.1.0 is tagged, a change of the fields below needs a migration that makes the stored answers again.
 
 /**
  * An ether's worth is known to a row only where its hour had a price when it was inserted; a price of an hour never changes. Else the text ends
@@ -42,28 +40,19 @@ const distribution = (turns: string) => `(SELECT row_to_json(d)::text FROM (SELE
 const upToPrice = (fields: string) =>
   `left((SELECT row_to_json(x)::text FROM (SELECT ${fields}) x), -1) || ',"usdPerEther":'`
 
-/** A row of `FROM` with the columns `answer`, `answer_format` and `unpriced_hour`, to insert beside the row that it is made of. */
+/** A row of `FROM` with the columns `answer` and `unpriced_hour`, to insert beside the row that it is made of. */
 const stored = ({ fields, hour }: Priced) => `(
-  SELECT made.text || coalesce(h.usd::text || '}', '') AS answer, ${ANSWER_FORMAT} AS answer_format,
+  SELECT made.text || coalesce(h.usd::text || '}', '') AS answer,
     CASE WHEN h.usd IS NULL THEN made.hour END AS unpriced_hour
   FROM (SELECT ${upToPrice(fields)} AS text, ${hour} AS hour) made LEFT JOIN price_history h ON h.hour = made.hour)`
 
-const IS_STORED = `answer_format = ${ANSWER_FORMAT}`
-
-/** The answer of a row: as it is stored, or else made of its columns. */
-const shown = ({ fields, hour }: Priced) => `CASE WHEN ${IS_STORED} AND unpriced_hour IS NULL THEN answer
-  ELSE CASE WHEN ${IS_STORED} THEN answer ELSE ${upToPrice(fields)} END || coalesce((SELECT h.usd::text FROM price_history h
-    WHERE h.hour = CASE WHEN ${IS_STORED} THEN unpriced_hour ELSE ${hour} END), 'null') || '}' END`
-
 /** Pieces of statements. They hold no parameter, so that they are made once, and not with each request. */
 export const STORED_CREDIT = stored(CREDIT)
-export const SHOWN_CREDIT = shown(CREDIT)
 export const STORED_WITHDRAWAL = stored(WITHDRAWAL)
-export const SHOWN_WITHDRAWAL = shown(WITHDRAWAL)
 
-/** The columns `answer` and `answer_format` of a round, to insert beside the row; null for one that is no distribution. */
-export const storedDistribution = (turns: string) =>
-  `CASE WHEN r.node_count > 0 THEN ${distribution(turns)} END, CASE WHEN r.node_count > 0 THEN ${ANSWER_FORMAT} END`
+/** The answer of a credit or a withdrawal, with its price. */
+export const PRICED_ANSWER = `CASE WHEN unpriced_hour IS NULL THEN answer
+  ELSE answer || coalesce((SELECT h.usd::text FROM price_history h WHERE h.hour = unpriced_hour), 'null') || '}' END`
 
-/** The answer of a round: as it is stored, or else made of its columns and its turns. */
-export const SHOWN_DISTRIBUTION = `CASE WHEN r.${IS_STORED} THEN r.answer ELSE ${distribution('turns WHERE round = r.round')} END`
+/** The column `answer` of a round, to insert beside the row; null for one that is no distribution. */
+export const storedDistribution = (turns: string) => `CASE WHEN r.node_count > 0 THEN ${distribution(turns)} END`

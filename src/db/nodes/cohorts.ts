@@ -61,7 +61,7 @@ export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): 
  * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had then nor the contract's owner has set
  * since, or with a phase that is no multiple of the slot. A transaction signed under earlier terms may have opened one within an hour of
  * their end. Cohorts from before the first terms are not odd: a rebuilt ledger does not know the terms they were opened by. Nor are those
- * without a stored opening: an earlier version stored them. Never null.
+ * without a stored opening: the reconciler entered them. Never null.
  */
 export function isOdd(sql: Sql) {
   return sql`(coalesce(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms), false) AND NOT EXISTS (SELECT FROM credit_terms t

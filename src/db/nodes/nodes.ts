@@ -135,7 +135,7 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
 async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
   await sql`
     INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
-      confirmed_at, block_number, block_hash, answer, answer_format, unpriced_hour)
+      confirmed_at, block_number, block_hash, answer, unpriced_hour)
     OVERRIDING SYSTEM VALUE
     SELECT w.id, w.node_id, w.amount_wei, w.withdrawn_total_wei, w.to_address, w.tx_hash, w.log_index, w.status, w.created_at,
       w.confirmed_at, w.block_number, w.block_hash, stored.*

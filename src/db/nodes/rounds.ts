@@ -46,7 +46,7 @@ export async function insertRounds(
   )
   const withTurns = rounds.map((round) => ({ ...round, turns: turnsOf.get(round.round) ?? [] }))
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer, answer_format)
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
     SELECT r.round, r.mode, r.total_wei, r.node_count, r.tx_hash, r.created_at, r.block_number, r.block_hash,
       ${sql.unsafe(storedDistribution(`(SELECT ${TURN_COLUMNS} FROM jsonb_to_recordset(r.turns) AS g(${TURN_FIELDS})) given`))}
     FROM (
@@ -57,7 +57,7 @@ export async function insertRounds(
   // After their rounds, which their answers name.
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
-      payout_bps, answer, answer_format, unpriced_hour)
+      payout_bps, answer, unpriced_hour)
     SELECT t.*, stored.*
     FROM (SELECT ${sql.unsafe(TURN_COLUMNS)} FROM jsonb_to_recordset(${jsonRows([...turnsOf.values()].flat())}::text::jsonb) AS g(${sql.unsafe(TURN_FIELDS)})) t
     CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} stored`

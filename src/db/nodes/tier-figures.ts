@@ -1,6 +1,6 @@
 // What the nodes of a tier really got: of the turns that were due today and in the thirty days before, as the contract paid them. A pass
 // works it out and keeps it, so that a read costs one row. Kept figures are void once a turn or a price has changed, which triggers count
-// (migrations/0016_tier_figures.sql): then a read works them out itself.
+// (migrations/0001_schema.sql): then a read works them out itself.
 import type { Fragment, Sql } from '../core/sql.ts'
 
 const DAYS = 30

@@ -111,11 +111,11 @@ export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
 }
 
-/** Has no key of the ledger open any more; in a ledger from before passkeys, too. @returns how many did, without sessions. */
+/** Has no key of the ledger open any more. @returns how many did, without sessions. */
 export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> {
   const revoked = await sql<{ isSession: boolean }[]>`
     UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()
-    RETURNING to_jsonb(admin_keys) ->> 'passkey_id' IS NOT NULL AS "isSession"`
+    RETURNING passkey_id IS NOT NULL AS "isSession"`
   return revoked.filter(({ isSession }) => !isSession).length
 }
 

@@ -97,7 +97,7 @@ export async function notePasskeyUsed(sql: Sql, id: number, counter: number): Pr
   await sql`UPDATE passkeys SET counter = ${counter}, used_at = now() WHERE id = ${id}`
 }
 
-/** Has a passkey sign in no more, and its sessions open no more: each in its own row, which code from before passkeys reads as well. */
+/** Revokes a passkey, and each of its sessions in its own row: a session is a key, and checked as one. */
 export async function revokePasskeyRow(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE passkeys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE passkey_id = ${id} AND revoked_at IS NULL`

@@ -2,7 +2,7 @@
 // answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
-import { SHOWN_CREDIT, SHOWN_DISTRIBUTION, SHOWN_WITHDRAWAL } from '../nodes/answers.ts'
+import { PRICED_ANSWER } from '../nodes/answers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
@@ -96,11 +96,11 @@ const nodePage = (nth: string, id: string, limit: string) => `
   )
   SELECT ${nth} AS nth, (SELECT row_to_json(x)::text FROM (SELECT ${SHOWN_NODE_COLUMNS}) x) AS node,
     CASE WHEN chain_id = ${id} THEN 'nodeId' ELSE 'id' END AS "matchedBy",
-    (SELECT '[' || coalesce(string_agg(${SHOWN_CREDIT}, ',' ORDER BY t.turn_no DESC), '') || ']' FROM (
+    (SELECT '[' || coalesce(string_agg(${PRICED_ANSWER}, ',' ORDER BY t.turn_no DESC), '') || ']' FROM (
       SELECT * FROM (
         SELECT * FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint ORDER BY turn_no DESC LIMIT ${ENTRIES_MAX}) newest
       ORDER BY turn_no DESC LIMIT ${limit}) t) AS credits,
-    (SELECT '[' || coalesce(string_agg(${SHOWN_WITHDRAWAL}, ',' ORDER BY w.id DESC), '') || ']' FROM (
+    (SELECT '[' || coalesce(string_agg(${PRICED_ANSWER}, ',' ORDER BY w.id DESC), '') || ']' FROM (
       SELECT * FROM (
         SELECT * FROM withdrawals WHERE node_id = chain_id ORDER BY id DESC LIMIT ${ENTRIES_MAX}) newest
       ORDER BY id DESC LIMIT ${limit}) w) AS withdrawals,
@@ -177,7 +177,7 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
   const perRow = sql.unsafe(String(ROUNDS_A_ROW))
   const rows = await sql<{ json: string }[]>`
     SELECT string_agg(answer, ',' ORDER BY nth) AS json FROM (
-      SELECT ${sql.unsafe(SHOWN_DISTRIBUTION)} AS answer, row_number() OVER (ORDER BY r.created_at DESC, r.round DESC) - 1 AS nth FROM (
+      SELECT r.answer, row_number() OVER (ORDER BY r.created_at DESC, r.round DESC) - 1 AS nth FROM (
         SELECT * FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) newest
         ORDER BY created_at DESC, round DESC LIMIT ${limit}) r) shown
     GROUP BY nth / ${perRow} ORDER BY nth / ${perRow}`

@@ -1,5 +1,5 @@
 // GET /api/stats: protocol totals, from the ledger alone. The SQL: readStats in
-// db/reads/public-api.ts; triggers keep the totals (schema.sql).
+// db/reads/public-api.ts; triggers keep the totals (migrations/0001_schema.sql).
 import { readStats } from '../../db/reads/public-api.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

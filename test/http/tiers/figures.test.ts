@@ -22,11 +22,11 @@ let round = 0
 async function credit(sql: Pool, { cohort, due, amountWei, nodes, turns = 1 }: Turn): Promise<void> {
   round++
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
-    VALUES (${round}, 'treasury', ${(amountWei * BigInt(nodes)).toString()}, ${nodes}, ${hashOf(`round ${round}`)}, to_timestamp(${due}), ${round}, ${hashOf('block')})`
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
+    VALUES (${round}, 'treasury', ${(amountWei * BigInt(nodes)).toString()}, ${nodes}, ${hashOf(`round ${round}`)}, to_timestamp(${due}), ${round}, ${hashOf('block')}, '{}')`
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id)
-    VALUES (${round}, ${cohort}, ${round}, ${due}, ${turns}, ${amountWei.toString()}, ${nodes}, 'basic')`
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, answer)
+    VALUES (${round}, ${cohort}, ${round}, ${due}, ${turns}, ${amountWei.toString()}, ${nodes}, 'basic', '{}')`
 }
 
 let service: Service
@@ -97,11 +97,11 @@ test('a cohort of very many turns shortens the time that is counted, and the ans
   const { sql } = service
   await insertCohort(sql, { cohort: 4, tierNo: 3, nextDue: NOW + 10 })
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
-    SELECT 1000 + n, 'treasury', 1, 1, ${hashOf('many')}, now(), 1, ${hashOf('block')} FROM generate_series(1, 1000) n`
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
+    SELECT 1000 + n, 'treasury', 1, 1, ${hashOf('many')}, now(), 1, ${hashOf('block')}, '{}' FROM generate_series(1, 1000) n`
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count)
-    SELECT 1000 + n, 4, n, ${NOW}::bigint - n * 600, 1, n, 1 FROM generate_series(1, 1000) n`
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer)
+    SELECT 1000 + n, 4, n, ${NOW}::bigint - n * 600, 1, n, 1, '{}' FROM generate_series(1, 1000) n`
   const { json } = await figures('founder')
   assert.deepEqual([json.since, json.turn.credits, json.turn.highWei], [iso(NOW - 744 * 600), 744, '744'])
   assert.deepEqual([json.turn.medianWei, json.days.length], ['372', 4])

@@ -209,26 +209,6 @@ test('a change for less holds what is paid from then on, and leaves what was pai
   )
 })
 
-test('what code from before this rule accepts is held until its sender is read', async () => {
-  const accept = (txHash: Hash) => world.pool`
-    UPDATE payments SET state = 'accepted', reason = NULL, tier_id = 'basic',
-      tier_version = (SELECT max(version) FROM tiers WHERE tier_id = 'basic') WHERE tx_hash = ${txHash}`
-  const [contracts, plain] = [await paidBy(await contract()), await world.pay(12, PRICE)]
-  await world.chain.mine()
-  await world.credit()
-  for (const txHash of [contracts, plain]) await accept(txHash)
-  assert.deepEqual(
-    [await standingOf(world, contracts), await standingOf(world, plain)],
-    ['held contractWallet', 'accepted'],
-  )
-  await pass()
-  assert.deepEqual(
-    [await standingOf(world, contracts), await standingOf(world, plain)],
-    ['held contractWallet', 'minted'],
-  )
-  assert.equal((await evidenceOf(contracts)).at(-1)?.mode, 'hold', 'this code has judged it')
-})
-
 test('a payment of a contract that is about to be refunded is not judged, also where that was begun in the middle of a run', async () => {
   const paid = await paidBy(await contract())
   await pass()

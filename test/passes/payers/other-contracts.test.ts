@@ -2,7 +2,7 @@
 // comes by no call at all. Each way from a real chain by real traces.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { innerRefs } from '../../../src/chain/digest.ts'
+import { innerRef } from '../../../src/chain/digest.ts'
 import { readPaymentsIn } from '../../../src/db/reads/public-payments.ts'
 import { allowContract, insertMode } from '../../../src/db/sale/contract-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode } from '../../../src/domain/payers/payer.ts'
@@ -74,7 +74,7 @@ test('a splitter’s transaction for two buyers is two payments, each its own, a
   assert.deepEqual(await toldOf(txHash), held)
   assert.deepEqual(
     (await paymentsOf(txHash)).map(({ ref, value }) => [ref, value]),
-    [1, 2].map((index) => [innerRefs(txHash, wallet, index).ref, PRICE]),
+    [1, 2].map((index) => [innerRef(txHash, wallet, index), PRICE]),
   )
   await allowContract(world.pool, { address: TILL_B, label: 'B', reason: 'known', addedBy: 'test' })
   await enter('proven')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
-import { innerRefs } from '../../../src/chain/digest.ts'
+import { innerRef } from '../../../src/chain/digest.ts'
 import { allowContract, insertMode } from '../../../src/db/sale/contract-wallets.ts'
 import type { ContractWalletMode } from '../../../src/domain/payers/payer.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
@@ -78,7 +78,7 @@ test('where contracts are held a Safe and a new 4337 account wait, and a delegat
   >`SELECT ref FROM payments WHERE tx_hash = ${bundled} ORDER BY inner_index`
   assert.deepEqual(
     refs.map(({ ref }) => ref),
-    [1, 2].map((index) => innerRefs(bundled, wallet, index).ref),
+    [1, 2].map((index) => innerRef(bundled, wallet, index)),
   )
   const [ofSafe, ofSimple] = [await evidenceOf(safe), await evidenceOf(simple.address)]
   assert.deepEqual([ofSafe?.payerCode, ofSafe?.knownWallet], ['contract', 'Safe 1.5.0'])

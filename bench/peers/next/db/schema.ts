@@ -1,4 +1,4 @@
-// The ledger's tables (schema.sql), as far as the three routes look at them.
+// The ledger's tables (migrations/0001_schema.sql), as far as the three routes look at them.
 import { bigint, integer, numeric, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 
 /** Whole numbers beyond 2^53, which the driver hands over as text. */
