@@ -25,7 +25,7 @@ const LAUNCHER = fileURLToPath(new URL('../bin/node-ledger.mjs', import.meta.url
 const TICK_SEC = 60
 const TICKS = { quick: 1, real: 10 }
 const DAY_SEC = 86_400
-const TICK_CALLS_GOAL = 4
+const TICK_CALLS_GOAL = 8
 const BILL_GOAL = 0.5
 const PRICE_WEI = ETHER / 100n
 
@@ -106,11 +106,11 @@ async function mineFor({ chain }: World, { blockSec }: Shape, sec: number): Prom
 
 /** Mines until ours has ended so many ticks more. @returns how many blocks. */
 async function mineTicks(world: World, shape: Shape, ours: Served, ticks: number): Promise<number> {
-  // Each tick compares the factory's storage with the block before once.
-  const proofs = async () => (await billsOf({ ours })).ours.calls.eth_getProof ?? 0
-  const goal = (await proofs()) + ticks
+  // Each tick checks the wallet's balance once.
+  const checks = async () => (await billsOf({ ours })).ours.purposes[`eth_getBalance ${world.at(3)}`] ?? 0
+  const goal = (await checks()) + ticks
   let blocks = 0
-  for (; (await proofs()) < goal; blocks++) await mineFor(world, shape, shape.blockSec)
+  for (; (await checks()) < goal; blocks++) await mineFor(world, shape, shape.blockSec)
   return blocks
 }
 

@@ -24,7 +24,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/cli/commands.test.ts': [478, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
     'test/support/invariants.ts': [429, 'every invariant, each a statement of SQL'],
-    'test/follower/wallet.test.ts': [417, CASES],
+    'test/follower/wallet.test.ts': [413, CASES],
   },
   function: {
     'test/support/fault-proxy.ts: startFaultProxy': [155, METHODS],

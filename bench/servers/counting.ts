@@ -64,7 +64,7 @@ process.once('SIGTERM', () => process.exit())
 /** The purpose of a call, as far as its parameters show: which block, whose balance, which view of the factory (by its selector). */
 function purposeOf({ method, params = [] }: Call): string {
   const [first, second] = params as [unknown, unknown]
-  const { to, data, blockHash } = (first ?? {}) as { to?: string; data?: string; blockHash?: string }
+  const { data, blockHash } = (first ?? {}) as { data?: string; blockHash?: string }
   const place = typeof first === 'string' && first.startsWith('0x') ? 'number' : first
   const parts: Record<string, unknown[]> = {
     eth_getBlockByNumber: [place, second === true ? 'in full' : 'header'],
@@ -72,7 +72,7 @@ function purposeOf({ method, params = [] }: Call): string {
     eth_getLogs: [blockHash ? 'of a block' : 'of a range'],
     eth_getBalance: [first],
     eth_getProof: [first],
-    eth_call: [to ? String(data).slice(0, 10) : 'without a contract'],
+    eth_call: [String(data).slice(0, 10)],
   }
   return [method, ...(parts[method] ?? [])].join(' ')
 }

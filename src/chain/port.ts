@@ -8,13 +8,12 @@ import type {
   FactoryEvent,
   MinterBudget,
   ObservedRange,
-  StateSnapshot,
   Watching,
 } from '../domain/observed.ts'
 import type { PayerCode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
-export type { ChainCounters, CreditBounds, FactoryFigures, MinterBudget, StateSnapshot } from '../domain/observed.ts'
+export type { ChainCounters, CreditBounds, MinterBudget } from '../domain/observed.ts'
 
 /** The addresses that a deployment watches. Wallets and signer accounts of the ledger are named for each range. */
 export interface WatchedAddresses extends Watching {
@@ -48,8 +47,6 @@ export interface StateReader {
    * more, two must tell it.
    */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
-  /** Many readings of that very block for the price of one; null where they cannot be had like this, and each has to be asked for. */
-  snapshot(at: BlockRef, accounts: readonly Address[]): Promise<StateSnapshot | null>
 }
 
 /** What the state after a block has of an account. */

@@ -180,8 +180,6 @@ export interface ObservedRange {
   authorizations: Authorization[]
   failedWithdrawals: FailedWithdrawal[]
   events: FactoryEvent[]
-  /** The root of the factory's storage after the last block, where it was read. */
-  storageRoot?: Hash
 }
 
 /** The contract's counters, all read at one block. */
@@ -207,24 +205,4 @@ export interface MinterBudget {
 export interface CreditBounds {
   floorWei: Wei
   ceilingWei: Wei
-}
-
-/** The factory's figures, all at one block. */
-export interface FactoryFigures {
-  counters: ChainCounters
-  budget: MinterBudget
-  bounds: CreditBounds
-}
-
-/** The state after one very block, as far as one call tells it. */
-export interface StateSnapshot {
-  at: { number: number; hash: Hash }
-  /** As the chain's own code is told it. */
-  chainId: number
-  /** Of the accounts that were named, and of the factory. */
-  balances: ReadonlyMap<Address, bigint>
-  /** Null where the factory does not answer, as before it was deployed. */
-  figures: FactoryFigures | null
-  /** Of the factory, where it is known. */
-  storageRoot?: Hash
 }

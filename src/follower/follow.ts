@@ -1,21 +1,19 @@
 // Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
 import { ChainFault, LateLogsFault, orNull, PartedFault } from '../chain/faults.ts'
-import type { StateSnapshot } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import {
-  addressesOf,
-  type ChainRead,
-  type FactoryRead,
-  type FollowRules,
-  type LedgerDb,
-  type Logging,
-  type RuledBy,
-  type RunLimits,
-  type ServiceAccounts,
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  RunLimits,
+  ServiceAccounts,
 } from '../passes/context.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
 import {
@@ -50,8 +48,6 @@ export interface FollowResult {
   cursor: Cursor | null
   detected: number
   minted: number
-  /** Of the ledger's block now; null where this run stored none, or no snapshot is to be had. */
-  snapshot: StateSnapshot | null
 }
 
 /** Where a run ends, unless it is at the provider's head. */
@@ -84,20 +80,18 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   const halt = await assertNotHalted(ctx)
   const head = await ctx.chain.head()
   const cursor = await readCursor(ctx.pool)
-  const result: FollowResult = {
-    ...{ fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0, snapshot: null },
-  }
-  let isOwnChain = halt !== null || !isJustAhead(ctx, head, cursor)
-  if (isOwnChain) await placeCursor(ctx, head, result)
+  const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
+  let isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)
+  if (isPlaced) await placeCursor(ctx, head, result)
   try {
-    await storeUpTo(ctx, run, { ...options, isOwnChain }, result)
+    await storeUpTo(ctx, run, options, result)
   } catch (error) {
     if (error instanceof LateLogsFault) await goBackBefore(ctx, error, result)
-    else if (error instanceof PartedFault && !isOwnChain) {
+    else if (error instanceof PartedFault && !isPlaced) {
       await placeCursor(ctx, head, result)
-      isOwnChain = true
+      isPlaced = true
     } else throw error
-    await storeUpTo(ctx, run, { ...options, isOwnChain }, result)
+    await storeUpTo(ctx, run, options, result)
   }
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
   // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
@@ -107,13 +101,12 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
     if (later.number <= result.head.number) break
     result.head = later
     await placeCursor(ctx, later, result)
-    await storeUpTo(ctx, run, { ...options, isOwnChain: true }, result)
+    await storeUpTo(ctx, run, options, result)
   }
-  // Another instance has stored on, or taken back what was read.
-  return result.snapshot?.at.hash === result.cursor?.hash ? result : { ...result, snapshot: null }
+  return result
 }
 
-/** True where the next blocks are read at once: they name their parents, and a snapshot of the last one, or the provider, the chain's id. */
+/** True if the next blocks are read at once: the first of them says whether it follows on the cursor. */
 function isJustAhead({ rules }: RuledBy<FollowRules>, head: Block, cursor: Cursor | null): boolean {
   const ahead = cursor ? head.number - cursor.number : 0
   return ahead > 0 && ahead < Math.min(NEAR_MAX, (rules.survey ?? SURVEY).blocksMin)
@@ -139,21 +132,19 @@ async function goBackBefore(ctx: FollowContext, late: LateLogsFault, result: Fol
 async function storeUpTo(
   ctx: FollowContext,
   run: RunLimits,
-  { isOwnChain, ...options }: FollowOptions & { isOwnChain: boolean },
+  options: FollowOptions,
   result: FollowResult,
 ): Promise<void> {
   const { head } = result
   const route = await routeOf(ctx, options, result)
   const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, route)
-  let isSure = isOwnChain
   try {
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
       reading.beginAfter(range)
-      const snapshot = await snapshotAfter(ctx, range, route.target)
-      // Nothing of another chain is stored: blocks that follow on the ledger's may be those of a chain that has split from it.
-      if (snapshot || !isSure) await assertOwnChain(ctx, snapshot?.chainId)
-      isSure = true
+      // Nothing of another chain is stored: blocks that follow on the ledger's may be those of a chain that has split from it. We ask after
+      // reading, so that the provider that gave the blocks answers.
+      await assertOwnChain(ctx)
       const stored = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
       if (!stored) {
@@ -164,26 +155,12 @@ async function storeUpTo(
       result.fromBlock ??= result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
       result.toBlock = stored.cursor.number
       result.cursor = stored.cursor
-      result.snapshot = snapshot
       result.detected += stored.detected
       result.minted += stored.minted
     }
   } finally {
     await reading.end()
   }
-}
-
-/** The state after the last block of a run, as far as one call tells it, before the range is stored. Null after the ranges before that one. */
-async function snapshotAfter(
-  ctx: ChainRead & ServiceAccounts,
-  { blocks, watching, storageRoot }: ObservedRange,
-  target: number,
-): Promise<StateSnapshot | null> {
-  const last = blocks.at(-1)
-  if (last?.number !== target) return null
-  const accounts = [...watching.wallets.map(({ wallet }) => wallet), ...addressesOf(ctx)]
-  const snapshot = await ctx.chain.snapshot(last, accounts)
-  return snapshot && { ...snapshot, ...(storageRoot && { storageRoot }) }
 }
 
 /** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that no header of those blocks is kept. */

@@ -84,11 +84,11 @@ export async function assertNotHalted(ctx: LedgerDb): Promise<HaltState | null> 
   return halt
 }
 
-/** Throws the halt of another chain. `said` is the id that a snapshot told; without one the provider is asked. */
-export async function assertOwnChain(ctx: LedgerDb & ChainRead, said?: number): Promise<void> {
+/** Throws the halt of another chain. */
+export async function assertOwnChain(ctx: LedgerDb & ChainRead): Promise<void> {
   const identity = await readIdentity(ctx)
   if (!identity) return
-  const chainId = said ?? (await ctx.chain.chainId())
+  const chainId = await ctx.chain.chainId()
   if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
 }
 

@@ -26,7 +26,6 @@ import type {
   SendRules,
   Signers,
 } from './context.ts'
-import { withSnapshot } from './known-state.ts'
 import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { finalizedHeight } from './steps/judge.ts'
@@ -68,9 +67,8 @@ async function rest(ctx: CreditContext, headBlock: number | null): Promise<Credi
   return { ...outcome({ reason: 'nothingDue' }), signer }
 }
 
-async function creditOnce(given: CreditContext, run: Run): Promise<CreditOutcome> {
-  const { cursor, head, snapshot } = await follow(given, run)
-  const ctx = withSnapshot(given, snapshot)
+async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
+  const { cursor, head } = await follow(ctx, run)
   if (!cursor) return outcome({ reason: 'nothingDue' })
   const due = (await readCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)

@@ -19,7 +19,6 @@ import type {
   SendRules,
   Signers,
 } from './context.ts'
-import { accountsAt, withSnapshot } from './known-state.ts'
 import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
@@ -40,11 +39,10 @@ export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => 
   return async () => (await run()) ?? notRun()
 }
 
-async function payments(given: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
+async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
   const started = performance.now()
-  const followed = await follow(given, run)
-  const { cursor, snapshot } = followed
-  const ctx = withSnapshot(given, snapshot)
+  const followed = await follow(ctx, run)
+  const { cursor } = followed
   let held: number | null = null
   let reconciled: number | null = null
   let signer: SignerAnswer = null
@@ -59,7 +57,7 @@ async function payments(given: PaymentsContext, run: Run): Promise<PaymentsOutco
     const judged = await judge(ctx, cursor, settled, run)
     held += judged.held
     if (judged.failed > 0) run.reportFault(`${judged.failed} payments could not be judged: the log says which, and why`)
-    await watchFunds({ ...ctx, ...accountsAt(ctx, snapshot) })
+    await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) {
       const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, settled)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)

@@ -8,7 +8,6 @@ import { reconcileWindow } from '../../src/follower/reconcile.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
-import { askedSingly } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -293,7 +292,7 @@ test('a contract that cannot be read keeps no payment from being judged', async 
   const contract: ContractReader = { ...world.ctx.contract, counters: () => assert.fail('no answer') }
   const paid = await world.pay(8, BASIC)
   await world.chain.mine()
-  const { payments } = world.instance({ contract, chain: askedSingly(world.ctx.chain) })
+  const { payments } = world.instance({ contract })
   await payments()
   const [payment] = await world.pool`SELECT state FROM payments WHERE tx_hash = ${paid}`
   assert.equal(payment?.state, 'minting')
@@ -315,10 +314,7 @@ test('a block that the chain takes back while it is compared is no drift', async
     pending = false
     return world.ctx.contract.counters(number)
   }
-  const { payments } = world.instance({
-    contract: { ...world.ctx.contract, counters },
-    chain: askedSingly(world.ctx.chain),
-  })
+  const { payments } = world.instance({ contract: { ...world.ctx.contract, counters } })
   assert.equal((await payments()).minted, 1)
   assert.ok(!pending)
   assert.equal((await drifts()).length, told)

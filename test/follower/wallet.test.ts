@@ -14,7 +14,7 @@ import { silentLog } from '../../src/lib/log.ts'
 import type { TestTransaction } from '../support/anvil.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { FORWARDER, forwardTo, payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
-import { askedSingly, worldTest } from '../support/in-world.ts'
+import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -56,10 +56,6 @@ function counting(world: World) {
     balanceAt: (...args: Parameters<typeof world.ctx.chain.balanceAt>) => {
       readings++
       return world.ctx.chain.balanceAt(...args)
-    },
-    snapshot: (...args: Parameters<typeof world.ctx.chain.snapshot>) => {
-      readings++
-      return world.ctx.chain.snapshot(...args)
     },
   }
   return { instance: world.instance({ chain }), readings: () => readings }
@@ -267,7 +263,7 @@ test('where the chain has no state from before the first block, the books begin 
     await world.chain.mine(4)
     const { block: head } = await payInside(world, BASIC)
     const chain: typeof world.ctx.chain = {
-      ...askedSingly(world.ctx.chain),
+      ...world.ctx.chain,
       balanceAt: async (owner, at) => (at.number < head ? null : world.ctx.chain.balanceAt(owner, at)),
     }
     const { payments } = world.instance({ chain })
@@ -289,7 +285,7 @@ test('where the chain has no state from before the first block, the books begin 
 function interrupted(world: World, meanwhile: () => Promise<unknown>) {
   let pending = true
   const chain: typeof world.ctx.chain = {
-    ...askedSingly(world.ctx.chain),
+    ...world.ctx.chain,
     async balanceAt(owner, at) {
       const wei = await world.ctx.chain.balanceAt(owner, at)
       if (pending) {
@@ -363,7 +359,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   try {
     const watched = { factory: world.factory, wallets: [], signers: [world.at(1), world.at(2)] }
     proxy.inject('internalError', { method: 'eth_getBalance', times: 100 })
-    await world.instance({ chain: askedSingly(createChainReader(rpc, watched)) }).payments()
+    await world.instance({ chain: createChainReader(rpc, watched) }).payments()
     assert.ok((proxy.fired.get('internalError') ?? 0) > 0)
     await world.settle()
     assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
@@ -376,7 +372,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
 
 inWorld('a provider that will not tell a balance holds up no payment', async (world) => {
   const chain: typeof world.ctx.chain = {
-    ...askedSingly(world.ctx.chain),
+    ...world.ctx.chain,
     balanceAt: () => Promise.reject(new Error('out of order')),
   }
   await payInside(world, BASIC)

@@ -7,7 +7,6 @@ import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
-import { askedSingly } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -141,7 +140,7 @@ test('a transaction to another address, that failed, from the payments wallet or
 test('of a transaction that may pay by the calls within it nothing is said before the balances are checked', async () => {
   const elsewhere = await world.pay(5, BASIC, world.at(6))
   await world.chain.mine()
-  const unchecked = world.instance({ chain: { ...askedSingly(world.ctx.chain), balanceAt: async () => null } })
+  const unchecked = world.instance({ chain: { ...world.ctx.chain, balanceAt: async () => null } })
   assert.deepEqual(await claimer(unchecked.ctx, unchecked.payments)(elsewhere), { kind: 'pending' })
   await world.settle()
   assert.equal((await claim(elsewhere)).kind, 'notASale')

@@ -1,7 +1,6 @@
 // Tests that each have a world of their own, since they break it.
 
 import { test } from 'node:test'
-import type { ChainReader } from '../../src/chain/port.ts'
 import type { Trouble } from '../../src/db/core/troubles.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -27,6 +26,3 @@ export const worldTest =
 /** As if nothing had been seen of a trouble for longer than it takes to be over. */
 export const beWellFor = ({ pool }: World, trouble: Trouble) => pool`
   UPDATE settings SET value = value || '{"calmSince": "2020-01-01T00:00:00.000Z"}' WHERE name = ${`trouble ${trouble}`}`
-
-/** A reader without snapshots: each reading is asked for by itself, as of a provider that takes no call without a contract. */
-export const askedSingly = (chain: ChainReader): ChainReader => ({ ...chain, snapshot: async () => null })

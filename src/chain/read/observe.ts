@@ -115,8 +115,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
       checkPlaces(blocks, ranged)
       if (parent !== null && ranged?.size === 0)
         await spareQuiet(rpc, { watched, roots, owe: looks.owe }, blocks, parent)
-      const storageRoot = roots.known(blocks.at(-1)?.header.hash as Hash)
-      return { ...(await complete(watched, blocks)), ...(storageRoot && { storageRoot }) }
+      return complete(watched, blocks)
     },
 
     async observeBlocks(numbers, logs, watching) {

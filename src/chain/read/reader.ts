@@ -113,7 +113,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     transaction: (txHash) => readTransaction(rpc, txHash),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
-    ...stateThrough(rpc, watched.factory),
+    ...stateThrough(rpc),
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
 
     providers: [],

@@ -10,7 +10,6 @@ import { header, quantity, toQuantity } from '../rpc/wire.ts'
 import { createBuyerReading } from './buyer.ts'
 import { readView, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
-import { createSnapshots } from './state/snapshot.ts'
 
 /** The time that one read may add to the answer it is part of. */
 const BUDGET_MS = 300
@@ -131,16 +130,10 @@ function memory<T>(ageMaxMs: number, clock: () => number) {
 /** One attempt only: a second does not fit into the budget, and the next caller goes to the next provider. */
 const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
 
-/** Reads balance, debt and solvency, all at the one block that is the head: by one call, or where that cannot be had by one for each. */
+/** Reads balance, debt and solvency, all at the one block that is the head. */
 function createCoverReading(rpc: Rpc, factory: Address): (read: ReadOptions) => Promise<Omit<Cover, 'checkedAt'>> {
-  const snapshot = createSnapshots(rpc, factory)
   return async (read) => {
-    const { number: blockNumber, hash } = header(await rpc.request('eth_getBlockByNumber', ['latest', false], read))
-    const counters = (await snapshot({ number: blockNumber, hash }, []))?.figures?.counters
-    if (counters) {
-      const { contractBalanceWei, outstandingWei, isSolvent } = counters
-      return { contractBalanceWei, outstandingWei, isSolvent, blockNumber }
-    }
+    const { number: blockNumber } = header(await rpc.request('eth_getBlockByNumber', ['latest', false], read))
     const [balance, outstanding, isSolvent] = await rpc.requestAll(
       [
         { method: 'eth_getBalance', params: [factory, toQuantity(blockNumber)] },

@@ -3,7 +3,6 @@
 import type { Hex } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import { GAS_LIMIT, type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
-import { isProgram, runProgram } from './program.ts'
 import { proofOf, stateRootOf } from './proofs.ts'
 import { balanceOf, codeAt, nonceOf, slotKey, wordAt } from './state.ts'
 import { flatTraces, nestedTrace } from './traces.ts'
@@ -163,20 +162,6 @@ function run(chain: ModelChain, request: Request, block: ModelBlock) {
   throw new ModelError(3, words, output)
 }
 
-/** A call's answer; without a contract, the code that it brings is run. */
-function callAt(chain: ModelChain, request: Request, block: ModelBlock): Hex {
-  const code = request.data ?? request.input ?? '0x'
-  if (request.to || !isProgram(code)) return run(chain, request, block).output
-  return runProgram(code, {
-    chainId: MODEL_CHAIN_ID,
-    balanceOf: (account) => balanceOf(block.state, account),
-    call(to, data) {
-      const { succeeded, output } = chain.call(block, { from: ZERO_ADDRESS, to, value: 0n, data })
-      return succeeded ? output : null
-    },
-  })
-}
-
 /** A transaction of an account whose key the model does not need, with what it left out filled in as anvil does. */
 function complete(chain: ModelChain, request: Request): Transaction {
   const from = lower(request.from ?? ZERO_ADDRESS)
@@ -206,7 +191,7 @@ const READING: Record<string, Method> = {
   eth_getCode: (chain, [of, tag]) => codeAt(at(chain, tag).state, lower(of)),
   eth_getStorageAt: (chain, [of, slot, tag]) => wordAt(at(chain, tag).state, lower(of), slot),
   eth_getProof: (chain, [of, , tag]) => proofOf(at(chain, tag).state, lower(of)),
-  eth_call: (chain, [request, tag]) => callAt(chain, request, at(chain, tag)),
+  eth_call: (chain, [request, tag]) => run(chain, request, at(chain, tag)).output,
   eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, at(chain, tag)).gas),
   eth_getTransactionReceipt(chain, [hash]) {
     const found = findTransaction(chain, hash)

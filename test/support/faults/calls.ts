@@ -106,12 +106,8 @@ const ALTER: Record<CallFault, Alter> = {
     const status = receipt.status === '0x1' ? '0x0' : '0x1'
     return { result: { ...receipt, blockHash: otherHash(receipt.blockHash), status } }
   },
-  async wrongChainId(call, forward) {
-    if (call.method === 'eth_chainId') return { result: '0x1' }
-    // A call without a contract reads a snapshot, which begins with the chain's id.
-    if ((call.params[0] as { to?: unknown }).to) return null
-    const words = resultOf<string>(await forward(call))
-    return words ? { result: `0x${'1'.padStart(64, '0')}${words.slice(66)}` } : null
+  async wrongChainId() {
+    return { result: '0x1' }
   },
   async highNonce(call, forward) {
     if (call.params[1] !== 'latest') return null
@@ -167,7 +163,7 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   nullReceipt: RECEIPTS,
   foreignReceipt: RECEIPTS,
   nullTransaction: ['eth_getTransactionByHash'],
-  wrongChainId: ['eth_chainId', 'eth_call'],
+  wrongChainId: ['eth_chainId'],
   highNonce: ['eth_getTransactionCount'],
   highTip: ['eth_maxPriorityFeePerGas'],
   rateLimit: null,

@@ -29,8 +29,6 @@ export async function readStorageRoot(rpc: RpcReads, contract: Address, block: H
 export interface StorageRoots {
   /** True where the storage after both blocks is the same; false where it is not, or is not to be had. */
   isSame(before: Hash, after: Hash): Promise<boolean>
-  /** The root after that block, where it was read for the comparison just now. */
-  known(block: Hash): Hash | null
 }
 
 /** Builds the comparison for one contract. Blocks are named by their hashes, so that a node that lacks one says so. */
@@ -43,7 +41,6 @@ export function createStorageRoots(rpc: RpcReads, contract: Address): StorageRoo
     last?.block === block ? last.root : await readStorageRoot(rpc, contract, block)
 
   return {
-    known: (block) => (last?.block === block ? last.root : null),
     async isSame(before, after) {
       if (performance.now() < muteUntil) return false
       const earlier = await orNull(rootAfter(before))

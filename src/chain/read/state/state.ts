@@ -9,7 +9,6 @@ import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { readPayerCode } from './payer-code.ts'
-import { createSnapshots } from './snapshot.ts'
 
 /** The only question to a token (ERC-20). */
 const BALANCE_OF = [
@@ -23,9 +22,8 @@ const BALANCE_OF = [
 ] as const
 
 /** Reads through whichever provider answers, or through one alone. */
-export function stateThrough(rpc: RpcReads, factory: Address): StateReader {
+export function stateThrough(rpc: RpcReads): StateReader {
   return {
-    snapshot: createSnapshots(rpc, factory),
     balanceAt: (owner, at) => readBalance(rpc, owner, at),
     holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
     payerCode: (payer, at) => orNull(readPayerCode(rpc, payer, at)),
