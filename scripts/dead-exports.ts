@@ -11,7 +11,7 @@ const STARTED = [
   /^scripts\/(release\/)?[^/]+\.ts$/,
   /^bench\/([^/]+|servers\/[^/]+)\.ts$/,
   /^(test|client\/test|contracts\/test)\/.*\.test\.ts$|^client\/test\/types\.ts$/,
-  /^client\/src\/((viem|react)\/)?index\.ts$/,
+  /^client\/src\/(viem\/)?index\.ts$/,
   /^client\/src\/schema\.ts$/,
   /^web\/src\/(main\.tsx|keep\/withdraw\.ts|walletconnect\/index\.ts)$/,
 ]

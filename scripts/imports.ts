@@ -173,7 +173,6 @@ const LAYERS: readonly Layer[] = [
   { of: ['api'], may: [] },
   { of: ['client/src'], may: [] },
   { of: ['client/src/viem'], may: ['client/src'], packages: ['viem'] },
-  { of: ['client/src/react'], may: ['client/src'], packages: ['react'] },
   { of: ['client/test'], may: ['client/src'] },
   {
     of: ['web/src'],
@@ -241,7 +240,6 @@ const EXCLUDED = ['bench/peers/**', '**/node_modules/**']
 const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client': 'client/src/index.ts',
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
-  '@node-ledger/client/react': 'client/src/react/index.ts',
 }
 
 /** The imports of a file: module names as they are written. Null stands for a name that is computed. */

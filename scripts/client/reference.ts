@@ -12,7 +12,6 @@ const PATH = join(CLIENT, 'REFERENCE.md')
 const ENTRIES = [
   ['@node-ledger/client', 'index'],
   ['@node-ledger/client/viem', 'viem/index'],
-  ['@node-ledger/client/react', 'react/index'],
 ] as const
 
 interface Statement {

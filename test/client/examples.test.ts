@@ -38,8 +38,8 @@ before(async () => {
   await building
   mkdirSync(join(project, 'node_modules/@node-ledger'), { recursive: true })
   symlinkSync(CLIENT, join(project, 'node_modules/@node-ledger/client'))
-  symlinkSync(join(ROOT, 'node_modules/viem'), join(project, 'node_modules/viem'))
-  symlinkSync(join(ROOT, 'node_modules/@types'), join(project, 'node_modules/@types'))
+  for (const name of ['viem', 'react', '@tanstack', '@types'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
   const wellKnown = await service.get<{ rpcUrl: string; paymentAddress: string }>('/.well-known/node-ledger.json')
   const txHash = await pay(wellKnown)
   writeFileSync(join(project, 'setup.ts'), setup(wellKnown.rpcUrl, txHash))

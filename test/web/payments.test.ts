@@ -1,5 +1,5 @@
 // Payments whose page was closed, reloaded or left: found again without a hash, followed through what the operator does, and not paid twice. And
-// other pages, which sell by a frame or the client's hooks, by the same rules.
+// other pages, which sell by a frame or by the client, by the same rules.
 // Real Chromium, the real service and chain.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// The client's hooks under real React: the README's own example, bundled, on a page of another origin, with a wallet that signs.
+// The client in React, as its README shows it: that hook, bundled with TanStack Query, on a page of another origin, with a wallet that signs.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,31 +10,45 @@ import type { Shop } from './frame.ts'
 const CLIENT = fileURLToPath(new URL('../../../client/', import.meta.url))
 const src = (file: string) => `${CLIENT}src/${file}`
 
-/** The example with the service's URL, and what a page does around it: in strict mode React mounts everything twice. */
+/** The hook on a page that buys, too. In strict mode React's development build mounts everything twice. */
 async function bundle(serviceUrl: string): Promise<string> {
-  const [, example = ''] = /```tsx\n([\s\S]*?)```/.exec(readFileSync(`${CLIENT}README.md`, 'utf8')) ?? []
-  assert.match(example, /useOwner/)
-  const around = `
+  const examples = readFileSync(`${CLIENT}README.md`, 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)
+  const [example = ''] = [...examples].flatMap(([, text = '']) => (text.includes('useOwner') ? [text] : []))
+  assert.match(example, /useQuery/)
+  const page = `
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { createClient } from '@node-ledger/client'
+import { buy } from '@node-ledger/client/viem'
+import { QueryClient, QueryClientProvider, useMutation } from '@tanstack/react-query'
 import { createWalletClient, custom } from 'viem'
+const ledger = createClient({ baseUrl: '${serviceUrl}' })
+function Basic({ wallet }) {
+  const owned = useOwner(wallet.account.address)
+  const bought = useMutation({ mutationFn: () => buy(ledger, wallet, 'basic') })
+  return (
+    <>
+      <p>You own {owned.data?.nodes.length ?? '…'}.</p>
+      <button type="button" onClick={() => bought.mutate()}>Buy</button>
+      <p role="status">{bought.error?.message ?? (bought.data && 'Node ' + bought.data.node.nodeId + ' is yours')}</p>
+    </>
+  )
+}
 addEventListener('eip6963:announceProvider', async ({ detail }) => {
   const transport = custom(detail.provider)
   const [account] = await createWalletClient({ transport }).requestAddresses()
   const wallet = createWalletClient({ account, transport })
-  createRoot(document.querySelector('main')).render(<StrictMode><Basic wallet={wallet} /></StrictMode>)
+  const client = new QueryClient()
+  createRoot(document.querySelector('main')).render(
+    <StrictMode><QueryClientProvider client={client}><Basic wallet={wallet} /></QueryClientProvider></StrictMode>
+  )
 }, { once: true })
 dispatchEvent(new Event('eip6963:requestProvider'))`
   const { outputFiles } = await build({
-    stdin: {
-      contents: example.replace('https://ledger.example', serviceUrl) + around,
-      resolveDir: CLIENT,
-      loader: 'tsx',
-    },
+    stdin: { contents: example + page, resolveDir: CLIENT, loader: 'tsx' },
     ...{ bundle: true, minify: true, format: 'esm', platform: 'browser', jsx: 'automatic', write: false },
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"development"' },
     alias: {
-      '@node-ledger/client/react': src('react/index.ts'),
       '@node-ledger/client/viem': src('viem/index.ts'),
       '@node-ledger/client': src('index.ts'),
     },
@@ -43,7 +57,7 @@ dispatchEvent(new Event('eip6963:requestProvider'))`
 }
 
 export function testReact({ url, serve, service, wellKnown, open }: Shop): void {
-  test('the hooks of the client buy, follow and show what is owned, live', async () => {
+  test('in React the query of the README shows what is owned, live, beside a purchase', async () => {
     const { page, own } = await open(13)
     const script = await bundle(service().url)
     serve(
@@ -53,7 +67,7 @@ export function testReact({ url, serve, service, wellKnown, open }: Shop): void 
     await page.goto(`${url()}/react`)
     await page.getByText('You own 0.').waitFor()
     own.refuseNext()
-    const button = page.getByRole('button', { name: 'Buy for 10000000000000000 wei' })
+    const button = page.getByRole('button', { name: 'Buy' })
     await button.click()
     await page.getByText('The wallet refused. Nothing was sent.').waitFor()
     await button.click()
