@@ -68,7 +68,7 @@ export type Group = keyof typeof GROUPS
 /** One call of a command, its arguments checked against what the command says it takes. */
 export interface Call {
   readonly command: Command
-  /** All there are, for what is made from their table. */
+  /** All there are: `init` runs others as its steps. */
   readonly commands: readonly Command[]
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>

@@ -1,6 +1,5 @@
 // Parsing of the command line: nothing here needs a database or a chain.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parseArguments } from '../../src/cli/arguments.ts'
@@ -142,36 +141,6 @@ describe('amounts', () => {
         text,
       )
     assert.throws(() => bounds('1wei'), /--floor-gwei: is a whole number of gwei/)
-  })
-})
-
-describe('completion', () => {
-  test('in bash offers commands, what follows them, choices and options', async () => {
-    const { out } = await runHere(['completion', 'bash'], {})
-    const offered = (...words: string[]) => {
-      const line = ['node-ledger', ...words].map((word) => `'${word}'`).join(' ')
-      const asked = `${out}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _node_ledger; echo "\${COMPREPLY[*]}"`
-      const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' })
-      assert.equal(stderr, '')
-      return stdout.trim()
-    }
-    assert.equal(offered('pay'), 'payments')
-    assert.equal(offered('payments', 're'), 'release refund-prepare refund-batch refund-cancel refund')
-    assert.equal(offered('payments', 'release', '5', '--t'), '--tier-id')
-    assert.equal(offered('pass', 'c'), 'credit')
-    assert.equal(offered('frobnicate', ''), '')
-  })
-
-  test('has every command and option in each shell', async () => {
-    for (const shell of ['bash', 'zsh', 'fish']) {
-      const { out, code } = await runHere(['completion', shell], {})
-      assert.equal(code, 0)
-      for (const { name, options = {} } of COMMANDS) {
-        const line = out.split('\n').find((one) => one.includes(`"${name}"`) || one.includes(`'${name}'`))
-        for (const option of Object.keys(options))
-          assert.ok(line?.includes(`--${option}`), `${shell}: ${name} --${option}`)
-      }
-    }
   })
 })
 

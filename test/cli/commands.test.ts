@@ -29,7 +29,7 @@ const ELSEWHERE = ['start', 'dev', 'deploy', 'init', 'backup', 'restore']
 /** Tried in operator/payment-wallets.test.ts: they would leave these examples without the wallet that is paid. */
 const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
 /** Commands that need neither database nor chain. */
-const ALONE = ['keys new', 'keys address', 'config', 'completion', ...ELSEWHERE]
+const ALONE = ['keys new', 'keys address', 'config', ...ELSEWHERE]
 
 let world: World
 let env: Record<string, string>

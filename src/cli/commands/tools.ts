@@ -37,14 +37,4 @@ cloudkms.cryptoKeyVersions.viewPublicKey; the settings of key management service
     examples: ['node-ledger keys address <kms-key>'],
     load: async () => (await import('../service/keys.ts')).keyAddress,
   },
-  {
-    name: 'completion',
-    group: 'tools',
-    summary: 'print what makes a shell complete commands, options and choices by the Tab key',
-    details: `In bash: source <(node-ledger completion bash). In zsh: source <(node-ledger completion zsh), after compinit. In fish:
-node-ledger completion fish | source.`,
-    args: [{ name: 'shell', help: 'the shell', choices: ['bash', 'zsh', 'fish'] }],
-    examples: ['node-ledger completion bash', 'node-ledger completion zsh', 'node-ledger completion fish'],
-    load: async () => (await import('../service/completion.ts')).completion,
-  },
 ]
