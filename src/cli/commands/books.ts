@@ -1,6 +1,6 @@
 // The commands that show the books: rounds, transactions, exports, statements, the audit log.
 import type { Command } from '../command.ts'
-import { PAGE, YES } from './options.ts'
+import { PAGE } from './options.ts'
 
 const PERIOD = {
   month: { value: 'yyyy-mm', help: 'a month, by UTC' },
@@ -83,21 +83,6 @@ credited and withdrew, with the price of the hour where it is known. With --json
       'node-ledger export credits --json',
     ],
     load: async () => (await import('../books/export.ts')).exportRows,
-  },
-  {
-    name: 'archive',
-    group: 'books',
-    summary: 'take old rows that the books do not need out of the ledger, into a file',
-    details: `How the passes judged payments that have their node, and what the passes noted in the audit log, before a day at least 90 days ago.
-Payments, nodes, rounds, withdrawals and refunds stay, and so does each decision and act of an operator. The rows leave the ledger only
-once the file is whole; a ledger that is rebuilt from the chain is equal to it. The file has a JSON object a line, compressed by gzip.`,
-    options: {
-      before: { value: 'day', help: 'the first day (UTC) that stays: 2026-01-31', required: true },
-      out: { value: 'file', help: 'the file; must not exist', required: true },
-      ...YES,
-    },
-    examples: ['node-ledger archive --before 2026-01-01 --out 2025.jsonl.gz --yes'],
-    load: async () => (await import('../books/archive.ts')).archiveRows,
   },
   {
     name: 'statement',
