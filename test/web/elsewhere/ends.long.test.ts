@@ -101,11 +101,11 @@ describe('a wallet on another device', { skip: noBrowser }, () => {
     const credited = async () => (await wallet(8, wellKnown).nodeInfo(node)).balanceWei !== '0'
     await until('a credit', credited, LONG_MS)
     await page.goto(`${service.url}/owner`)
-    await press(page, 'Withdraw without signing in')
+    await press(page, 'Sign in')
     await page.getByRole('button', { name: 'Withdraw…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click()
     await page.getByText(/^Paid out in block/).waitFor()
-    assert.deepEqual(own.asked, ['eth_sendTransaction'])
+    assert.deepEqual(own.asked, ['personal_sign', 'eth_sendTransaction'])
     await page.context().close()
   })
 

@@ -3,7 +3,7 @@
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { Link } from 'wouter'
 import { isFramed } from '../../frame.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
@@ -20,8 +20,8 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 import { NodesTable, Totals } from '../ledger/address.tsx'
 import { PaymentsOf } from '../payment/payments.tsx'
-import { Direct, WithdrawSection } from './direct.tsx'
 import { History } from './history.tsx'
+import { WithdrawSection } from './withdraw.tsx'
 
 const ME = ['me'] as const
 /** Behind a session nothing is cached: asked a little less often than public pages. */
@@ -46,19 +46,16 @@ function SignedInOrNot() {
   const last = useRef<Wallet | null>(null)
   if (me.data) last.current = me.data
   return (
-    <>
-      <Shown reading={me} lines={6}>
-        {(wallet) => {
-          const shown = wallet ?? (hasLapsed ? last.current : null)
-          return shown === null ? (
-            <SignIn />
-          ) : (
-            <Mine me={shown} isStale={me.isError || wallet === null} hasEnded={wallet === null} />
-          )
-        }}
-      </Shown>
-      {me.isError && !me.data && <Direct />}
-    </>
+    <Shown reading={me} lines={6}>
+      {(wallet) => {
+        const shown = wallet ?? (hasLapsed ? last.current : null)
+        return shown === null ? (
+          <SignIn />
+        ) : (
+          <Mine me={shown} isStale={me.isError || wallet === null} hasEnded={wallet === null} />
+        )
+      }}
+    </Shown>
   )
 }
 
@@ -89,33 +86,27 @@ async function readMe(signal: AbortSignal): Promise<Wallet | null> {
 
 function SignIn() {
   const wallet = useWallet()
-  const [direct, setDirect] = useState(false)
   return (
-    <>
-      <Section title={words.signIn}>
-        <div className="stack narrow">
-          {hasLapsed && (
-            <p className="notice warn" role="status">
-              {words.lapsed}
-            </p>
-          )}
-          <p>{words.why}</p>
-          <Connect />
-          {wallet && <SignInWith wallet={wallet} />}
-          <p className="note">
-            {rich(words.onlyLooking, {
-              page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
-            })}
+    <Section title={words.signIn}>
+      <div className="stack narrow">
+        {hasLapsed && (
+          <p className="notice warn" role="status">
+            {words.lapsed}
           </p>
-          {!direct && (
-            <button type="button" className="button quiet wide" onClick={() => setDirect(true)}>
-              {words.withoutSession}
-            </button>
-          )}
-        </div>
-      </Section>
-      {direct && <Direct />}
-    </>
+        )}
+        <p>{words.why}</p>
+        <Connect />
+        {wallet && <SignInWith wallet={wallet} />}
+        <p className="note">
+          {rich(words.onlyLooking, {
+            page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
+          })}
+        </p>
+        <a className="button quiet wide" href="/withdraw.html">
+          {words.withoutSession}
+        </a>
+      </div>
+    </Section>
   )
 }
 
@@ -227,7 +218,6 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
           </>
         )}
       </Shown>
-      {reading.isError && !reading.data && <Direct />}
       <PaymentsOf address={wallet.address} />
       <p className="note">{rich(words.frame, { signIn: (text) => <SignInLink>{text}</SignInLink> })}</p>
     </>

@@ -7,11 +7,11 @@ import { checksummed, ether, plainEther, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Amount, Hash } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
 import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { CallByHand, LeftByHand, Proposed } from '../../wallet/contract.tsx'
 import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
-import type { Funded } from '../../wallet/on-chain.ts'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
@@ -19,16 +19,39 @@ import { PaidOut } from './paid-out.tsx'
 
 const t = words.form
 
+/** A node and what may be withdrawn from it. */
+interface Funded {
+  nodeId: string
+  balanceWei: bigint
+}
+
 interface WithdrawProps {
   /** The nodes' owner, who alone can withdraw. */
   owner: string
+  /** As the service said last. */
   nodes: readonly Funded[]
   wallet: ConnectedWallet | null
   /** Stands above what is entered. */
   notice?: ReactNode
 }
 
-export function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
+/** Withdrawing works if the service does not answer just now, too. */
+export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale: boolean }) {
+  return (
+    <Section title={words.withdraw}>
+      <div className="stack">
+        {isStale && (
+          <p className="notice" role="status">
+            {words.stale}
+          </p>
+        )}
+        <Withdraw {...props} />
+      </div>
+    </Section>
+  )
+}
+
+function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
   const [open, setOpen] = useState(false)
   const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
   // A dialog that is open stays: what it has paid out is still to be read when nothing is left.

@@ -32,6 +32,8 @@ export const owner = {
   recording: 'Wird verzeichnet…',
   record: 'Jetzt verzeichnen',
   withdraw: 'Auszahlen',
+  stale:
+    'Auszahlen geht trotzdem: unmittelbar beim Vertrag. Die Guthaben sind die, die der Dienst zuletzt genannt hat.',
   ended:
     'Ihre Sitzung ist beendet. Ihre Eingaben bleiben, und Auszahlen geht auch ohne Sitzung. Melden Sie sich wieder an, um neue Guthaben zu sehen.',
   kept: {
@@ -54,13 +56,6 @@ export const owner = {
       'Die neuesten {entries} Gutschriften und Auszahlungen jedes Nodes, zum Preis ihrer Stunde, wo der Dienst ihn hat.',
     nodes: 'Von Ihren neuesten {nodes} Nodes.',
     csv: 'Als CSV speichern',
-  },
-  direct: {
-    works: 'Auszahlen geht trotzdem: unmittelbar beim Vertrag.',
-    readByWallet: 'Ihre Wallet hat diese Guthaben aus ihm gelesen.',
-    saidLast: 'Die Guthaben sind die, die der Dienst zuletzt genannt hat.',
-    title: 'Unmittelbar vom Vertrag auszahlen',
-    how: 'Der Dienst wird dafür nicht gefragt. Ihre Wallet liest Ihre Nodes aus dem Vertrag, und der Vertrag zahlt.',
   },
   form: {
     nothing: 'Derzeit gibt es nichts auszuzahlen.',

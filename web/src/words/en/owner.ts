@@ -29,6 +29,8 @@ export const owner = {
   recording: 'Recording…',
   record: 'Record now',
   withdraw: 'Withdraw',
+  stale:
+    'Withdrawing works all the same: it goes straight to the contract. The balances are those that the service said last.',
   ended:
     'Your session has ended. What you entered stays, and withdrawing works without one. Sign in again to see new balances.',
   kept: {
@@ -51,13 +53,6 @@ export const owner = {
       'The newest {entries} credits and withdrawals of each node, at the price of their hour where the service has it.',
     nodes: 'Of your newest {nodes} nodes.',
     csv: 'Save as CSV',
-  },
-  direct: {
-    works: 'Withdrawing works all the same: it goes straight to the contract.',
-    readByWallet: 'Your wallet has read these balances from it.',
-    saidLast: 'The balances are those that the service said last.',
-    title: 'Withdraw straight from the contract',
-    how: 'The service is not asked for this. Your wallet reads your nodes from the contract, and the contract pays.',
   },
   form: {
     nothing: 'There is nothing to withdraw at present.',
