@@ -85,7 +85,6 @@ try {
     'payment-unknown': `/payment/0x${'7'.repeat(64)}`,
     owner: '/owner',
     kept: '/withdraw.html',
-    design: '/design',
     console: '/console',
     'not-found': '/nowhere',
   }

@@ -25,7 +25,6 @@ const PAGES = {
   '/buy': 'Buy a node',
   '/buy/basic': /^Buy /,
   '/owner': 'My nodes',
-  '/design': 'Design',
 }
 
 describe('the pages', { skip: noBrowser }, () => {
@@ -130,8 +129,7 @@ describe('the pages', { skip: noBrowser }, () => {
 
   test('every page has its heading while the service does not answer, and when it fails', async () => {
     const page = await browser.newPage({ viewport: { width: 360, height: 800 } })
-    // The page of the design asks the service nothing.
-    for (const path of Object.keys(PAGES).filter((path) => path !== '/design')) {
+    for (const path of Object.keys(PAGES)) {
       const held = Promise.withResolvers<void>()
       await page.route(/\/(api|\.well-known)\//, async (route) => {
         await held.promise

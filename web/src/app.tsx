@@ -18,7 +18,6 @@ const NodePage = page(() => import('./pages/ledger/node.tsx'), 'NodePage')
 const Round = page(() => import('./pages/ledger/round.tsx'), 'Round')
 const Owner = page(() => import('./pages/owner/owner.tsx'), 'Owner')
 
-const Design = page(() => import('./pages/design.tsx'), 'Design')
 const Console = page(() => import('./console/console.tsx'), 'Console')
 
 export function App() {
@@ -36,7 +35,6 @@ export function App() {
           <Route path="/payment/:hash" component={PaymentPage} />
           <Route path="/buy/:tier?" component={Buy} />
           <Route path="/owner" component={Owner} />
-          <Route path="/design" component={Design} />
           <Route path="/console/:section?/:item?" component={Console} />
           <Route component={NotFound} />
         </Switch>

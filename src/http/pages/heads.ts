@@ -34,7 +34,6 @@ const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/buy': () => ['Buy a node', 'Choose a tier, and pay by one transfer.'],
   '/buy/:id': () => ['Buy a node', 'Your wallet is checked before you pay.'],
   '/owner': () => ['My nodes', 'What your nodes have earned, and withdrawing it.'],
-  '/design': () => ['Design', 'The parts that these pages are made of.'],
 }
 
 const numbered = (what: string, id = '') => (NUMBER.test(id) ? `${what} ${id}` : what)

@@ -25,7 +25,6 @@ const PUBLIC_PAGES = [
   '/buy',
   '/buy/:id',
   '/owner',
-  '/design',
 ]
 /** In no frame: what is pressed here moves money. */
 const CONSOLE_PAGES = ['/console', '/console/*']

@@ -49,7 +49,6 @@ export async function buyInGerman(page: Page, url: string, payer: string): Promi
     [`/address/${payer}`, /^Wallet 0x/],
     ['/address/0x', 'Wallet 0x'],
     ['/owner', 'Meine Nodes'],
-    ['/design', 'Gestaltung'],
     ['/nowhere', 'Diese Seite gibt es nicht'],
   ] as const) {
     await go(path)

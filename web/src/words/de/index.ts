@@ -7,7 +7,6 @@
 //   Vertrag, operator Betreiber, owner Eigentümer, held zurückgestellt, review Prüfung, allowance Kontingent, holding Bestand, cover Deckung,
 //   surplus Überschuss, receipt Beleg, sign in anmelden, sign unterschreiben
 import { checkout } from './checkout.ts'
-import { design } from './design.ts'
 import { detail } from './detail.ts'
 import { ledger } from './ledger.ts'
 import { owner } from './owner.ts'
@@ -16,4 +15,4 @@ import { said } from './said.ts'
 import { ui } from './ui.ts'
 import { wallet } from './wallet.ts'
 
-export const german = { ui, ledger, detail, payment, checkout, owner, wallet, design, said }
+export const german = { ui, ledger, detail, payment, checkout, owner, wallet, said }

@@ -1,4 +1,4 @@
-// What the page /design shows is all there is: colours, sizes of type and distances stand in tokens.css alone.
+// Colours, sizes of type and distances stand in tokens.css alone.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
