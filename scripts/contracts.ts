@@ -26,7 +26,7 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, makes sure that they ran the committed code, then gas, the record of proofs and the verification kit. Returns the exit code. */
+/** Runs forge's tests, makes sure that they ran the committed code, then gas, the record of proofs and the input for explorers. Returns the exit code. */
 async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { keccak256, toFunctionSelector } from 'viem'
-import { factoryBytecode, factoryRuntimeHash } from '../../src/chain/factory/bytecode.ts'
+import { factoryBytecode } from '../../src/chain/factory/bytecode.ts'
 import { DETERMINISTIC_DEPLOYER } from '../../src/chain/factory/deploy.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { startTestChain, type TestChain, whileMining } from '../support/anvil.ts'
@@ -26,8 +30,25 @@ after(() => chain.stop())
 
 /** Runs the command; blocks are mined meanwhile. `typed`: the answer of a person at a terminal. */
 async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
-  const kit = argv.includes('--kit') ? [] : ['--kit', join(temporaryDirectory(), 'kit')]
-  return await whileMining(chain, () => runHere(['deploy', ...argv, ...kit], env, typed))
+  return await whileMining(chain, () => runHere(['deploy', ...argv], env, typed))
+}
+
+/** What a command sends to an explorer, by the real curl; to a server of the test in place of the explorer's. */
+async function sentBy(command: string): Promise<{ url: URL; body: string }> {
+  let sent: { url: URL; body: string } | null = null
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    sent = { url: new URL(request.url ?? '', 'http://explorer'), body: Buffer.concat(parts).toString() }
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await promisify(execFile)('sh', ['-c', command.replace(/https:\/\/[\w.]+/, here)], {
+    env: { ...process.env, ETHERSCAN_API_KEY: 'a-key' },
+  })
+  server.close()
+  return sent ?? assert.fail('nothing was sent')
 }
 
 const source = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
@@ -85,31 +106,36 @@ describe('on a chain of its own', () => {
     assert.equal(Number(blockNumber), startBlock)
   })
 
-  test('the input for verifying the source is written, and the commands for it are printed', async () => {
-    const kit = join(temporaryDirectory(), 'kit')
-    const args = [...ROLES, '--rpc-url', chain.rpcUrl, '--yes', '--kit', kit]
-    const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
-    assert.equal(code, 0, err)
-    const factory = /FACTORY_ADDRESS=(\S+)/.exec(out)?.[1] ?? ''
-    const read = (name: string) => readFileSync(join(kit, name), 'utf8')
-    const input = JSON.parse(read('standard-input.json'))
-    const sourcify = JSON.parse(read('sourcify.json'))
-    assert.deepEqual(sourcify.stdJsonInput, input)
-    assert.match(sourcify.compilerVersion, /^\d+\.\d+\.\d+\+commit\.[0-9a-f]{8}$/)
+  test('the commands that it prints send explorers the source of the code that is there', async () => {
+    const { code, out } = await run([...ROLES, '--rpc-url', chain.rpcUrl, '--yes', '--json'], {
+      DEPLOYER_PRIVATE_KEY: KNOWN_KEY,
+    })
+    assert.equal(code, 0)
+    const { factoryAddress, txHash, codeHash, verify } = JSON.parse(out)
+    assert.match(verify.etherscan, /https:\/\/api\.etherscan\.io\//)
+    const etherscan = await sentBy(verify.etherscan)
+    assert.equal(etherscan.url.pathname, '/v2/api')
+    assert.deepEqual(Object.fromEntries(etherscan.url.searchParams), {
+      ...{ chainid: '31337', module: 'contract', action: 'verifysourcecode', apikey: 'a-key' },
+    })
+    const form = new URLSearchParams(etherscan.body)
+    assert.equal(form.get('codeformat'), 'solidity-standard-json-input')
+    const input = JSON.parse(form.get('sourceCode') ?? '')
     assert.equal(input.sources['src/NodeFactory.sol'].content, source('contracts/src/NodeFactory.sol'))
-    assert.ok(
-      input.sources['src/NodeFactory.sol'].content.includes(
-        `pragma solidity ${sourcify.compilerVersion.split('+')[0]};`,
-      ),
-    )
-    const tx = await chain.rpc<{ input: string }>('eth_getTransactionByHash', [sourcify.creationTransactionHash])
-    assert.equal(tx.input, factoryBytecode + read('constructor-arguments.txt'))
-    const onChain = await chain.rpc<`0x${string}`>('eth_getCode', [factory, 'latest'])
-    assert.match(err, new RegExp(`code hash +${keccak256(onChain)}`))
-    assert.match(err, new RegExp(factoryRuntimeHash))
-    assert.match(err, new RegExp(`api\\.etherscan\\.io.*chainid=31337[\\s\\S]*${factory}`))
-    assert.match(err, new RegExp(`sourcify\\.dev/server/v2/verify/31337/${factory}`))
-    assert.ok(err.includes(kit))
+    const [, version] = /^v(\d+\.\d+\.\d+)\+commit\.[0-9a-f]{8}$/.exec(form.get('compilerversion') ?? '') ?? []
+    assert.ok(input.sources['src/NodeFactory.sol'].content.includes(`pragma solidity ${version};`))
+    assert.equal(form.get('contractaddress'), factoryAddress)
+    assert.equal(form.get('contractname'), 'src/NodeFactory.sol:NodeFactory')
+    const tx = await chain.rpc<{ input: string }>('eth_getTransactionByHash', [txHash])
+    assert.equal(tx.input, factoryBytecode + form.get('constructorArguments'))
+    assert.equal(codeHash, keccak256(await chain.rpc<`0x${string}`>('eth_getCode', [factoryAddress, 'latest'])))
+
+    assert.match(verify.sourcify, /https:\/\/sourcify\.dev\//)
+    const sourcify = await sentBy(verify.sourcify)
+    assert.equal(sourcify.url.pathname, `/server/v2/verify/31337/${factoryAddress}`)
+    const body = JSON.parse(sourcify.body)
+    assert.deepEqual(Object.keys(body), ['compilerVersion', 'contractIdentifier', 'stdJsonInput'])
+    assert.deepEqual(body.stdJsonInput, input)
   })
 
   test('with a salt the address is known beforehand, and taken once', async () => {

@@ -80,18 +80,13 @@ async function deploy({ call, folder, answers, roles, rpcUrl }: OnChain, rpc: Rp
   folder.keep({ ...progress, deployment })
   const { factoryAddress, startBlock } = await jsonOf<{ factoryAddress: Address; startBlock: number }>(
     call,
-    ['deploy', ...deployOptions(call, folder, answers, roles)],
+    ['deploy', ...deployOptions(call, answers, roles)],
     { RPC_URL: rpcUrl, DEPLOYER_PRIVATE_KEY_FILE: folder.at('secrets', 'deployer_key') },
   )
   folder.keep({ ...progress, deployment, factory: { address: factoryAddress, startBlock } })
 }
 
-function deployOptions(
-  { values, flags }: Call,
-  folder: Folder,
-  answers: Answers,
-  roles: Readonly<Record<Role, Address>>,
-): string[] {
+function deployOptions({ values, flags }: Call, answers: Answers, roles: Readonly<Record<Role, Address>>): string[] {
   const ceiling = (CEILING_FACTOR * BigInt(answers['max-wei']) + GWEI - 1n) / GWEI
   const usual: Readonly<Record<string, string>> = {
     'ceiling-gwei': ceiling.toString(),
@@ -99,7 +94,6 @@ function deployOptions(
   }
   return [
     ...['--owner', answers.owner, '--minter', roles.minter, '--distributor', roles.distributor],
-    ...['--kit', folder.at('factory')],
     ...BOUNDS.flatMap((name) => {
       const value = values[name] ?? usual[name]
       return value === undefined ? [] : [`--${name}`, value]

@@ -2,8 +2,14 @@
 // it. Owns its arguments and its output: what is for copying goes to stdout, everything else to stderr. The key comes from
 // the environment or a file, never from an argument, which other users of the machine could see; it is never printed.
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { formatEther } from 'viem/utils'
-import { type DeployedContract, deployFactory, type FactorySetup } from '../../chain/factory/deploy.ts'
+import {
+  type DeployedContract,
+  deployFactory,
+  type FactorySetup,
+  factoryConstructorArguments,
+} from '../../chain/factory/deploy.ts'
 import { ChainFault } from '../../chain/faults.ts'
 import { addressOfKey } from '../../chain/read/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
@@ -13,7 +19,6 @@ import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
 import { mustAgree } from '../output.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
-import { type VerificationKit, writeVerificationKit } from './verification-kit.ts'
 
 /** A wide ceiling: the range that is drawn from is a setting of the service. */
 const CEILING_GWEI = '1000000000'
@@ -30,8 +35,6 @@ const FIGURES = {
 interface Request extends FactorySetup {
   /** For a deterministic address; null: the deployer's next. */
   readonly salt: Hash | null
-  /** Path of the verification kit; null: in this directory, named for chain and address. */
-  readonly kit: string | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
 }
@@ -47,15 +50,9 @@ export async function deploy(call: Call): Promise<ExitCode> {
     if (plan.refusals.length > 0) throw new RefusedError(`\nNot deployed.\n${plan.refusals.join('\n')}`)
     await mustAgree(call, 'Deploy?', 'Not deployed.')
     const deployed = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
-    const { chainId } = plan
-    const kit = writeVerificationKit(
-      request.kit ?? `factory-${chainId}-${deployed.address}`,
-      chainId,
-      deployed,
-      request,
-    )
-    await out.result({ ...asJson(plan, deployed), verification: kit }, asSettings(plan, deployed, request.rpcUrl))
-    if (!out.json) out.say(`${AFTER}\n${shownKit(kit)}`)
+    const verify = verifyCommands(plan.chainId, deployed, request)
+    await out.result({ ...asJson(plan, deployed), verify }, asSettings(plan, deployed, request.rpcUrl))
+    if (!out.json) out.say(`${AFTER}\n\n${VERIFY}\n\n${verify.etherscan}\n\n${verify.sourcify}`)
     return EXIT.done
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
@@ -67,16 +64,27 @@ const AFTER = `
 Copy these into the environment of the service, and add DATABASE_URL, PAYMENT_ADDRESS, MINTER_PRIVATE_KEY,
 DISTRIBUTOR_PRIVATE_KEY and SESSION_SECRET. .env.example documents every setting.`
 
-function shownKit({ directory, compilerVersion, codeHash, runtimeHash, commands }: VerificationKit): string {
-  return `
-For anyone to verify the source, in ${directory}: the compiler's input and the constructor's arguments.
-  compiler    solc ${compilerVersion}
-  code hash   ${codeHash}
-  without immutables, as every factory of this version has it: ${runtimeHash}
+const VERIFY =
+  'To have the source verified, run one of these. ETHERSCAN_API_KEY is your key there; Sourcify needs none.'
+/** The compiler's input, as Sourcify takes it. A test compiles it to the bytecode that is deployed. */
+const INPUT = fileURLToPath(new URL('../../chain/factory/verification.json', import.meta.url))
 
-${commands.etherscan}
-
-${commands.sourcify}`
+/** The commands by which explorers verify the source. They send files of this program, and were not tried against either service. */
+function verifyCommands(chainId: number, { address }: DeployedContract, setup: FactorySetup) {
+  const { compilerVersion, contractIdentifier } = JSON.parse(readFileSync(INPUT, 'utf8'))
+  return {
+    etherscan: [
+      `node -p 'JSON.stringify(JSON.parse(fs.readFileSync(process.argv[1])).stdJsonInput)' '${INPUT}' | curl \\`,
+      `  'https://api.etherscan.io/v2/api?chainid=${chainId}&module=contract&action=verifysourcecode&apikey='"$ETHERSCAN_API_KEY" \\`,
+      `  -d codeformat=solidity-standard-json-input --data-urlencode sourceCode@- -d contractaddress=${address} \\`,
+      `  -d contractname=${contractIdentifier} --data-urlencode compilerversion=v${compilerVersion} \\`,
+      `  -d constructorArguments=${factoryConstructorArguments(setup)}`,
+    ].join('\n'),
+    sourcify: [
+      `curl https://sourcify.dev/server/v2/verify/${chainId}/${address} \\`,
+      `  -H 'content-type: application/json' --data-binary '@${INPUT}'`,
+    ].join('\n'),
+  }
 }
 
 function readRequest({ values, io: { env } }: Call): Request {
@@ -121,7 +129,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   if (salt !== null && !/^0x[0-9a-fA-F]{64}$/.test(salt)) mistakes.push('--salt: 0x and 64 hex digits are wanted')
   const privateKey = readDeployerKey(env, mistakes)
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return { rpcUrl, ...setup, salt: salt as Hash | null, kit: values.kit ?? null, privateKey }
+  return { rpcUrl, ...setup, salt: salt as Hash | null, privateKey }
 }
 
 function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${string}` {
@@ -166,6 +174,6 @@ function asSettings({ chainId }: DeployPlan, { address, blockNumber }: DeployedC
   return `CHAIN_ID=${chainId}\nFACTORY_ADDRESS=${address}\nSTART_BLOCK=${blockNumber}\nRPC_URL=${rpcUrl}`
 }
 
-function asJson({ chainId }: DeployPlan, { address, blockNumber, txHash }: DeployedContract): object {
-  return { chainId, factoryAddress: address, startBlock: blockNumber, txHash }
+function asJson({ chainId }: DeployPlan, { address, blockNumber, txHash, codeHash }: DeployedContract): object {
+  return { chainId, factoryAddress: address, startBlock: blockNumber, txHash, codeHash }
 }
