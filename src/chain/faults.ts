@@ -27,17 +27,6 @@ export class PartedFault extends ChainFault {
   }
 }
 
-/** A block that was read and believed to have no logs has some: its provider lagged. It, and what follows on it, is to be read again. */
-export class LateLogsFault extends ChainFault {
-  readonly block: number
-
-  constructor(block: number) {
-    super(`block ${block} has logs that were left out before`, { retryable: true })
-    this.name = 'LateLogsFault'
-    this.block = block
-  }
-}
-
 /** A provider's JSON-RPC error, its text shortened. */
 export interface RpcError {
   code: number

@@ -1,6 +1,6 @@
 // Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
-import { ChainFault, LateLogsFault, orNull, PartedFault } from '../chain/faults.ts'
+import { ChainFault, orNull, PartedFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import type { Block } from '../domain/observed.ts'
@@ -34,8 +34,6 @@ import { createPace, type Pace } from './survey/pace.ts'
 const OVERTAKEN_MAX = 3
 /** So few new blocks are read at once, and say themselves whether they follow on the cursor. */
 const NEAR_MAX = 64
-/** As the audit log calls it. */
-const LATE_LOGS = { actor: 'pass', action: 'logsCameLate' }
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
@@ -81,16 +79,13 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   const head = await ctx.chain.head()
   const cursor = await readCursor(ctx.pool)
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
-  let isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)
+  const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)
   if (isPlaced) await placeCursor(ctx, head, result)
   try {
     await storeUpTo(ctx, run, options, result)
   } catch (error) {
-    if (error instanceof LateLogsFault) await goBackBefore(ctx, error, result)
-    else if (error instanceof PartedFault && !isPlaced) {
-      await placeCursor(ctx, head, result)
-      isPlaced = true
-    } else throw error
+    if (isPlaced || !(error instanceof PartedFault)) throw error
+    await placeCursor(ctx, head, result)
     await storeUpTo(ctx, run, options, result)
   }
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
@@ -119,14 +114,6 @@ async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult
 }
 
 const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && cursor.number > head.number
-
-/** Takes the ledger back to before a block that was stored without its logs, to read it again. Nothing of the chain is gone. */
-async function goBackBefore(ctx: FollowContext, late: LateLogsFault, result: FollowResult): Promise<void> {
-  const before = await readBlock(ctx.pool, late.block - 1)
-  // Older than what is stored: it stays for the comparison with the contract.
-  if (before && result.cursor) await rewindTo(ctx, before, result.cursor, LATE_LOGS)
-  result.cursor = await readCursor(ctx.pool)
-}
 
 /** Stores range by range up to the head, and adds to `result` what that brought. */
 async function storeUpTo(

@@ -32,12 +32,12 @@ import {
   isDoubtful,
   type LoggedBlock,
   mayLog,
+  rangeLogs,
   spareQuiet,
   throwRetryable,
 } from './logs/block-logs.ts'
 import { type BloomCheck, createBloomCheck } from './logs/bloom.ts'
-import { createSecondLooks } from './logs/second-look.ts'
-import { createStorageRoots } from './logs/storage-root.ts'
+import { createFactoryStates } from './logs/storage-root.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
@@ -77,8 +77,7 @@ export interface Observer {
 /** Builds the observer of one deployment. */
 export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
-  const roots = createStorageRoots(rpc, built.factory)
-  const looks = createSecondLooks(rpc, built.factory)
+  const states = createFactoryStates(rpc, built.factory)
   const watchedBy = (watching: Watching): WatchedAddresses => {
     const signers = [...new Set([...built.signers, ...watching.signers])]
     return { factory: built.factory, wallets: watching.wallets, signers }
@@ -108,13 +107,12 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
     async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
-      const ranged = from === to ? null : byBlock(await looks.rangeLogs(from, to))
+      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, built.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
-      if (parent !== null && ranged?.size === 0)
-        await spareQuiet(rpc, { watched, roots, owe: looks.owe }, blocks, parent)
+      if (parent !== null && ranged?.size === 0) await spareQuiet({ watched, states }, blocks, parent)
       return complete(watched, blocks)
     },
 

@@ -2,7 +2,7 @@
 // one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure is a ChainFault.
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import { ChainFault, LateLogsFault, PartedFault, RpcFault } from '../faults.ts'
+import { ChainFault, PartedFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
 import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
 import { isLimit } from '../rpc/provider.ts'
@@ -168,7 +168,7 @@ const isUnknown = (error: unknown) => error instanceof RpcFault && error.trouble
 
 /** True where answers contradict each other, or the chain: another provider may know better. */
 function isContradiction(error: unknown): boolean {
-  const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused || error instanceof LateLogsFault
+  const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
   return error instanceof ChainFault && error.retryable && !isAnswerless
 }
 

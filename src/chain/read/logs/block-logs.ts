@@ -9,14 +9,12 @@ import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransaction } from '../../rpc/wire.ts'
 import { ledgerTopics } from '../events.ts'
 import { type BloomCheck, isEmptyBloom } from './bloom.ts'
-import type { StorageRoots } from './storage-root.ts'
+import type { FactoryStates } from './storage-root.ts'
 
 /** Logs of single blocks asked for in one request. */
 const LOGS_PER_REQUEST = 50
 /** To spare fewer blocks the question for their logs costs as many calls as it saves. */
 const SPARED_MIN = 3
-/** Blocks of a range at most whose second look waits for the next range: a tick's on the fastest chains. Longer ones are of a ledger that catches up. */
-const LATER_MAX = 32
 
 /** A block as far as its logs go. */
 export interface LoggedBlock {
@@ -68,23 +66,19 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 /**
- * A busy chain's blooms say "perhaps" of every block. Where the range gave no log, and its blocks have none to their doubt but the bloom, they
- * need not be asked one by one if the factory's storage is the same after the last of them as before the first. That leaves out what comes and
- * goes within the range: for this the range is asked a second time, at once where it is long, else with the next one. A mint that skips all its
- * orders changes no storage: blocks with transactions of ours are asked.
+ * A busy chain's blooms say "perhaps" of every block. If the range gave no log, its blocks need not be asked one by one as long as nothing has
+ * happened to the factory between the first of them and the last. A mint that skips all its orders changes nothing there: blocks with
+ * transactions of ours, or to the factory, are asked. Acts by other contracts that undo each other within the range rest on the range's answer
+ * alone: a node, handed on and back.
  */
 export async function spareQuiet(
-  rpc: RpcReads,
-  { watched, roots, owe }: { watched: WatchedAddresses; roots: StorageRoots; owe: (quiet: WireHeader[]) => void },
+  { watched, states }: { watched: WatchedAddresses; states: FactoryStates },
   blocks: readonly LoggedBlock[],
   parent: Hash,
 ): Promise<void> {
-  const isQuiet = ({ logs, relevant }: LoggedBlock) => logs === null && !relevant.some((tx) => mayLog(watched, tx))
-  const quiet = blocks.filter(isQuiet)
-  const [first, last] = [blocks.at(0)?.header, blocks.at(-1)?.header]
-  if (!first || !last || quiet.length < SPARED_MIN || !(await roots.isSame(parent, last.hash))) return
-  if (blocks.length <= LATER_MAX) owe(quiet.map(({ header: head }) => head))
-  else if ((await rangeLogs(rpc, watched.factory, first.number, last.number)).length > 0) return
+  const quiet = blocks.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(watched, tx)))
+  const last = blocks.at(-1)?.header
+  if (!last || quiet.length < SPARED_MIN || !(await states.isQuiet(parent, last.hash))) return
   for (const block of quiet) block.logs = []
 }
 

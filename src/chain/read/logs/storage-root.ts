@@ -1,9 +1,9 @@
-// Compares a contract's storage after two blocks by its root (eth_getProof, EIP-1186): equal roots say that nothing in it has changed in between,
-// at the price of one call. It never takes "not to be had" for "unchanged".
+// Compares a contract after two blocks by its storage root and its balance (eth_getProof, EIP-1186): one call tells whether something has happened
+// to it in between. If the provider gives no proof, something may have happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
-import { fields, hash32 } from '../../rpc/wire.ts'
+import { fields, hash32, quantity } from '../../rpc/wire.ts'
 
 /** The time for which a provider that gives no proof, or not of such blocks, is not asked for one. */
 const MUTE_MS = 60_000
@@ -17,40 +17,53 @@ const EMPTY: readonly string[] = [
   '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
 ]
 
+/** A contract after one block, as far as it tells whether something has happened to it. */
+interface ContractState {
+  root: Hash
+  balanceWei: bigint
+}
+
 /** The root of a contract's storage after that very block. Throws a ChainFault where the provider gives no proof of it. */
 export async function readStorageRoot(rpc: RpcReads, contract: Address, block: Hash): Promise<Hash> {
+  return (await readState(rpc, contract, block)).root
+}
+
+async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise<ContractState> {
   const proof = await rpc.request('eth_getProof', [contract, [], { blockHash: block, requireCanonical: true }], ONCE)
-  const root = hash32(fields<'storageHash'>(proof, 'proof').storageHash, 'storage root')
+  const { storageHash, balance } = fields<'storageHash' | 'balance'>(proof, 'proof')
+  const root = hash32(storageHash, 'storage root')
   if (EMPTY.includes(root))
     throw new ChainFault('the provider proves that the contract has no storage', { retryable: true })
-  return root
+  return { root, balanceWei: quantity(balance, 'balance') }
 }
 
-export interface StorageRoots {
-  /** True where the storage after both blocks is the same; false where it is not, or is not to be had. */
-  isSame(before: Hash, after: Hash): Promise<boolean>
+export interface FactoryStates {
+  /**
+   * True if the storage is the same after both blocks, and no ether has left: a sweep of surplus changes the balance alone. What comes in
+   * leaves no log. False if something has happened, or the provider gives no proof.
+   */
+  isQuiet(before: Hash, after: Hash): Promise<boolean>
 }
 
-/** Builds the comparison for one contract. Blocks are named by their hashes, so that a node that lacks one says so. */
-export function createStorageRoots(rpc: RpcReads, contract: Address): StorageRoots {
+/** Builds the comparison for one factory. Blocks are named by their hashes, so that a node that lacks one says so. */
+export function createFactoryStates(rpc: RpcReads, factory: Address): FactoryStates {
   let muteUntil = 0
   /** Of the block that the next range follows on. */
-  let last: { block: Hash; root: Hash } | null = null
+  let last: { block: Hash; state: ContractState } | null = null
 
-  const rootAfter = async (block: Hash) =>
-    last?.block === block ? last.root : await readStorageRoot(rpc, contract, block)
+  const stateAfter = async (block: Hash) => (last?.block === block ? last.state : await readState(rpc, factory, block))
 
   return {
-    async isSame(before, after) {
+    async isQuiet(before, after) {
       if (performance.now() < muteUntil) return false
-      const earlier = await orNull(rootAfter(before))
-      const later = earlier && (await orNull(rootAfter(after)))
+      const earlier = await orNull(stateAfter(before))
+      const later = earlier && (await orNull(stateAfter(after)))
       if (earlier === null || later === null) {
         muteUntil = performance.now() + MUTE_MS
         return false
       }
-      last = { block: after, root: later }
-      return earlier === later
+      last = { block: after, state: later }
+      return earlier.root === later.root && later.balanceWei >= earlier.balanceWei
     },
   }
 }
