@@ -13,7 +13,7 @@ const STARTED = [
   /^(test|client\/test|contracts\/test)\/.*\.test\.ts$|^client\/test\/types\.ts$/,
   /^client\/src\/(viem\/)?index\.ts$/,
   /^client\/src\/schema\.ts$/,
-  /^web\/src\/(main\.tsx|keep\/withdraw\.ts|walletconnect\/index\.ts)$/,
+  /^web\/src\/(main\.tsx|keep\/withdraw\.ts)$/,
 ]
 
 interface Node {

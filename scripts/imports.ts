@@ -186,10 +186,9 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['web/src/wallet'],
-    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/walletconnect'],
-    packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wagmi', '/walletconnect.js'],
+    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui'],
+    packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wagmi'],
   },
-  { of: ['web/src/walletconnect'], may: [], packages: ['@walletconnect/sign-client'] },
   {
     of: ['web/src/pages'],
     may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet'],

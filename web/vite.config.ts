@@ -49,10 +49,6 @@ const leanViem: Plugin = {
 }
 
 const OF_VIEM = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//
-/** And what these pages share with the connectors that are loaded when they are asked for. */
-const OF_WALLETS = new RegExp(
-  `${OF_VIEM.source}|web\\/src\\/(ui\\/copy|wallet\\/(errors|offer|phones)|words\\/(en\\/)?wallet)\\.`,
-)
 const VIEM = fileURLToPath(new URL('../node_modules/viem/_esm/utils/', import.meta.url))
 
 /** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. So are what recomputes amounts of it. */
@@ -83,31 +79,6 @@ function neededBy(id: string, build: Build, found = new Set<string>()): Readonly
 
 type ModuleInfo = { isEntry: boolean; importers: readonly string[]; importedIds: readonly string[] }
 type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
-
-/** At the head of the file, as its licence asks. */
-const WALLETCONNECT_LICENCE =
-  '/*! Holds @walletconnect/sign-client 2.21.8 (Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0), by WalletConnect, Inc., and what it imports */'
-
-/** The library for wallets on other devices, with its licence: one file, which shares nothing with the pages, so that they weigh the same without it. */
-const walletConnect: Plugin = {
-  name: 'wallet-connect',
-  apply: 'build',
-  async closeBundle() {
-    await build({
-      ...{ configFile: false, publicDir: false, logLevel: 'warn' },
-      build: {
-        ...{ target: 'es2022', outDir: DIST, emptyOutDir: false, modulePreload: false },
-        rolldownOptions: {
-          input: `${ROOT}src/walletconnect/index.ts`,
-          preserveEntrySignatures: 'strict',
-          output: { entryFileNames: 'walletconnect.js', codeSplitting: false, postBanner: WALLETCONNECT_LICENCE },
-        },
-      },
-    })
-    const library = createRequire(import.meta.url).resolve('@walletconnect/sign-client/package.json')
-    await copyFile(join(dirname(library), 'LICENSE'), join(DIST, 'walletconnect.js.LICENSE.txt'))
-  },
-}
 
 /** The API's reference on /docs: what Swagger UI's page loads, with its licence. */
 const apiReference: Plugin = {
@@ -195,7 +166,7 @@ const runbook: Plugin = {
 
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, leanViem, walletConnect, pageToKeep, runbook, apiReference],
+  plugins: [react(), leanSafe, leanViem, pageToKeep, runbook, apiReference],
   resolve: { alias },
   build: {
     target: 'es2022',
@@ -203,7 +174,6 @@ export default defineConfig({
     // The content security policy admits no data: URLs but for images.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      external: ['/walletconnect.js'],
       output: {
         codeSplitting: {
           // What one of several uses is not brought along by the others.
@@ -211,11 +181,11 @@ export default defineConfig({
           groups: [
             { name: chunkOf, debugName: 'base', priority: 2 },
             // The pages with wallets share it, and it would come as a dozen files, too.
-            { name: 'wallet', test: OF_WALLETS, minShareCount: 2, priority: 1 },
+            { name: 'wallet', test: OF_VIEM, minShareCount: 2, priority: 1 },
           ],
         },
       },
     },
   },
-  server: { proxy: { '/walletconnect.js': service, '/api': service, '/.well-known': service, '/docs': service } },
+  server: { proxy: { '/api': service, '/.well-known': service, '/docs': service } },
 })

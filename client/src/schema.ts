@@ -2483,8 +2483,7 @@ export interface operations {
                      *         "contact": "mailto:help@example.org",
                      *         "termsUrl": "https://nodes.example.org/terms",
                      *         "logoUrl": "/brand/logo.svg"
-                     *       },
-                     *       "walletConnect": null
+                     *       }
                      *     }
                      */
                     "application/json": {
@@ -2518,16 +2517,6 @@ export interface operations {
                             /** @description The terms of the sale. */
                             termsUrl: string | null;
                         };
-                        /** @description The operator's project with a WalletConnect relay, by which pages reach wallets on other devices; `null`: none is offered. */
-                        walletConnect: {
-                            /** @description Names the operator's account with the relay. */
-                            projectId: string;
-                            /**
-                             * Format: uri
-                             * @description The relay.
-                             */
-                            relayUrl: string;
-                        } | null;
                     };
                 };
             };

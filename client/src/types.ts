@@ -87,8 +87,6 @@ export interface Deployment {
     contact: string | null
     termsUrl: string | null
   }
-  /** The operator's project with a WalletConnect relay; null: pages reach no wallets on other devices. */
-  walletConnect: { projectId: string; relayUrl: string } | null
 }
 
 export interface SyncedNodes {

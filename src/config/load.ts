@@ -84,7 +84,7 @@ export function inspectConfig(
     http: readHttp(source),
     database: readDatabase(source),
     chain,
-    site: readSite(source, embedded.chain),
+    site: readSite(source),
     payments: readPayments(source, chain),
     credit: readCredit(source, embedded.chain),
     schedule,

@@ -126,8 +126,6 @@ export interface SiteSettings {
     readonly contact: string | null
     readonly termsUrl: string | null
   }
-  /** The relay between pages and wallets on other devices, and the operator's project there. Without it, pages offer none. */
-  readonly walletConnect?: { readonly projectId: string; readonly relayUrl: string } | null
 }
 
 export interface AdminKey {

@@ -242,7 +242,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       embeddedPort: 8545,
     },
     site: {
-      ...{ chainName: null, explorerUrl: null, walletConnect: null },
+      ...{ chainName: null, explorerUrl: null },
       brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
     },
     payments: {
@@ -680,7 +680,7 @@ test('the description of a start with nothing set says what is embedded and what
     DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
     FORMER_FACTORIES FRAME_ANCESTORS GOOGLE_APPLICATION_CREDENTIALS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
     MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
-    TRUSTED_PROXIES WALLETCONNECT_PROJECT_ID WALLETCONNECT_RELAY_URL WEBHOOK_ALLOW_PRIVATE WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
+    TRUSTED_PROXIES WEBHOOK_ALLOW_PRIVATE WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))
   assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')
 })

@@ -38,7 +38,6 @@ test('every one of these settings arrives, as it is shown', () => {
       contact: 'mailto:help@nodes.example.org',
       termsUrl: 'https://nodes.example.org/terms?v=2#sale',
     },
-    walletConnect: null,
   })
   const described = describeConfig(config)
   assert.deepEqual([described.BRAND_LOGO, described.CHAIN_NAME], ['logo.svg', 'Our rollup'])
@@ -51,51 +50,11 @@ test('every one of these settings arrives, as it is shown', () => {
 test('nothing set: a known chain has its name and explorer, an unknown one has none', () => {
   const { site } = inspect({}).config
   const brand = { name: null, logo: null, color: null, contact: null, termsUrl: null }
-  const rest = { brand, walletConnect: null }
-  assert.deepEqual(siteOn(site, 8453), { chainName: 'Base', explorerUrl: 'https://basescan.org', ...rest })
-  assert.deepEqual(siteOn(site, 31_337), { chainName: 'Local chain', explorerUrl: null, ...rest })
-  assert.deepEqual(siteOn(site, 999_999_999), { chainName: null, explorerUrl: null, ...rest })
+  assert.deepEqual(siteOn(site, 8453), { chainName: 'Base', explorerUrl: 'https://basescan.org', brand })
+  assert.deepEqual(siteOn(site, 31_337), { chainName: 'Local chain', explorerUrl: null, brand })
+  assert.deepEqual(siteOn(site, 999_999_999), { chainName: null, explorerUrl: null, brand })
   const named = inspect({ EXPLORER_URL: 'https://scan.example' }).config.site
   assert.deepEqual([siteOn(named, 1).chainName, siteOn(named, 1).explorerUrl], ['Ethereum', 'https://scan.example'])
-})
-
-test('WalletConnect takes a project, and another relay only with one; a real chain needs a public RPC for it', () => {
-  const projectId = '0123456789abcdef0123456789abcdef'
-  const own = { WALLETCONNECT_PROJECT_ID: projectId }
-  const relay = (relayUrl: string) => ({ ...own, WALLETCONNECT_RELAY_URL: relayUrl })
-  const { config, problems } = inspect(own)
-  assert.deepEqual(problems, [])
-  assert.deepEqual(config.site.walletConnect, { projectId, relayUrl: 'wss://relay.walletconnect.org' })
-  for (const [given, taken] of [
-    ['wss://relay.example.org/', 'wss://relay.example.org'],
-    ['ws://127.0.0.1:5555', 'ws://127.0.0.1:5555'],
-  ] as const)
-    assert.equal(inspect(relay(given)).config.site.walletConnect?.relayUrl, taken)
-  const described = describeConfig(inspect(relay('wss://relay.example.org')).config)
-  assert.deepEqual(
-    [described.WALLETCONNECT_PROJECT_ID, described.WALLETCONNECT_RELAY_URL],
-    [projectId, 'wss://relay.example.org'],
-  )
-  const cases: [Record<string, string>, string, RegExp][] = [
-    [{ WALLETCONNECT_PROJECT_ID: 'my-project' }, 'WALLETCONNECT_PROJECT_ID', /32 hex digits/],
-    [{ WALLETCONNECT_PROJECT_ID: projectId.toUpperCase() }, 'WALLETCONNECT_PROJECT_ID', /32 hex digits/],
-    [relay('https://relay.example.org'), 'WALLETCONNECT_RELAY_URL', /no URL of a relay/],
-    [relay('ws://relay.example.org'), 'WALLETCONNECT_RELAY_URL', /anyone on the way can listen/],
-    [relay('wss://u:p@relay.example.org'), 'WALLETCONNECT_RELAY_URL', /user or password/],
-    [relay('wss://relay.example.org?a=b'), 'WALLETCONNECT_RELAY_URL', /query or fragment/],
-  ]
-  for (const [env, setting, why] of cases) {
-    const [problem, ...others] = inspect(env).problems
-    assert.deepEqual([problem?.setting, others], [setting, []], JSON.stringify(env))
-    assert.match(problem?.message ?? '', why)
-  }
-  const alone = inspect({ WALLETCONNECT_RELAY_URL: 'wss://relay.example.org' })
-  assert.equal(alone.config.site.walletConnect, null)
-  assert.match(alone.config.hints.map(({ message }) => message).join(), /PROJECT_ID is not/)
-  const real = { ...own, RPC_URL: 'https://rpc.example', FACTORY_ADDRESS: `0x${'1'.repeat(40)}` }
-  const needs = (env: Record<string, string>) =>
-    inspect(env).problems.some(({ message }) => /needs PUBLIC_RPC_URL/.test(message))
-  assert.deepEqual([needs(real), needs({ ...real, PUBLIC_RPC_URL: 'https://public.example' })], [true, false])
 })
 
 test('what could mislead people, or run in their browser, is refused', () => {

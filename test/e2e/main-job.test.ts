@@ -55,7 +55,6 @@ test('with nothing configured it starts, and says where it answers', async () =>
     'factoryAddress',
     'paymentAddress',
     'rpcUrl',
-    'walletConnect',
   ])
   const { tiers } = await service.get<{ tiers: { id: string; priceWei: string; onSale: boolean }[] }>('/api/tiers')
   assert.deepEqual(

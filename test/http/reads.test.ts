@@ -398,7 +398,7 @@ describe('a small ledger', () => {
     assert.deepEqual((await service.get('/.well-known/node-ledger.json')).json, {
       ...{ chainId: 31337, rpcUrl: null, factoryAddress: walletOf(0xfac), embedded: false },
       ...{ paymentAddress: PAYMENT_ADDRESS, apiBase: 'https://ledger.example/api' },
-      ...{ chainName: null, explorerUrl: null, walletConnect: null },
+      ...{ chainName: null, explorerUrl: null },
       brand: { name: null, logoUrl: null, color: null, contact: null, termsUrl: null },
     })
   })

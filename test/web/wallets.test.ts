@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { formatEther, getAddress } from 'viem'
+import { encode } from 'uqr'
+import { formatEther, getAddress, parseEther } from 'viem'
 import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
@@ -222,6 +223,25 @@ describe('with a wallet', { skip: noBrowser }, () => {
     }
   })
 
+  test('a wallet that the page has not found again yet is let go all the same', async () => {
+    const { page } = await open(15)
+    await page.addInitScript(`{
+      const answer = window.walletAnswer
+      const found = new Promise((resolve) => { window.findAgain = resolve })
+      window.walletAnswer = async (asked) => {
+        if (asked.method === 'eth_accounts') await found
+        return answer(asked)
+      }
+    }`)
+    await page.goto(`${service.url}/buy/basic`)
+    await connect(page)
+    await page.reload()
+    await press(page, 'Disconnect')
+    await page.evaluate('findAgain()')
+    await page.getByRole('button', { name: 'Connect a wallet' }).waitFor()
+    await page.context().close()
+  })
+
   test('a wallet that cannot reach its node says so, and works again when it can', async () => {
     const { page, own } = await open(7)
     await page.goto(`${service.url}/buy/basic`)
@@ -281,8 +301,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(own.asked, [])
   })
 
-  test('pays by hand: the QR code and the copied amount are exact, and the page goes on by itself', async () => {
-    const { page } = await open(9)
+  test('a phone pays by the QR code on a page without a wallet, which goes on by itself', async () => {
+    const page = await (await browser.newContext()).newPage()
+    page.setDefaultTimeout(LONG_MS)
+    const phone = wallet(9, wellKnown)
     const streams: (string | undefined)[] = []
     page.on('request', (request) => {
       if (request.url().includes('/api/events')) streams.push(/\?(\w+)=/.exec(request.url())?.[1])
@@ -291,15 +313,52 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByLabel('QR code or by hand').check()
     const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
     assert.equal(link, `ethereum:${wellKnown.paymentAddress}@31337?value=25000000000000000`)
-    await page.getByRole('img', { name: 'QR code of the payment' }).waitFor()
-    await page.getByLabel('Which address will pay?').fill(wallet(9, wellKnown).address)
+    const code = page.getByRole('img', { name: 'QR code of the payment' })
+    assert.equal(await code.locator('path').getAttribute('d'), drawn(link))
+    await page.getByLabel('Which address will pay?').fill(phone.address)
     await page.locator('.ticks .passes', { hasText: 'Plus is on sale.' }).waitFor()
     await page.getByText('Waiting for the transfer of this address.').waitFor()
     await page.getByText('Sent on another network than Local chain (chain 31337), it is not seen here.').waitFor()
     // It hears of the transfer by its stream: asked, the service would not answer.
     await page.route(/\/api\/payments\/0x/, (route) => route.abort())
-    await wallet(9, wellKnown).pay(wellKnown.paymentAddress, (5n * BASIC_WEI) / 2n)
+    const [, to, value] = /^ethereum:(0x\w{40})@31337\?value=(\d+)$/.exec(link) ?? []
+    await phone.pay(to as `0x${string}`, BigInt(value ?? 0))
     await page.getByText(/Node \d+ is yours/).waitFor()
+    assert.equal((await phone.nodesOf()).length, 1)
     assert.deepEqual(streams, ['address', 'payment'])
+    await page.context().close()
+  })
+
+  test('a phone pays by hand what the page copies, connects nothing, and is led to its node by the hash', async () => {
+    const phone = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
+    const context = await browser.newContext({ ...phone, permissions: ['clipboard-write', 'clipboard-read'] })
+    const page = await context.newPage()
+    page.setDefaultTimeout(LONG_MS)
+    const copied = async (what: string) => {
+      await page.getByRole('button', { name: `Copy ${what}` }).tap()
+      return page.evaluate<string>('navigator.clipboard.readText()')
+    }
+    await page.goto(`${service.url}/buy/basic`)
+    await page.getByRole('button', { name: 'Connect a wallet' }).tap()
+    await page.getByRole('dialog').getByText('Or pay by hand.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).tap()
+    await page.getByLabel('QR code or by hand').tap()
+    const [amount, to, chainId] = [await copied('amount, exactly'), await copied('to'), await copied('chain id')]
+    assert.deepEqual([amount, to, chainId], ['0.01', getAddress(wellKnown.paymentAddress), '31337'])
+    assert.deepEqual(await violations(page), [])
+    const txHash = await wallet(14, wellKnown).pay(to as `0x${string}`, parseEther(amount))
+    await page.getByLabel('Hash of the transfer').fill(txHash)
+    await page.getByRole('button', { name: 'Look for it' }).tap()
+    await page.getByText(/Node \d+ is yours/).waitFor()
+    await page.getByRole('link', { name: 'See the node' }).tap()
+    const [node] = await wallet(14, wellKnown).nodesOf()
+    await page.getByRole('heading', { level: 1, name: `Node ${node}` }).waitFor()
+    await context.close()
   })
 })
+
+/** The path of a code that holds this text, as pages draw it. */
+const drawn = (text: string) =>
+  encode(text, { ecc: 'M', border: 3 })
+    .data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : '')))
+    .join('')

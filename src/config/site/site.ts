@@ -3,14 +3,12 @@ import type { SettingOf } from '../names.ts'
 import { type Source, shown } from '../source.ts'
 import { parseUrl, readText } from '../values.ts'
 import { KNOWN_CHAINS } from './known-chains.ts'
-import { readWalletConnect, type WalletConnectConfig } from './wallet-connect.ts'
 
 /** As the settings have it; null where they say nothing. */
 export interface SiteConfig {
   readonly chainName: string | null
   readonly explorerUrl: string | null
   readonly brand: BrandConfig
-  readonly walletConnect: WalletConnectConfig | null
 }
 
 export interface BrandConfig {
@@ -34,7 +32,7 @@ const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits
 /** Parts that an image has no use for, and a browser that opens it as a page may run. */
 const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 
-export function readSite(source: Source, embedded: boolean): SiteConfig {
+export function readSite(source: Source): SiteConfig {
   return {
     chainName: readText(source, 'CHAIN_NAME', NAME, null),
     explorerUrl: readWebUrl(source, 'EXPLORER_URL', { query: false }),
@@ -45,23 +43,21 @@ export function readSite(source: Source, embedded: boolean): SiteConfig {
       contact: readContact(source),
       termsUrl: readWebUrl(source, 'TERMS_URL', { query: true }),
     },
-    walletConnect: readWalletConnect(source, embedded),
   }
 }
 
 /** Name and explorer of a chain: the settings go before what is known of its id. */
-export function siteOn({ chainName, explorerUrl, brand, walletConnect }: SiteConfig, chainId: number) {
+export function siteOn({ chainName, explorerUrl, brand }: SiteConfig, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)
   return {
     chainName: chainName ?? known?.name ?? null,
     explorerUrl: explorerUrl ?? known?.explorerUrl ?? null,
     brand: { ...brand, logo: brand.logo?.svg ?? null },
-    walletConnect,
   }
 }
 
 /** These settings with their values as text. */
-export function describeSite({ chainName, explorerUrl, brand, walletConnect }: SiteConfig) {
+export function describeSite({ chainName, explorerUrl, brand }: SiteConfig) {
   return {
     CHAIN_NAME: chainName,
     EXPLORER_URL: explorerUrl,
@@ -70,8 +66,6 @@ export function describeSite({ chainName, explorerUrl, brand, walletConnect }: S
     BRAND_COLOR: brand.color,
     BRAND_CONTACT: brand.contact,
     TERMS_URL: brand.termsUrl,
-    WALLETCONNECT_PROJECT_ID: walletConnect?.projectId ?? null,
-    WALLETCONNECT_RELAY_URL: walletConnect?.relayUrl ?? null,
   }
 }
 

@@ -38,19 +38,5 @@ export const SITE_GROUP = {
       text: 'Where buyers ask: an address of mail, or a page.',
     },
     { name: 'TERMS_URL', kind: 'url', example: 'https://nodes.example.org/terms', text: 'The terms of the sale.' },
-    {
-      name: 'WALLETCONNECT_PROJECT_ID',
-      kind: 'text',
-      otherwise: 'none, and no page offers WalletConnect',
-      example: '0123456789abcdef0123456789abcdef',
-      text: 'Your own project with the operator of the WalletConnect relay: the pages then offer wallets on other devices. Needs `PUBLIC_RPC_URL`. See *WalletConnect* in docs/ARCHITECTURE.md for what it brings along.',
-    },
-    {
-      name: 'WALLETCONNECT_RELAY_URL',
-      kind: 'url',
-      otherwise: '`wss://relay.walletconnect.org`, with a project',
-      example: 'wss://relay.example.org',
-      text: 'Another relay that speaks the same protocol. The content policy of the public pages admits this one alone.',
-    },
   ],
 } as const satisfies SettingGroup

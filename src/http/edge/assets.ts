@@ -41,16 +41,12 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
 
 /**
  * The policy of all pages. A page loads from this service alone, runs and wears nothing that is written into it, and stands in no other
- * page but those of `ancestors`. Besides this service it may ask the public RPC and `relayUrl`; a wallet's icon comes as a data: URL.
+ * page but those of `ancestors`. Besides this service it may ask the public RPC; a wallet's icon comes as a data: URL.
  */
-export function pagePolicy(
-  publicRpcUrl: string | null,
-  ancestors: readonly string[] = [],
-  relayUrl: string | null = null,
-): string {
-  const others = [publicRpcUrl, relayUrl].map((url) => (url ? ` ${new URL(url).origin}` : '')).join('')
+export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = []): string {
+  const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
   const frames = ancestors.length > 0 ? ancestors.join(' ') : "'none'"
-  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'${others}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
 }
 
 const compressors = {

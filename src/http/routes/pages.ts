@@ -36,8 +36,6 @@ const RUNBOOK = 'runbook.html'
 const OWN_POLICY = /content-security-policy" content="([^"]+)"/
 /** Says to Safe what the pages are, whose own page reads it. Served where a frame is allowed. */
 const MANIFEST = 'manifest.json'
-/** The library for wallets on other devices, in a file of its own. Served where the operator has a project for it. */
-const WALLETCONNECT = 'walletconnect.js'
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -124,12 +122,9 @@ export function pages({ deps }: Tools): Route[] {
   const built = files.length > 0 ? textOf(INDEX) : NOT_BUILT
   const page = (path: string, policy: string) =>
     pageRoute(path, policy, (params) => withHead(built, deps.settings, path, params))
-  const walletConnect = site?.walletConnect ?? null
-  const framed = pagePolicy(publicRpcUrl, frameAncestors, walletConnect?.relayUrl)
+  const framed = pagePolicy(publicRpcUrl, frameAncestors)
   const isServed = (name: string) =>
-    ![INDEX, KEPT, RUNBOOK].includes(name) &&
-    (name !== MANIFEST || frameAncestors.length > 0) &&
-    (name !== WALLETCONNECT || walletConnect !== null)
+    ![INDEX, KEPT, RUNBOOK].includes(name) && (name !== MANIFEST || frameAncestors.length > 0)
   return [
     ...(logo === null ? [] : [logoRoute(logo)]),
     ...PUBLIC_PAGES.map((path) => page(path, framed)),

@@ -24,7 +24,6 @@ export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
     chainName: shown.chainName,
     explorerUrl: shown.explorerUrl,
     brand: { ...brand, logoUrl: logo === null ? null : LOGO_PATH },
-    walletConnect: shown.walletConnect ?? null,
   }
   const apiBase = new URL('/api', publicUrl).href
   return {

@@ -1,5 +1,5 @@
 // Around pages that use a wallet: wagmi, set to this ledger's one chain. Wallets of the browser announce themselves (EIP-6963); a frame asks
-// the page around it, as Safe has its apps do. Where the operator has a project for it, wallets on other devices are reached by a relay.
+// the page around it, as Safe has its apps do.
 import type { Deployment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -15,27 +15,19 @@ import {
 } from 'wagmi'
 import { isFramed } from '../frame.ts'
 import { useDeployment } from '../ledger.ts'
-import { OWN_NAME } from '../site.ts'
 import { Failed, Waiting } from '../ui/states.tsx'
 
-/** What finds wallets besides those of the browser: each loaded where it can be used only. */
-async function connectorsOf(deployment: Deployment): Promise<CreateConnectorFn[]> {
-  if (isFramed) return [(await import('./safe.ts')).safeAround()]
-  const { walletConnect, chainId, brand } = deployment
-  // Without it, the wallets of the browser are there all the same.
-  const module = walletConnect && (await import('./elsewhere.ts').catch(() => null))
-  return module ? [module.elsewhere(deployment, { ...walletConnect, chainId, name: brand.name ?? OWN_NAME })] : []
-}
+/** What finds the wallet of a Safe around this frame. Loaded in a frame only. */
+const aroundFrame = async (): Promise<CreateConnectorFn[]> => [(await import('./safe.ts')).safeAround()]
 
 /** Gives its children the wallets. */
 export function WalletArea({ children }: { children: ReactNode }) {
   const deployment = useDeployment()
-  const { data } = deployment
   const connectors = useQuery({
     queryKey: ['connectors'],
-    queryFn: async () => (data ? connectorsOf(data) : []),
-    enabled: data !== undefined,
-    initialData: isFramed || data?.walletConnect !== null ? undefined : [],
+    queryFn: aroundFrame,
+    enabled: isFramed,
+    initialData: isFramed ? undefined : [],
     staleTime: Number.POSITIVE_INFINITY,
   })
   // What was read once holds, though the service may be gone by now.

@@ -1,6 +1,6 @@
 // Connecting a wallet, and saying which one is connected, on which chain.
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useConnect, useConnectors } from 'wagmi'
 import { useDeployment } from '../ledger.ts'
 import { chainInWords } from '../site.ts'
@@ -10,12 +10,8 @@ import { Failed } from '../ui/states.tsx'
 import { fill } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 import { saidByWallet, sentenceOfWallet } from './errors.ts'
-import { isElsewhere } from './offer.ts'
 import { isPhone, WalletApps } from './phones.tsx'
 import { useDisconnect, useSwitchChain, useWallet } from './use-wallet.ts'
-
-// Loaded where it is pressed: most never see it.
-const Offered = lazy(async () => ({ default: (await import('./offered.tsx')).Offered }))
 
 /** A button that opens the list of wallets; once connected, the wallet itself. */
 export function Connect({ label = words.connect }: { label?: string }) {
@@ -62,39 +58,27 @@ function useOffered() {
 function Wallets({ done }: { done: () => void }) {
   const connectors = useOffered()
   const { mutate: connect, error, isPending, variables } = useConnect()
-  const asked = connectors.find((connector) => isPending && connector === variables?.connector)
-  if (asked && isElsewhere(asked))
-    return (
-      <Suspense>
-        <Offered connector={asked} />
-      </Suspense>
-    )
-  const isHere = connectors.some((connector) => !isElsewhere(connector))
+  if (connectors.length === 0) return <NoneHere />
   return (
     <>
-      {!isHere && <NoneHere />}
-      {connectors.length > 0 && (
-        <>
-          <ul className="wallets">
-            {connectors.map((connector) => (
-              <li key={connector.uid}>
-                <button
-                  type="button"
-                  className="button wide"
-                  disabled={isPending}
-                  onClick={() => connect({ connector }, { onSuccess: done })}
-                >
-                  {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
-                  <span>{connector.name}</span>
-                  {isPending && variables?.connector === connector && <span className="note">{words.confirm}</span>}
-                </button>
-              </li>
-            ))}
-          </ul>
-          {error && <Failed error={saidByWallet(error)} />}
-          <p className="note">{words.keys}</p>
-        </>
-      )}
+      <ul className="wallets">
+        {connectors.map((connector) => (
+          <li key={connector.uid}>
+            <button
+              type="button"
+              className="button wide"
+              disabled={isPending}
+              onClick={() => connect({ connector }, { onSuccess: done })}
+            >
+              {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
+              <span>{connector.name}</span>
+              {isPending && variables?.connector === connector && <span className="note">{words.confirm}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {error && <Failed error={saidByWallet(error)} />}
+      <p className="note">{words.keys}</p>
     </>
   )
 }

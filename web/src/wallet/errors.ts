@@ -5,15 +5,10 @@ import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'vie
 import { said } from '../words/catalogue.ts'
 import { words } from '../words/wallet.ts'
 
-/** What was between the page and a wallet elsewhere. Its message is for people. */
-export class ElsewhereError extends Error {}
-
 /** An error whose message is for people. */
 export function saidByWallet(error: unknown): Error {
   if (error instanceof WalletError || error instanceof LedgerError) return error
   if (!(error instanceof BaseError)) return error instanceof Error ? error : new Error(words.errors.noAnswer)
-  const between = error.walk((cause) => cause instanceof ElsewhereError)
-  if (between instanceof ElsewhereError) return between
   if (error.walk((cause) => cause instanceof UserRejectedRequestError)) return new Error(words.errors.refused)
   if (error.walk((cause) => cause instanceof InsufficientFundsError)) return new Error(words.errors.tooLittle)
   return new Error(error.shortMessage)

@@ -34,24 +34,6 @@ export const wallet = {
   proposed:
     'Die Wallet hat den Aufruf angenommen. Gesendet wird er, sobald so viele Unterzeichner zugestimmt haben, wie die Wallet verlangt. Diese Seite wartet darauf, muss aber nicht offen bleiben.',
   call: { to: 'An', value: 'Wert', data: 'Daten', chainId: 'Chain-ID' },
-  elsewhere: {
-    name: 'Anderes Gerät (WalletConnect)',
-    waiting: 'Das Relay wird gefragt…',
-    scan: 'Scannen Sie diesen Code mit der Wallet auf Ihrem anderen Gerät und stimmen Sie dort zu.',
-    open: 'In einer Wallet-App öffnen',
-    qr: 'QR-Code für die Wallet',
-    paste: 'Oder kopieren Sie den Link in die Wallet:',
-    link: 'Link',
-    relay:
-      'Ein Relay außerhalb dieses Dienstes überbringt die Nachrichten zwischen dieser Seite und der Wallet. Es kann sie nicht lesen und bewegt nichts: Sie bestätigen jede Zahlung in der Wallet.',
-    errors: {
-      unreachable:
-        'Das Relay zum anderen Gerät war nicht zu erreichen oder bedient diese Seite nicht. Sehen Sie in die Wallet, bevor Sie es noch einmal versuchen.',
-      expired:
-        'Die Wallet hat nicht rechtzeitig geantwortet. Sehen Sie in ihr nach, bevor Sie es noch einmal versuchen.',
-      otherChain: 'Diese Wallet bietet dieses Netzwerk nicht an.',
-    },
-  },
   errors: {
     noAnswer: 'Die Wallet hat nicht geantwortet.',
     refused: 'Die Wallet hat abgelehnt. Es wurde nichts gesendet.',

@@ -30,23 +30,6 @@ export const wallet = {
   proposed:
     'The wallet has taken the call. It is sent once as many signers as the wallet asks for have agreed. This page waits for it, and need not stay open.',
   call: { to: 'To', value: 'Value', data: 'Data', chainId: 'Chain id' },
-  elsewhere: {
-    name: 'Another device (WalletConnect)',
-    waiting: 'Asking the relay…',
-    scan: 'Scan this code with the wallet on your other device, and agree there.',
-    open: 'Open in a wallet app',
-    qr: 'QR code for the wallet',
-    paste: 'Or copy the link into the wallet:',
-    link: 'the link',
-    relay:
-      'A relay outside of this service carries the messages between this page and the wallet. It cannot read them, and moves nothing: you confirm each payment in the wallet.',
-    errors: {
-      unreachable:
-        'The relay to the other device could not be reached, or does not serve this page. Look into the wallet before you try again.',
-      expired: 'The wallet did not answer in time. Look into it before you try again.',
-      otherChain: 'That wallet does not offer this network.',
-    },
-  },
   errors: {
     noAnswer: 'The wallet did not answer.',
     refused: 'The wallet refused. Nothing was sent.',
