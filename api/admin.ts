@@ -2964,6 +2964,7 @@ export interface operations {
                     "application/json": components["schemas"]["Attributed"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -3132,6 +3133,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefundCancelled"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -3273,6 +3275,7 @@ export interface operations {
                     address: components["schemas"]["AddressInput"];
                     stolen?: components["schemas"]["FlagInput"];
                     graceSec?: components["schemas"]["WholeInput"];
+                    reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
@@ -3489,6 +3492,7 @@ export interface operations {
                     before?: "same" | "range" | "notOwed";
                     beforeMinWei?: components["schemas"]["Wei"];
                     beforeMaxWei?: components["schemas"]["Wei"];
+                    reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
@@ -3796,6 +3800,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -3838,6 +3843,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4188,6 +4194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Granted"];
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4346,6 +4353,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -4884,7 +4892,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
         responses: {
             /** @description What differs, at one block. */
             200: {
@@ -5538,6 +5552,7 @@ export interface operations {
                     /** @description One or two signing secrets with a comma, the newest first. A chat and a mail need none. */
                     secret?: string;
                     events?: components["schemas"]["EventsChosen"];
+                    reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
@@ -5580,6 +5595,7 @@ export interface operations {
             content: {
                 "application/json": {
                     endpoint: components["schemas"]["EndpointName"];
+                    reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
@@ -5623,6 +5639,7 @@ export interface operations {
                 "application/json": {
                     endpoint: components["schemas"]["EndpointName"];
                     events: components["schemas"]["EventsChosen"];
+                    reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
@@ -5664,6 +5681,7 @@ export interface operations {
             content: {
                 "application/json": {
                     endpoint: components["schemas"]["EndpointName"];
+                    reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
@@ -5745,7 +5763,13 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
         responses: {
             /** @description The delivery. */
             200: {

@@ -6,13 +6,15 @@ import type { InnerTransfer } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
+import { sumOfPayments } from '../db/operator/sums.ts'
 import { type Part, readStanding, takeParts } from '../db/payments/attributions.ts'
-import { type DeskPayment, readForReview, readResidueRange } from '../db/payments/decisions.ts'
+import { type DeskPayment, type PaymentKey, readForReview, readResidueRange } from '../db/payments/decisions.ts'
 import { readKnownIn } from '../db/payments/inner.ts'
 import { readRefundsBy } from '../db/payments/refunds.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineGuardedAct } from './define-act.ts'
 import { type FieldReader, readFields } from './input.ts'
 import { type MinedTransaction, readMined } from './mined.ts'
 import { lockHeld, readPaymentAct } from './payments.ts'
@@ -61,15 +63,30 @@ interface Traced {
  * POST payments/:payment/attribute `{txHash, innerIndex?, from?, valueWei?, reason?}`, or `{transfers: [{txHash, …}, …], reason?}`: for a
  * payment held `unattributed`. A transaction that is named alone, without place and value, has to have brought the whole.
  */
-export async function attributePayment(
+export const attributePayment = defineGuardedAct({
+  name: 'attribute',
+  scope: 'decide',
+  read: (fields) => ({ ...readPaymentAct(fields), ...readNamed(fields) }),
+  // Stated in full, a transfer may be the operator's word alone: parts below the amount, to whom they like. A trace proves the others.
+  sum: (sql, { key, named }) => (named.some(isStated) ? sumOfPayments(sql, [key]) : 0n),
+  run: attribute,
+})
+
+const isStated = ({ innerIndex, from, valueWei }: Named) => innerIndex !== null && from !== null && valueWei !== null
+
+interface Asked {
+  key: PaymentKey
+  named: Named[]
+  /** True if one transfer is named by the fields of the act themselves. */
+  isAlone: boolean
+  reason: string | null
+}
+
+async function attribute(
   deps: LedgerDb & ChainRead,
   actor: Actor,
-  input: Fields,
+  { key, named, isAlone, reason }: Asked,
 ): Promise<Attribution | OperatorRefusal> {
-  const asked = readPaymentAct(input, (fields) => ({ named: readNamed(input, fields) }))
-  if (isOperatorRefusal(asked)) return asked
-  const { key, named, reason } = asked
-  const isAlone = input.transfers === undefined || input.transfers === null
   const to = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const traced = await traceNamed(deps, named, to)
   if (isOperatorRefusal(traced)) return traced
@@ -92,22 +109,29 @@ export async function attributePayment(
 }
 
 /** One transfer by the fields of the act, or several by a list of such, from the command line as `hash#place,hash#place`. */
-function readNamed(input: Fields, fields: FieldReader): Named[] {
-  const { transfers } = input
-  if (transfers === undefined || transfers === null) return [readOne(fields)]
-  const given = typeof transfers === 'string' ? transfers.split(',').map(fromText) : transfers
-  if (!Array.isArray(given) || given.length === 0 || given.length > TRANSFERS_MAX) {
-    fields.complain(`transfers must be a list of 1 to ${TRANSFERS_MAX} transfers`)
-    return []
-  }
-  if (input.txHash !== undefined) fields.complain('txHash and transfers are two ways to say it: give one')
-  return given.map((one, place) => {
-    const own = readFields(typeof one === 'object' && one !== null ? (one as Fields) : {})
-    const named = readOne(own)
+function readNamed(fields: FieldReader): Pick<Asked, 'named' | 'isAlone'> {
+  const alone = PARTS.filter((name) => fields.isGiven(name))
+  if (!fields.isGiven('transfers')) return { named: [readOne(fields)], isAlone: true }
+  const given = fields.value('transfers', `a list of 1 to ${TRANSFERS_MAX} transfers`, [], parseTransfers)
+  if (alone.length > 0) fields.complain(`${alone.join(', ')} and transfers are two ways to say it: give one`)
+  const named = given.map((one, place) => {
+    const own = readFields(one)
+    const read = readOne(own)
+    own.refuseOthers()
     if (own.refusal) fields.complain(`transfer ${place + 1}: ${own.refusal.message.replace(/\.$/, '')}`)
-    return named
+    return read
   })
+  return { named, isAlone: false }
 }
+
+function parseTransfers(value: unknown): Fields[] | undefined {
+  const given = typeof value === 'string' ? value.split(',').map(fromText) : value
+  if (!Array.isArray(given) || given.length === 0 || given.length > TRANSFERS_MAX) return undefined
+  return given.map((one) => (typeof one === 'object' && one !== null ? (one as Fields) : {}))
+}
+
+/** The fields of one transfer. */
+const PARTS = ['txHash', 'innerIndex', 'from', 'valueWei'] as const
 
 const readOne = (fields: FieldReader): Named => ({
   txHash: fields.hash('txHash'),

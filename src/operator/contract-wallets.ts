@@ -5,6 +5,7 @@ import type { ChainReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
+import { sumWaiting } from '../db/operator/sums.ts'
 import {
   type AllowedWallet,
   allowContract,
@@ -19,8 +20,9 @@ import { KNOWN_WALLETS_VERSION } from '../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../domain/payers/payer.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct, defineGuardedAct } from './define-act.ts'
+import { ANY_SUM } from './second-person/guard.ts'
 
 /** The mode in force at the followed block, all that were entered, and what `proven` goes by. */
 export interface ContractWalletsView {
@@ -49,32 +51,31 @@ export interface ModeChange {
  * POST contract-wallets `{mode, reason?}`: `hold`, `proven` or `all`, from the block after the newest one that the ledger or any provider
  * shows. Payments in blocks before are judged by the mode of their block, and those that wait by this one where it lets more buy.
  */
-export async function setContractWallets(
-  { pool, chain }: LedgerDb & ChainRead,
-  actor: Actor,
-  input: Fields,
-): Promise<ModeChange | OperatorRefusal> {
-  const fields = readFields(input)
-  const mode = fields.wordOrNull('mode', CONTRACT_WALLET_MODES)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  if (mode === null) return refuseAct('invalid', `mode is required: one of ${CONTRACT_WALLET_MODES.join(', ')}.`)
-  return inTransaction(pool, async (sql) => {
-    await lockModes(sql)
-    // No instance judges beyond it before the entry stands.
-    const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
-    if (newest === null)
-      return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
-    const latest = (await readModes(sql)).at(-1)
-    const before = latest?.mode ?? 'hold'
-    if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
-    const fromBlock = Math.max(newest + 1, latest?.fromBlock ?? 0)
-    await insertMode(sql, { mode, fromBlock }, actor.name)
-    await recordAct(sql, actor, { action: 'contractWalletsSet', before, after: { mode, fromBlock }, reason })
-    await notifyLedgerChanged(sql)
-    return { mode, before, fromBlock, changed: true }
-  })
-}
+export const setContractWallets = defineGuardedAct({
+  name: 'setContractWallets',
+  scope: 'terms',
+  read: (fields) => ({ mode: fields.word('mode', CONTRACT_WALLET_MODES), reason: fields.textOrNull('reason') }),
+  sum: async (sql, { mode }) => {
+    const rank = (one: ContractWalletMode) => CONTRACT_WALLET_MODES.indexOf(one)
+    return rank(mode) > rank((await readModes(sql)).at(-1)?.mode ?? 'hold') ? ANY_SUM : 0n
+  },
+  run: ({ pool, chain }: LedgerDb & ChainRead, actor, { mode, reason }): Promise<ModeChange | OperatorRefusal> =>
+    inTransaction(pool, async (sql) => {
+      await lockModes(sql)
+      // No instance judges beyond it before the entry stands.
+      const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
+      if (newest === null)
+        return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
+      const latest = (await readModes(sql)).at(-1)
+      const before = latest?.mode ?? 'hold'
+      if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
+      const fromBlock = Math.max(newest + 1, latest?.fromBlock ?? 0)
+      await insertMode(sql, { mode, fromBlock }, actor.name)
+      await recordAct(sql, actor, { action: 'contractWalletsSet', before, after: { mode, fromBlock }, reason })
+      await notifyLedgerChanged(sql)
+      return { mode, before, fromBlock, changed: true }
+    }),
+})
 
 /** The newest block that the ledger or any provider shows; null where no provider answers. */
 async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
@@ -84,42 +85,37 @@ async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<n
 }
 
 /** POST contract-wallets/allow `{address, label, reason}`: has a contract buy in the mode `proven`, or changes the note on it. */
-export async function allowContractWallet(
-  { pool }: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<{ wallet: AllowedWallet } | OperatorRefusal> {
-  const fields = readFields(input)
-  const address = fields.address('address')
-  const label = fields.text('label', { max: 64 })
-  const reason = fields.text('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(pool, async (sql) => {
-    const before = await find(sql, address)
-    await allowContract(sql, { address, label, reason, addedBy: actor.name })
-    await recordAct(sql, actor, { action: 'contractAllowed', subject: address, before, after: { label, reason } })
-    const wallet = await find(sql, address)
-    return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
-  })
-}
+export const allowContractWallet = defineGuardedAct({
+  name: 'allowContractWallet',
+  scope: 'decide',
+  read: (fields) => ({
+    address: fields.address('address'),
+    label: fields.text('label', { max: 64 }),
+    reason: fields.text('reason'),
+  }),
+  // What waits of one that is allowed already does not wait for this.
+  sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
+  run: ({ pool }: LedgerDb, actor, { address, label, reason }): Promise<{ wallet: AllowedWallet }> =>
+    inTransaction(pool, async (sql) => {
+      const before = await find(sql, address)
+      await allowContract(sql, { address, label, reason, addedBy: actor.name })
+      await recordAct(sql, actor, { action: 'contractAllowed', subject: address, before, after: { label, reason } })
+      const wallet = await find(sql, address)
+      return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
+    }),
+})
 
 /** POST contract-wallets/:address/disallow `{reason?}`: allows a contract no more. What it has bought stays bought. */
-export async function disallowContractWallet(
-  { pool }: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<{ address: Address; disallowed: true } | OperatorRefusal> {
-  const fields = readFields(input)
-  const address = fields.address('address')
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(pool, async (sql) => {
-    const before = await find(sql, address)
-    if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
-    await recordAct(sql, actor, { action: 'contractDisallowed', subject: address, before, reason })
-    return { address, disallowed: true }
-  })
-}
+export const disallowContractWallet = defineAct({
+  read: (fields) => ({ address: fields.address('address'), reason: fields.textOrNull('reason') }),
+  run: ({ pool }: LedgerDb, actor, { address, reason }) =>
+    inTransaction(pool, async (sql) => {
+      const before = await find(sql, address)
+      if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
+      await recordAct(sql, actor, { action: 'contractDisallowed', subject: address, before, reason })
+      return { address, disallowed: true as const }
+    }),
+})
 
 async function find(sql: Sql, address: Address): Promise<AllowedWallet | null> {
   return (await readAllowedWallets(sql)).find((wallet) => wallet.address === address) ?? null

@@ -3,6 +3,7 @@
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'
+import { sumToRelease } from '../db/operator/sums.ts'
 import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../db/payments/decisions.ts'
 import { writeVerdict } from '../db/payments/moves.ts'
 import { readWalletUse } from '../db/payments/places.ts'
@@ -10,9 +11,10 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
-import { lockHeld, readMany, readPaymentAct, readPaymentKey, refuseSpent } from './payments.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct, defineGuardedAct } from './define-act.ts'
+import type { FieldReader } from './input.ts'
+import { keysOf, lockHeld, type NamedPayment, namesNone, readMany, readPaymentAct, refuseSpent } from './payments.ts'
 
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
@@ -29,15 +31,15 @@ export interface DecisionResult {
  * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted despite the verdict of the rules, and the next pass mints it
  * to its payer. `tierId` is named where the amount named none.
  */
-export async function releasePayment(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<DecisionResult | OperatorRefusal> {
-  const asked = readPaymentAct(input, (fields) => ({ tierId: fields.textOrNull('tierId', { max: 32 }) }))
-  if (isOperatorRefusal(asked)) return asked
-  return inTransaction(deps.pool, (sql) => release(sql, actor, asked))
-}
+export const releasePayment = defineGuardedAct({
+  name: 'release',
+  scope: 'decide',
+  read: (fields) => ({ ...readPaymentAct(fields), tierId: readTierId(fields) }),
+  sum: (sql, { key, tierId }) => sumToRelease(sql, [key], tierId),
+  run: ({ pool }: LedgerDb, actor, asked) => inTransaction(pool, (sql) => release(sql, actor, asked)),
+})
+
+const readTierId = (fields: FieldReader) => fields.textOrNull('tierId', { max: 32 })
 
 interface Release {
   key: PaymentKey
@@ -45,7 +47,11 @@ interface Release {
   reason: string | null
 }
 
-async function release(sql: Sql, actor: Actor, { key, tierId, reason }: Release) {
+async function release(
+  sql: Sql,
+  actor: Actor,
+  { key, tierId, reason }: Release,
+): Promise<DecisionResult | OperatorRefusal> {
   const payment = await lockHeld(sql, key)
   if (isOperatorRefusal(payment)) return payment
   if (payment.from === null) return noSender
@@ -111,17 +117,16 @@ function tierToRelease(
 }
 
 /** POST payments/:payment/dismiss `{reason?}`: no node comes of it, ever, and nothing is paid back. */
-export async function dismissPayment(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<DecisionResult | OperatorRefusal> {
-  const asked = readPaymentAct(input, () => ({}))
-  if (isOperatorRefusal(asked)) return asked
-  return inTransaction(deps.pool, (sql) => dismiss(sql, actor, asked))
-}
+export const dismissPayment = defineAct({
+  read: readPaymentAct,
+  run: ({ pool }: LedgerDb, actor, asked) => inTransaction(pool, (sql) => dismiss(sql, actor, asked)),
+})
 
-async function dismiss(sql: Sql, actor: Actor, { key, reason: note }: Omit<Release, 'tierId'>) {
+async function dismiss(
+  sql: Sql,
+  actor: Actor,
+  { key, reason: note }: Omit<Release, 'tierId'>,
+): Promise<DecisionResult | OperatorRefusal> {
   const payment = await lockHeld(sql, key)
   if (isOperatorRefusal(payment)) return payment
   const spent = await refuseSpent(sql, payment)
@@ -152,26 +157,42 @@ export interface ManyDecided {
  * in a transaction of its own: one that is refused keeps no other from it. `tierId` is for those whose amount names no tier. `dryRun: true`
  * undoes each.
  */
-export async function decideMany(deps: LedgerDb, actor: Actor, input: Fields): Promise<ManyDecided | OperatorRefusal> {
-  const fields = readFields(input)
-  const decision = fields.wordOrNull('decision', DECISIONS)
-  const tierId = fields.textOrNull('tierId', { max: 32 })
-  const reason = fields.textOrNull('reason')
-  const dryRun = fields.flagOrNull('dryRun') ?? false
-  const named = readMany(fields, input)
-  if (decision === null) fields.complain(`decision is required: one of ${DECISIONS.join(', ')}`)
-  if (fields.refusal) return fields.refusal
+export const decideMany = defineGuardedAct({
+  name: 'decideMany',
+  scope: 'decide',
+  read: (fields) => ({
+    decision: fields.word('decision', DECISIONS),
+    tierId: readTierId(fields),
+    reason: fields.textOrNull('reason'),
+    dryRun: fields.flagOrNull('dryRun') ?? false,
+    named: readMany(fields),
+  }),
+  sum: (sql, { decision, dryRun, named, tierId }) =>
+    decision === 'release' && !dryRun ? sumToRelease(sql, keysOf(named), tierId) : 0n,
+  run: decideEach,
+})
+
+interface ManyToDecide {
+  decision: (typeof DECISIONS)[number]
+  tierId: string | null
+  reason: string | null
+  dryRun: boolean
+  named: readonly NamedPayment[]
+}
+
+async function decideEach(
+  { pool }: LedgerDb,
+  actor: Actor,
+  { decision, tierId, reason, dryRun, named }: ManyToDecide,
+): Promise<ManyDecided> {
   const decide = async (sql: Sql, key: PaymentKey) => {
     if (decision === 'dismiss') return dismiss(sql, actor, { key, reason })
     const [own] = await readForReview(sql, key, { lock: false })
     return release(sql, actor, { key, tierId: own?.tierId == null ? tierId : null, reason })
   }
   const results: ManyDecided['results'] = []
-  for (const payment of named) {
-    const key = readPaymentKey({ payment })
-    const found = isOperatorRefusal(key)
-      ? key
-      : await (dryRun ? tryOut : inTransaction)(deps.pool, (sql) => decide(sql, key))
+  for (const { payment, key } of named) {
+    const found = key === null ? namesNone : await (dryRun ? tryOut : inTransaction)(pool, (sql) => decide(sql, key))
     results.push(
       isOperatorRefusal(found)
         ? { ...NOT_DECIDED, payment, refusal: found.message }
@@ -229,39 +250,36 @@ export interface DustDismissal {
  * POST payments/dismiss `{belowWei, reason?, dryRun?}`: dismisses every held payment of less than `belowWei`, which may not be more than
  * the lowest price there ever was. `dryRun: true` only says how many there are, and what they come to.
  */
-export async function dismissAllDust(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<DustDismissal | OperatorRefusal> {
-  const fields = readFields(input)
-  const belowWei = fields.wei('belowWei')
-  const note = fields.textOrNull('reason')
-  const dryRun = fields.flagOrNull('dryRun') ?? false
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    const lowestWei = (await readTierVersions(sql)).reduce<bigint | null>(
-      (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
-      null,
-    )
-    if (lowestWei !== null && belowWei > lowestWei)
-      return refuseAct(
-        'invalid',
-        `belowWei may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
+export const dismissAllDust = defineAct({
+  read: (fields) => ({
+    belowWei: fields.wei('belowWei'),
+    note: fields.textOrNull('reason'),
+    dryRun: fields.flagOrNull('dryRun') ?? false,
+  }),
+  run: ({ pool }: LedgerDb, actor, { belowWei, note, dryRun }): Promise<DustDismissal | OperatorRefusal> =>
+    inTransaction(pool, async (sql) => {
+      const lowestWei = (await readTierVersions(sql)).reduce<bigint | null>(
+        (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
+        null,
       )
-    const found = await sumDust(sql, belowWei)
-    if (dryRun) return { dryRun, ...found, remaining: found.count }
-    const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
-    const dismissed = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
-    if (dismissed.count > 0) {
-      await recordAct(sql, actor, {
-        action: 'dustDismissed',
-        after: { belowWei: belowWei.toString(), count: dismissed.count, sumWei: dismissed.sumWei.toString() },
-        reason: note,
-      })
-      await notifyLedgerChanged(sql)
-    }
-    const { count: remaining } = await sumDust(sql, belowWei)
-    return { dryRun, ...dismissed, remaining }
-  })
-}
+      if (lowestWei !== null && belowWei > lowestWei)
+        return refuseAct(
+          'invalid',
+          `belowWei may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
+        )
+      const found = await sumDust(sql, belowWei)
+      if (dryRun) return { dryRun, ...found, remaining: found.count }
+      const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
+      const dismissed = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
+      if (dismissed.count > 0) {
+        await recordAct(sql, actor, {
+          action: 'dustDismissed',
+          after: { belowWei: belowWei.toString(), count: dismissed.count, sumWei: dismissed.sumWei.toString() },
+          reason: note,
+        })
+        await notifyLedgerChanged(sql)
+      }
+      const { count: remaining } = await sumDust(sql, belowWei)
+      return { dryRun, ...dismissed, remaining }
+    }),
+})

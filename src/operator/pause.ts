@@ -4,8 +4,9 @@ import { clearHalt } from '../db/blocks/halts.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeState } from '../db/core/state.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { recordAct, refuseAct } from './act.ts'
+import { defineAct } from './define-act.ts'
+import { readReason } from './input.ts'
 
 /** `changed` is false where the switch stood there already. */
 export interface PauseState {
@@ -14,36 +15,32 @@ export interface PauseState {
 }
 
 /** POST pause `{reason?}`: stops crediting from the next pass on, until `resume`. A round that is sent already is settled. */
-export const pause = (deps: LedgerDb, actor: Actor, input: Fields) => setPaused(deps, actor, input, true)
+export const pause = setPaused(true)
 
 /** POST resume `{reason?}`: lets rounds be credited again. Turns that were missed are paid one after the other. */
-export const resume = (deps: LedgerDb, actor: Actor, input: Fields) => setPaused(deps, actor, input, false)
+export const resume = setPaused(false)
 
-async function setPaused(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-  paused: boolean,
-): Promise<PauseState | OperatorRefusal> {
-  const fields = readFields(input)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    const before = (await readState(sql, 'paused')) === true
-    if (before === paused || !(await writeState(sql, 'paused', paused, actor.name))) return { paused, changed: false }
-    await recordAct(sql, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
-    await notifyLedgerChanged(sql)
-    return { paused, changed: true }
+function setPaused(paused: boolean) {
+  return defineAct({
+    read: readReason,
+    run: ({ pool }: LedgerDb, actor, { reason }): Promise<PauseState> =>
+      inTransaction(pool, async (sql) => {
+        const before = (await readState(sql, 'paused')) === true
+        if (before === paused || !(await writeState(sql, 'paused', paused, actor.name)))
+          return { paused, changed: false }
+        await recordAct(sql, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
+        await notifyLedgerChanged(sql)
+        return { paused, changed: true }
+      }),
   })
 }
 
 /** POST halt/clear `{reason?}`: lets halted passes look at the chain again; they halt again where nothing has changed. */
-export async function clearHaltByHand(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
-  const fields = readFields(input)
-  const note = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
-    return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
-  })
-}
+export const clearHaltByHand = defineAct({
+  read: readReason,
+  run: ({ pool }: LedgerDb, actor, { reason: note }) =>
+    inTransaction(pool, async (sql) => {
+      const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
+      return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
+    }),
+})

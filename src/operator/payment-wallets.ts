@@ -29,14 +29,15 @@ import type { Address } from '../domain/units.ts'
 import type { FactoryRead, FollowRules, LedgerDb, RuledBy } from '../passes/context.ts'
 import {
   type Actor,
-  type Fields,
   isOperatorRefusal,
   type OperatorRefusal,
   recordAct,
   refuseAct,
   type SignerAddresses,
 } from './act.ts'
-import { readFields } from './input.ts'
+import { defineAct, defineGuardedAct } from './define-act.ts'
+import type { FieldReader } from './input.ts'
+import { ANY_SUM } from './second-person/guard.ts'
 
 type WalletContext = LedgerDb & FactoryRead & SignerAddresses & RuledBy<FollowRules & FirstSaleTerms>
 
@@ -76,29 +77,32 @@ export interface WalletProposal {
   stolen: boolean
 }
 
-/** POST payment-wallets/preview: what POST payment-wallets would do with the same fields. Changes nothing. */
-export async function previewWallet(
-  deps: WalletContext,
-  _actor: Actor,
-  input: Fields,
-): Promise<WalletProposal | OperatorRefusal> {
-  const asked = readAsked(input)
-  if (isOperatorRefusal(asked)) return asked
+async function preview(deps: WalletContext, _actor: Actor, asked: WalletChangeRequest) {
   const refusal = await refuseAddress(deps, asked.wallet)
   return refusal ?? propose(deps, deps.pool, await readCursor(deps.pool), asked)
 }
+
+/** POST payment-wallets/preview: what POST payment-wallets would do with the same fields. Changes nothing. */
+export const previewWallet = defineAct({ read: readAsked, run: preview })
 
 /**
  * POST payment-wallets `{address, stolen?, graceSec?, reason?}`: the wallet that buyers pay to from 64 blocks and five minutes ahead of the followed block
  * on. For `graceSec` more (as at the last change unless given) a payment to the one before is a sale. With `stolen` it holds from the next block on, and no later payment to the ones before is a sale.
  */
-export async function changeWallet(
+export const changeWallet = defineGuardedAct({
+  name: 'changeWallet',
+  scope: 'terms',
+  read: readAsked,
+  sum: () => ANY_SUM,
+  preview,
+  run: enterWallet,
+})
+
+async function enterWallet(
   deps: WalletContext,
   actor: Actor,
-  input: Fields,
+  asked: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
-  const asked = readAsked(input)
-  if (isOperatorRefusal(asked)) return asked
   const refusal = await refuseAddress(deps, asked.wallet)
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
@@ -124,36 +128,39 @@ export async function changeWallet(
   })
 }
 
+const readWallet = (fields: FieldReader) => ({
+  wallet: fields.address('address'),
+  reason: fields.textOrNull('reason'),
+})
+
 /**
  * POST payment-wallets/take-back `{address, reason?}`: takes back the latest change as long as it does not hold, so that no buyer has seen the
  * wallet, and nothing was paid to it.
  */
-export async function takeBackWallet(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<{ takenBack: Address; inForce: Address } | OperatorRefusal> {
-  const fields = readFields(input)
-  const wallet = fields.address('address')
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    await lockWallets(sql)
-    const at = (await readCursor(sql, { lock: true })) ?? { number: 0, time: 0 }
-    const wallets = await readPaymentWallets(sql)
-    const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
-    if (!wallets.some((row) => row.wallet === wallet)) return refuseNoWallet()
-    if (last?.wallet !== wallet)
-      return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
-    if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers are told it already: name another one.')
-    if (!(await deleteWallet(sql, last)))
-      return refuseAct('conflict', 'Something has come to it, which stays in the books: name another one.')
-    const after = { inForce: inForce.wallet }
-    await recordAct(sql, actor, { action: 'walletTakenBack', subject: wallet, before: last, after, reason })
-    await notifyLedgerChanged(sql)
-    return { takenBack: wallet, inForce: inForce.wallet }
-  })
-}
+export const takeBackWallet = defineGuardedAct({
+  name: 'takeBackWallet',
+  scope: 'terms',
+  read: readWallet,
+  sum: () => ANY_SUM,
+  run: ({ pool }: LedgerDb, actor, { wallet, reason }) =>
+    inTransaction(pool, async (sql) => {
+      await lockWallets(sql)
+      const at = (await readCursor(sql, { lock: true })) ?? { number: 0, time: 0 }
+      const wallets = await readPaymentWallets(sql)
+      const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
+      if (!wallets.some((row) => row.wallet === wallet)) return refuseNoWallet()
+      if (last?.wallet !== wallet)
+        return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
+      if (!inForce || walletAt([last], at))
+        return refuseAct('conflict', 'Buyers are told it already: name another one.')
+      if (!(await deleteWallet(sql, last)))
+        return refuseAct('conflict', 'Something has come to it, which stays in the books: name another one.')
+      const after = { inForce: inForce.wallet }
+      await recordAct(sql, actor, { action: 'walletTakenBack', subject: wallet, before: last, after, reason })
+      await notifyLedgerChanged(sql)
+      return { takenBack: wallet, inForce: inForce.wallet }
+    }),
+})
 
 const refuseNoWallet = () => refuseAct('notFound', 'That is no payments wallet of this ledger.')
 
@@ -161,41 +168,38 @@ const refuseNoWallet = () => refuseAct('notFound', 'That is no payments wallet o
  * POST payment-wallets/close `{address, reason?}`: closes the books of a wallet that was replaced. What comes to it from the next block on is
  * not seen any more.
  */
-export async function closeBooks(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<{ wallet: Address; closedBlock: number } | OperatorRefusal> {
-  const fields = readFields(input)
-  const wallet = fields.address('address')
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    await lockWallets(sql)
-    const cursor = await readCursor(sql, { lock: true })
-    const wallets = await readPaymentWallets(sql)
-    const known = wallets.find((row) => row.wallet === wallet)
-    if (!known) return refuseNoWallet()
-    if (known.closedBlock !== null)
-      return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
-    if (!cursor || !isOldWallet(wallets, wallet, cursor))
-      return refuseAct(
-        'conflict',
-        'A payment to it is a sale still: its books can be closed once another wallet holds and the grace is over.',
-      )
-    const books = await readWalletBalance(sql, wallet)
-    if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
-      return refuseAct(
-        'notYet',
-        `Its books are audited up to block ${books.auditedBlock}, and the ledger stands at ${cursor.number}: let the payments pass run, and ask again.`,
-      )
-    await closeWallet(sql, wallet, cursor.number, actor.name)
-    const after = { wallet, closedBlock: cursor.number }
-    await recordAct(sql, actor, { action: 'walletClosed', subject: wallet, after, reason })
-    await notifyLedgerChanged(sql)
-    return after
-  })
-}
+export const closeBooks = defineGuardedAct({
+  name: 'closeBooks',
+  scope: 'terms',
+  read: readWallet,
+  sum: () => ANY_SUM,
+  run: ({ pool }: LedgerDb, actor, { wallet, reason }) =>
+    inTransaction(pool, async (sql) => {
+      await lockWallets(sql)
+      const cursor = await readCursor(sql, { lock: true })
+      const wallets = await readPaymentWallets(sql)
+      const known = wallets.find((row) => row.wallet === wallet)
+      if (!known) return refuseNoWallet()
+      if (known.closedBlock !== null)
+        return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
+      if (!cursor || !isOldWallet(wallets, wallet, cursor))
+        return refuseAct(
+          'conflict',
+          'A payment to it is a sale still: its books can be closed once another wallet holds and the grace is over.',
+        )
+      const books = await readWalletBalance(sql, wallet)
+      if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
+        return refuseAct(
+          'notYet',
+          `Its books are audited up to block ${books.auditedBlock}, and the ledger stands at ${cursor.number}: let the payments pass run, and ask again.`,
+        )
+      await closeWallet(sql, wallet, cursor.number, actor.name)
+      const after = { wallet, closedBlock: cursor.number }
+      await recordAct(sql, actor, { action: 'walletClosed', subject: wallet, after, reason })
+      await notifyLedgerChanged(sql)
+      return after
+    }),
+})
 
 interface WalletChangeRequest {
   wallet: Address
@@ -204,15 +208,13 @@ interface WalletChangeRequest {
   reason: string | null
 }
 
-function readAsked(input: Fields): WalletChangeRequest | OperatorRefusal {
-  const fields = readFields(input)
-  const asked = {
+function readAsked(fields: FieldReader): WalletChangeRequest {
+  return {
     wallet: fields.address('address'),
     stolen: fields.flagOrNull('stolen') ?? false,
     graceSec: fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX),
     reason: fields.textOrNull('reason'),
   }
-  return fields.refusal ?? asked
 }
 
 /** Refuses an address that no buyer should pay to. */

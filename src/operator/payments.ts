@@ -64,8 +64,9 @@ export async function countPayments(deps: LedgerDb): Promise<{ open: WaitingPaym
 
 /** GET payments/:payment: every payment of a transaction, or the one of a row, with all that is known of it. */
 export async function showPayment(deps: LedgerDb, input: Fields): Promise<object | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  if (isOperatorRefusal(key)) return key
+  const fields = readFields(input)
+  const key = readPayment(fields)
+  if (fields.refusal) return fields.refusal
   const payments = await describePayments(deps.pool, key)
   if (payments.length > 0) return { payments }
   return 'txHash' in key && (await isDust(deps.pool, key.txHash)) ? onlyDust : unknownPayment
@@ -76,8 +77,9 @@ export async function showHistory(
   deps: LedgerDb,
   input: Fields,
 ): Promise<{ history: PaymentEvent[] } | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  if (isOperatorRefusal(key)) return key
+  const fields = readFields(input)
+  const key = readPayment(fields)
+  if (fields.refusal) return fields.refusal
   const history = await readPaymentHistory(deps.pool, key)
   return history.length > 0 ? { history } : unknownPayment
 }
@@ -89,37 +91,50 @@ const onlyDust = refuseAct(
 
 const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
 
+const PAYMENT_FORM = 'a transaction hash, 0x and 64 hex digits, or a row id'
+
 /** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
-export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusal {
-  const text = typeof payment === 'number' ? String(payment) : payment
-  if (typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text.toLowerCase() as Hash }
-  if (typeof text === 'string' && /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)))
-    return { id: Number(text) }
-  return refuseAct('invalid', 'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.')
+function parsePayment(value: unknown): PaymentKey | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text !== 'string') return undefined
+  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text.toLowerCase() as Hash }
+  return /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined
 }
+
+/** Reads the field `payment`. */
+const readPayment = (fields: FieldReader): PaymentKey => fields.value('payment', PAYMENT_FORM, { id: 0 }, parsePayment)
+
+/** Reads what nearly every act on one payment takes: the payment and the reason. */
+export const readPaymentAct = (fields: FieldReader) => ({
+  key: readPayment(fields),
+  reason: fields.textOrNull('reason'),
+})
 
 /** Payments decided by one request at most, so that it ends within its deadline. */
 export const MANY_MAX = 100
 
-/** Reads the list `payments` of an act on several: each as it was named, once. */
-export function readMany(fields: FieldReader, { payments }: Fields): string[] {
-  const named = Array.isArray(payments) ? [...new Set(payments.map(String))] : []
-  if (named.length === 0 || named.length > MANY_MAX)
-    fields.complain(`payments must be a list of 1 to ${MANY_MAX} payments`)
-  return named
+/** A payment of several, as it was named; `key` is null if that names none. */
+export interface NamedPayment {
+  readonly payment: string
+  readonly key: PaymentKey | null
 }
 
-/** Reads the fields of an act on a payment: the payment, the reason, and those that `readOther` reads. */
-export function readPaymentAct<Other extends object>(
-  input: Fields,
-  readOther: (fields: FieldReader) => Other,
-): ({ key: PaymentKey; reason: string | null } & Other) | OperatorRefusal {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const asked = { ...readOther(fields), reason: fields.textOrNull('reason') }
-  if (isOperatorRefusal(key)) return key
-  return fields.refusal ?? { key, ...asked }
-}
+/** Reads the list `payments` of an act on several, each once. */
+export const readMany = (fields: FieldReader): readonly NamedPayment[] =>
+  fields.value('payments', `a list of 1 to ${MANY_MAX} payments`, [], (value) => {
+    const named = Array.isArray(value) ? [...new Set(value.map(String))] : []
+    if (named.length === 0 || named.length > MANY_MAX) return undefined
+    return named.map((payment) => ({ payment, key: parsePayment(payment) ?? null }))
+  })
+
+/** Those of them that name one. */
+export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
+  named.flatMap(({ key }) => (key === null ? [] : [key]))
+
+export const namesNone = refuseAct(
+  'invalid',
+  'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
+)
 
 /** The one payment meant, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {

@@ -3,8 +3,10 @@ import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeState } from '../db/core/state.ts'
 import { readReconciliation } from '../db/reads/reconciliation.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
-import { type VerifyResult, verifyLedger } from './verify.ts'
+import { isOperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
+import { defineAct } from './define-act.ts'
+import { readReason } from './input.ts'
+import { verifyLedger } from './verify.ts'
 
 /** Drifts that are kept of a comparison; all are counted. */
 const KEPT_MAX = 100
@@ -13,25 +15,26 @@ const KEPT_MAX = 100
 export const showReconciliation = (deps: LedgerDb): Promise<object> => readReconciliation(deps.pool)
 
 /**
- * POST reconciliation/run: compares every node and cohort at one block, and puts what differs on record. It repairs nothing: a node
+ * POST reconciliation/run `{reason?}`: compares every node and cohort at one block, and puts what differs on record. It repairs nothing: a node
  * that the ledger lacks is inserted by the next payments pass, anything else is for the operator to judge.
  */
-export async function runReconciliation(
-  deps: LedgerDb & ReplicaDb & ChainRead & FactoryRead,
-  actor: Actor,
-): Promise<(VerifyResult & { equal: boolean; driftCount: number }) | OperatorRefusal> {
-  const result = await verifyLedger(deps)
-  if (isOperatorRefusal(result)) return result
-  const drifts = result.drifts.slice(0, KEPT_MAX)
-  const driftCount = result.drifts.length
-  const { blockNumber, blockHash, nodes, cohorts } = result
-  await inTransaction(deps.pool, async (sql) => {
-    await writeState(sql, 'drift', drifts, actor.name)
-    await recordAct(sql, actor, {
-      action: 'reconciled',
-      after: { blockNumber, blockHash, nodes, cohorts, driftCount, drifts: drifts.slice(0, 20) },
+export const runReconciliation = defineAct({
+  read: readReason,
+  run: async (deps: LedgerDb & ReplicaDb & ChainRead & FactoryRead, actor, { reason }) => {
+    const result = await verifyLedger(deps)
+    if (isOperatorRefusal(result)) return result
+    const drifts = result.drifts.slice(0, KEPT_MAX)
+    const driftCount = result.drifts.length
+    const { blockNumber, blockHash, nodes, cohorts } = result
+    await inTransaction(deps.pool, async (sql) => {
+      await writeState(sql, 'drift', drifts, actor.name)
+      await recordAct(sql, actor, {
+        action: 'reconciled',
+        after: { blockNumber, blockHash, nodes, cohorts, driftCount, drifts: drifts.slice(0, 20) },
+        reason,
+      })
+      await notifyLedgerChanged(sql)
     })
-    await notifyLedgerChanged(sql)
-  })
-  return { ...result, drifts, driftCount, equal: driftCount === 0 }
-}
+    return { ...result, drifts, driftCount, equal: driftCount === 0 }
+  },
+})

@@ -8,8 +8,8 @@ import { inTransaction } from '../db/core/sql.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { rewindTo } from '../follower/rewind.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct } from './define-act.ts'
 
 type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
@@ -37,16 +37,20 @@ export interface RescanResult {
 }
 
 /** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only reports differences. */
-export async function rescan(
+export const rescan = defineAct({
+  read: (fields) => ({
+    fromBlock: fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER),
+    dryRun: fields.flagOrNull('dryRun') ?? false,
+    reason: fields.textOrNull('reason'),
+  }),
+  run: rescanFrom,
+})
+
+async function rescanFrom(
   deps: RescanContext,
   actor: Actor,
-  input: Fields,
+  { fromBlock, dryRun, reason }: { fromBlock: number; dryRun: boolean; reason: string | null },
 ): Promise<RescanResult | OperatorRefusal> {
-  const fields = readFields(input)
-  const fromBlock = fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER)
-  const dryRun = fields.flagOrNull('dryRun') ?? false
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
   const cursor = await mayScan(deps, fromBlock)
   if (isOperatorRefusal(cursor)) return cursor
   const scanned = await scan(deps, fromBlock, cursor)

@@ -10,6 +10,7 @@ import * as ledger from '../db/reads/statement.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import type { WatchedWallet } from '../domain/payment-wallets.ts'
 import { type Address, address } from '../domain/units.ts'
+import { csvLine } from '../lib/csv.ts'
 import type { ChainRead, FactoryRead, FollowRules, RuledBy } from '../passes/context.ts'
 import { type Account, readAccount } from './account.ts'
 import {
@@ -20,7 +21,6 @@ import {
   refuseAct,
   type SignerAddresses,
 } from './act.ts'
-import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
 

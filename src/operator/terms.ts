@@ -22,8 +22,10 @@ import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
 import { type Wei, wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct, defineGuardedAct } from './define-act.ts'
+import type { FieldReader } from './input.ts'
+import { ANY_SUM } from './second-person/guard.ts'
 
 type TermsContext = LedgerDb & ChainRead & FactoryRead
 
@@ -71,16 +73,11 @@ export interface TermsProposal {
   ownersTransaction: OwnerTransaction | null
 }
 
+const preview = async (deps: TermsContext, _actor: Actor, asked: TermsRequest) =>
+  propose(deps, deps.pool, await readCursor(deps.pool), asked)
+
 /** POST terms/preview: what POST terms would do with the same fields. Changes nothing. */
-export async function previewTerms(
-  deps: TermsContext,
-  _actor: Actor,
-  input: Fields,
-): Promise<TermsProposal | OperatorRefusal> {
-  const asked = readAsked(input)
-  if (isOperatorRefusal(asked)) return asked
-  return propose(deps, deps.pool, await readCursor(deps.pool), asked)
-}
+export const previewTerms = defineAct({ read: readAsked, run: preview })
 
 /**
  * POST terms `{payouts?, minWei?, maxWei?, intervalSec?, slotSec?, fromTime?, zero?, before?, beforeMinWei?, beforeMaxWei?, reason?}`: the next
@@ -88,55 +85,55 @@ export async function previewTerms(
  * ledger without terms everything is given, and, where the factory has nodes, `before`: `same`, `notOwed` or `range` (with beforeMinWei and
  * beforeMaxWei) for the turns due before.
  */
-export async function enterTerms(
-  deps: TermsContext,
-  actor: Actor,
-  input: Fields,
-): Promise<TermsProposal | OperatorRefusal> {
-  const asked = readAsked(input)
-  if (isOperatorRefusal(asked)) return asked
-  return inTransaction(deps.pool, async (sql) => {
-    await lockTerms(sql)
-    // No instance follows beyond it before the entry stands.
-    const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
-    if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
-    for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
-    const { before, entries } = proposal
-    await recordAct(sql, actor, { action: 'termsEntered', before, after: entries, reason: asked.reason })
-    await notifyLedgerChanged(sql)
-    return proposal
-  })
-}
+export const enterTerms = defineGuardedAct({
+  name: 'enterTerms',
+  scope: 'terms',
+  read: readAsked,
+  sum: () => ANY_SUM,
+  preview,
+  run: (deps: TermsContext, actor, asked): Promise<TermsProposal | OperatorRefusal> =>
+    inTransaction(deps.pool, async (sql) => {
+      await lockTerms(sql)
+      // No instance follows beyond it before the entry stands.
+      const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
+      if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
+      for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
+      const { before, entries } = proposal
+      await recordAct(sql, actor, { action: 'termsEntered', before, after: entries, reason: asked.reason })
+      await notifyLedgerChanged(sql)
+      return proposal
+    }),
+})
 
 /**
  * POST terms/take-back `{fromTime, reason?}`: removes the latest entry where it does not hold yet. One that switches payouts off does not
  * hold before the contract's owner has set a window for it.
  */
-export async function takeBackTerms(
-  deps: TermsContext,
-  actor: Actor,
-  input: Fields,
-): Promise<{ takenBack: CreditTerms } | OperatorRefusal> {
-  const fields = readFields(input)
-  const fromTime = fields.whole('fromTime', 0, TIME_MAX)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    await lockTerms(sql)
-    const now = await latestBlockTime(deps.chain, await readCursor(sql, { lock: true }))
-    if (now === null) return unreachable()
-    const [former, last] = (await readCreditTerms(sql)).slice(-2)
-    if (!last || !former || last.fromTime !== fromTime)
-      return refuseAct('conflict', 'Only the latest entry can be taken back, and not the only one: enter other terms.')
-    const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
-    if (last.fromTime <= now && !isUnset)
-      return refuseAct('conflict', `It holds since block time ${last.fromTime}: enter other terms from a later time.`)
-    await deleteTerms(sql, last.fromTime)
-    await recordAct(sql, actor, { action: 'termsTakenBack', before: last, after: former, reason })
-    await notifyLedgerChanged(sql)
-    return { takenBack: last }
-  })
-}
+export const takeBackTerms = defineGuardedAct({
+  name: 'takeBackTerms',
+  scope: 'terms',
+  read: (fields) => ({ fromTime: fields.whole('fromTime', 0, TIME_MAX), reason: fields.textOrNull('reason') }),
+  sum: () => ANY_SUM,
+  run: (deps: TermsContext, actor, { fromTime, reason }) =>
+    inTransaction(deps.pool, async (sql) => {
+      await lockTerms(sql)
+      const now = await latestBlockTime(deps.chain, await readCursor(sql, { lock: true }))
+      if (now === null) return unreachable()
+      const [former, last] = (await readCreditTerms(sql)).slice(-2)
+      if (!last || !former || last.fromTime !== fromTime)
+        return refuseAct(
+          'conflict',
+          'Only the latest entry can be taken back, and not the only one: enter other terms.',
+        )
+      const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
+      if (last.fromTime <= now && !isUnset)
+        return refuseAct('conflict', `It holds since block time ${last.fromTime}: enter other terms from a later time.`)
+      await deleteTerms(sql, last.fromTime)
+      await recordAct(sql, actor, { action: 'termsTakenBack', before: last, after: former, reason })
+      await notifyLedgerChanged(sql)
+      return { takenBack: last }
+    }),
+})
 
 const reaches = (windows: readonly NotOwedWindow[], time: number) => windows.some(({ until }) => until > time)
 
@@ -150,10 +147,10 @@ interface TermsRequest {
   reason: string | null
 }
 
-function readAsked(input: Fields): TermsRequest | OperatorRefusal {
-  const fields = readFields(input)
+function readAsked(fields: FieldReader): TermsRequest {
   const before = fields.wordOrNull('before', ['same', 'notOwed', 'range'])
-  const asked: TermsRequest = {
+  const ofRange = (name: string) => (before === 'range' ? fields.wei(name) : (fields.weiOrNull(name) ?? wei(0n)))
+  return {
     given: {
       payouts: fields.flagOrNull('payouts'),
       minWei: fields.weiOrNull('minWei'),
@@ -164,13 +161,9 @@ function readAsked(input: Fields): TermsRequest | OperatorRefusal {
     fromTime: fields.wholeOrNull('fromTime', 0, TIME_MAX),
     zeroAllowed: fields.flagOrNull('zero') ?? false,
     before,
-    beforeRange:
-      before === 'range'
-        ? { minWei: fields.wei('beforeMinWei'), maxWei: fields.wei('beforeMaxWei') }
-        : { minWei: wei(0n), maxWei: wei(0n) },
+    beforeRange: { minWei: ofRange('beforeMinWei'), maxWei: ofRange('beforeMaxWei') },
     reason: fields.textOrNull('reason'),
   }
-  return fields.refusal ?? asked
 }
 
 /** Turns the request into entries, or refuses it. */

@@ -20,9 +20,12 @@ import {
 } from '../domain/tiers.ts'
 import { type Wei, wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { type FieldReader, readFields } from './input.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct } from './define-act.ts'
+import type { FieldReader } from './input.ts'
 import { refuseOutOfBounds } from './terms.ts'
+
+type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
 const PAYOUT_BPS_MAX = 1_000_000
 const PER_WALLET_MAX = 2 ** 31 - 1
@@ -75,8 +78,8 @@ interface Change {
   holdingRetrySec: number | null
 }
 
-function readChange(fields: FieldReader): Change {
-  return {
+function readChange(fields: FieldReader): { change: Change; reason: string | null } {
+  const change = {
     label: fields.textOrNull('label', { max: 64 }),
     priceWei: fields.weiOrNull('priceWei'),
     maxPerWallet: fields.wholeOrNull('maxPerWallet', 1, PER_WALLET_MAX),
@@ -86,9 +89,16 @@ function readChange(fields: FieldReader): Change {
     holdingSymbol: fields.textOrNull('holdingSymbol', { max: 32 }),
     holdingDecimals: fields.wholeOrNull('holdingDecimals', 0, 255),
     onSale: fields.flagOrNull('onSale'),
-    graceSec: fields.flagOrNull('atOnce') === true ? 0 : fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX),
+    graceSec: readGrace(fields),
     holdingRetrySec: fields.wholeOrNull('holdingRetrySec', 0, HOLDING_RETRY_SEC_MAX),
   }
+  return { change, reason: fields.textOrNull('reason') }
+}
+
+/** `atOnce` is no grace, whatever `graceSec` says. */
+function readGrace(fields: FieldReader): number | null {
+  const graceSec = fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX)
+  return fields.flagOrNull('atOnce') === true ? 0 : graceSec
 }
 
 /**
@@ -96,51 +106,55 @@ function readChange(fields: FieldReader): Change {
  * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the
  * contract, for good; by default the next free one.
  */
-export async function createTier(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
-  actor: Actor,
-  input: Fields,
-): Promise<EnteredTier | OperatorRefusal> {
-  const fields = readFields(input)
-  const tierId = fields.text('tierId', TIER_ID)
-  const tierNo = fields.wholeOrNull('tierNo', 1, TIER_NO_MAX)
-  const change = readChange(fields)
-  const reason = fields.textOrNull('reason')
-  for (const name of ['label', 'priceWei', 'maxPerWallet'] as const)
-    if (change[name] === null && (input[name] ?? '') === '') fields.complain(`${name} is required`)
-  if (fields.refusal) return fields.refusal
-  return enter(deps, actor, reason, (rows) => {
-    if (rows.some((row) => row.tierId === tierId))
-      return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
-    const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
-    const taken = rows.find((row) => row.tierNo === number)
-    if (taken) return refuseAct('conflict', `Number ${number} is that of tier ${taken.tierId} on the contract.`)
-    if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
-    const sale = {
-      graceSec: nextGraceSec(rows, deps.rules),
-      holdingRetrySec: rows.at(-1)?.holdingRetrySec ?? deps.rules.holdingRetrySec,
-    }
-    const fresh = { tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000, ...sale }
-    const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
-    return { before: null, ...merge({ ...fresh, ...open }, change) }
-  })
-}
+export const createTier = defineAct({
+  read: (fields) => {
+    const tierId = fields.text('tierId', TIER_ID)
+    const tierNo = fields.wholeOrNull('tierNo', 1, TIER_NO_MAX)
+    for (const name of ['label', 'priceWei', 'maxPerWallet'] as const)
+      if (!fields.isGiven(name)) fields.complain(`${name} is required`)
+    return { tierId, tierNo, ...readChange(fields) }
+  },
+  run: (deps: TierContext, actor, { tierId, tierNo, change, reason }) =>
+    enter(deps, actor, reason, (rows) => {
+      if (rows.some((row) => row.tierId === tierId))
+        return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
+      const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
+      const taken = rows.find((row) => row.tierNo === number)
+      if (taken) return refuseAct('conflict', `Number ${number} is that of tier ${taken.tierId} on the contract.`)
+      if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
+      const sale = {
+        graceSec: nextGraceSec(rows, deps.rules),
+        holdingRetrySec: rows.at(-1)?.holdingRetrySec ?? deps.rules.holdingRetrySec,
+      }
+      const fresh = {
+        tierId,
+        tierNo: number,
+        label: '',
+        priceWei: wei(0n),
+        maxPerWallet: 1,
+        payoutBps: 10_000,
+        ...sale,
+      }
+      const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
+      return { before: null, ...merge({ ...fresh, ...open }, change) }
+    }),
+})
 
 /**
  * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, graceSec?, atOnce?, reason?}`: the tier's next version;
  * what is left out stays. What was on sale before still buys the tier for `graceSec`, and its price is no other tier's until then; with `atOnce` it ends
  * with the block before, even if grace was left. `holdingWei: "0"` opens it to anyone.
  */
-export async function changeTier(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
+export const changeTier = defineAct({
+  read: (fields) => ({ tierId: fields.text('tierId', TIER_ID), ...readChange(fields) }),
+  run: enterVersion,
+})
+
+function enterVersion(
+  deps: TierContext,
   actor: Actor,
-  input: Fields,
+  { tierId, change, reason }: { tierId: string; change: Partial<Change>; reason: string | null },
 ): Promise<EnteredTier | OperatorRefusal> {
-  const fields = readFields(input)
-  const tierId = fields.text('tierId', TIER_ID)
-  const change = readChange(fields)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
   return enter(deps, actor, reason, (rows) => {
     const ofTier = rows.filter((row) => row.tierId === tierId)
     const before = ofTier.at(-1)
@@ -157,23 +171,20 @@ export const nextGraceSec = (
 ): number => versions.findLast(({ graceSec }) => graceSec > 0)?.graceSec ?? priceGraceSec
 
 /** POST tiers/:tierId/sale `{onSale, graceSec?, atOnce?, reason?}`: puts a tier on sale or takes it off, which ends after a grace. */
-export async function setOnSale(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
-  actor: Actor,
-  input: Fields,
-): Promise<EnteredTier | OperatorRefusal> {
-  const fields = readFields(input)
-  const onSale = fields.flag('onSale')
-  if (fields.refusal) return fields.refusal
-  const { tierId, graceSec, atOnce, reason } = input
-  return changeTier(deps, actor, { tierId, onSale, graceSec, atOnce, reason })
-}
+export const setOnSale = defineAct({
+  read: (fields) => {
+    const tierId = fields.text('tierId', TIER_ID)
+    const change = { onSale: fields.flag('onSale'), graceSec: readGrace(fields) }
+    return { tierId, change, reason: fields.textOrNull('reason') }
+  },
+  run: enterVersion,
+})
 
 type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
 
-function merge(before: Terms, change: Change): Terms {
+function merge(before: Terms, change: Partial<Change>): Terms {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
-  const isOtherToken = change.holdingToken !== null && change.holdingToken !== before.holdingToken
+  const isOtherToken = change.holdingToken != null && change.holdingToken !== before.holdingToken
   const {
     tierId,
     tierNo,
@@ -205,7 +216,7 @@ function merge(before: Terms, change: Change): Terms {
 
 /** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
 async function enter(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
+  deps: TierContext,
   actor: Actor,
   reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,

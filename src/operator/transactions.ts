@@ -4,7 +4,8 @@ import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/no
 import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/sends/transactions.ts'
 import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct } from './define-act.ts'
 import { readFields } from './input.ts'
 import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
 
@@ -46,21 +47,19 @@ export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; tr
  * POST transactions/free `{sender, reason?}`: trusts the providers about this signer account's nonce. The next run of the pass that holds the
  * key takes it over, if they still agree, and replaces transactions that can no longer be mined.
  */
-export async function takeOverNonce(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
-  const fields = readFields(input)
-  const sender = fields.address('sender')
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    const before = await readNonceAhead(sql, sender)
-    if (before === null)
-      return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not bear out.')
-    const after = { ...before, takeOver: true }
-    await writeNonceAhead(sql, sender, after, actor.name)
-    await recordAct(sql, actor, { action: 'senderFreed', subject: sender, before, after, reason })
-    return { sender, ...after }
-  })
-}
+export const takeOverNonce = defineAct({
+  read: (fields) => ({ sender: fields.address('sender'), reason: fields.textOrNull('reason') }),
+  run: ({ pool }: LedgerDb, actor, { sender, reason }) =>
+    inTransaction(pool, async (sql) => {
+      const before = await readNonceAhead(sql, sender)
+      if (before === null)
+        return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not bear out.')
+      const after = { ...before, takeOver: true }
+      await writeNonceAhead(sql, sender, after, actor.name)
+      await recordAct(sql, actor, { action: 'senderFreed', subject: sender, before, after, reason })
+      return { sender, ...after }
+    }),
+})
 
 /** GET rounds: newest first, each with its turns, gas and fee; `cursor`, `limit`. */
 export async function listRounds(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {

@@ -7,7 +7,8 @@ import { ALL, CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain
 import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
+import { type Reading, recordAct, refuseAct } from './act.ts'
+import { defineAct } from './define-act.ts'
 import { type FieldReader, readFields } from './input.ts'
 import { cachedResponseOf, readPageFields } from './page.ts'
 
@@ -40,76 +41,87 @@ export const listDeliveries: Reading<LedgerDb> = async ({ pool }, input) => {
 }
 
 /** Sends a delivery again: `id`. */
-export const redeliver: Act<LedgerDb> = async ({ pool }, actor, input) => {
-  const fields = readFields(input)
-  const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
-  if (fields.refusal) return fields.refusal
-  return await inTransaction(pool, async (sql) => {
-    const delivery = await webhooks.redeliver(sql, id)
-    if (!delivery) return refuseAct('notFound', `There is no delivery ${id}: they are kept for 30 days.`)
-    await recordAct(sql, actor, { action: 'webhookRedelivered', subject: delivery.eventId, after: { id, ...delivery } })
-    return { id, ...delivery, state: 'pending' }
-  })
-}
+export const redeliver = defineAct({
+  read: (fields) => ({ id: fields.whole('id', 1, Number.MAX_SAFE_INTEGER), reason: fields.textOrNull('reason') }),
+  run: ({ pool }: LedgerDb, actor, { id, reason }) =>
+    inTransaction(pool, async (sql) => {
+      const delivery = await webhooks.redeliver(sql, id)
+      if (!delivery) return refuseAct('notFound', `There is no delivery ${id}: they are kept for 30 days.`)
+      const after = { id, ...delivery }
+      await recordAct(sql, actor, { action: 'webhookRedelivered', subject: delivery.eventId, after, reason })
+      return { id, ...delivery, state: 'pending' }
+    }),
+})
+
+/** An endpoint as the list names it, and the reason. */
+const readEndpoint = (fields: FieldReader) => ({
+  endpoint: fields.text('endpoint', { max: 300 }),
+  reason: fields.textOrNull('reason'),
+})
+
+const noEndpoint = (endpoint: string) =>
+  refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
 
 /** Sends to an endpoint again that was given up on: `endpoint`, as the list names it. */
-export const enableWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
-  const fields = readFields(input)
-  const endpoint = fields.text('endpoint', { max: 300 })
-  if (fields.refusal) return fields.refusal
-  return await inTransaction(pool, async (sql) => {
-    if (!(await webhooks.enableEndpoint(sql, endpoint)))
-      return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
-    await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint })
-    return { endpoint, enabled: true }
-  })
-}
+export const enableWebhook = defineAct({
+  read: readEndpoint,
+  run: ({ pool }: LedgerDb, actor, { endpoint, reason }) =>
+    inTransaction(pool, async (sql) => {
+      if (!(await webhooks.enableEndpoint(sql, endpoint))) return noEndpoint(endpoint)
+      await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint, reason })
+      return { endpoint, enabled: true }
+    }),
+})
 
 /**
  * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks; smtps or smtp for mail),
  * `secret`, which a chat and a mail have none of, and `events`, the kinds that it is told: all where that is left out, by mail those that its URL
  * names. One that is there gets the secrets that are given, of a mail its URL's password: so they are rotated.
  */
-export const addWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
-  const fields = readFields(input)
-  const url = fields.text('url', { max: URL_MAX })
-  const secrets = (fields.textOrNull('secret', SECRET_FORM) ?? '').split(/[\s,]+/).filter((text) => text !== '')
-  const events = readEventsOrNull(fields)
-  if (readChoice(eventsInUrl(url) ?? ALL).unknown.length > 0)
-    fields.complain(`url must have, after events=, ${CHOICE_FORM}`)
-  else if (!isReceiver(url)) fields.complain(URL_FORM)
-  else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
-    fields.complain(`secret must be ${SECRET_FORM.form}`)
-  if (fields.refusal) return fields.refusal
-  const endpoint = webhooks.endpointName(url)
-  return await inTransaction(pool, async (sql) => {
-    const added = await webhooks.addEndpoint(sql, { url, secrets, ...(events && { events }) }, actor.name)
-    await recordAct(sql, actor, {
-      ...{ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint },
-      ...(events && { after: { events: choiceText(events) } }),
-    })
-    await notifyLedgerChanged(sql)
-    return { endpoint, added }
-  })
-}
+export const addWebhook = defineAct({
+  read: (fields) => {
+    const url = fields.text('url', { max: URL_MAX })
+    const secrets = (fields.textOrNull('secret', SECRET_FORM) ?? '').split(/[\s,]+/).filter((text) => text !== '')
+    const events = readEventsOrNull(fields)
+    const reason = fields.textOrNull('reason')
+    if (readChoice(eventsInUrl(url) ?? ALL).unknown.length > 0)
+      fields.complain(`url must have, after events=, ${CHOICE_FORM}`)
+    else if (!isReceiver(url)) fields.complain(URL_FORM)
+    else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
+      fields.complain(`secret must be ${SECRET_FORM.form}`)
+    return { url, secrets, events, reason }
+  },
+  run: ({ pool }: LedgerDb, actor, { url, secrets, events, reason }) =>
+    inTransaction(pool, async (sql) => {
+      const endpoint = webhooks.endpointName(url)
+      const added = await webhooks.addEndpoint(sql, { url, secrets, ...(events && { events }) }, actor.name)
+      await recordAct(sql, actor, {
+        ...{ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint, reason },
+        ...(events && { after: { events: choiceText(events) } }),
+      })
+      await notifyLedgerChanged(sql)
+      return { endpoint, added }
+    }),
+})
 
 /** Has an endpoint told these kinds of events alone: `endpoint`, as the list names it, and `events`. */
-export const chooseEvents: Act<LedgerDb> = async ({ pool }, actor, input) => {
-  const fields = readFields(input)
-  const endpoint = fields.text('endpoint', { max: 300 })
-  const events = readEventsOrNull(fields) ?? []
-  if (events.length === 0) fields.complain(`events is required: ${CHOICE_FORM}`)
-  if (fields.refusal) return fields.refusal
-  return await inTransaction(pool, async (sql) => {
-    const before = await webhooks.chooseEvents(sql, endpoint, events)
-    if (before === null)
-      return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
-    const after = choiceText(events)
-    await recordAct(sql, actor, { action: 'webhookEventsChosen', subject: endpoint, before, after })
-    await notifyLedgerChanged(sql)
-    return { endpoint, events: after }
-  })
-}
+export const chooseEvents = defineAct({
+  read: (fields) => {
+    const asked = readEndpoint(fields)
+    const events = readEventsOrNull(fields) ?? []
+    if (events.length === 0) fields.complain(`events is required: ${CHOICE_FORM}`)
+    return { ...asked, events }
+  },
+  run: ({ pool }: LedgerDb, actor, { endpoint, events, reason }) =>
+    inTransaction(pool, async (sql) => {
+      const before = await webhooks.chooseEvents(sql, endpoint, events)
+      if (before === null) return noEndpoint(endpoint)
+      const after = choiceText(events)
+      await recordAct(sql, actor, { action: 'webhookEventsChosen', subject: endpoint, before, after, reason })
+      await notifyLedgerChanged(sql)
+      return { endpoint, events: after }
+    }),
+})
 
 /** Reads which kinds of events an endpoint is told; null where that is not said, or is wrong. */
 function readEventsOrNull(fields: FieldReader): Choice | null {
@@ -129,15 +141,13 @@ function isReceiver(url: string): boolean {
 }
 
 /** Stops deliveries to an endpoint: `endpoint`, as the list names it. */
-export const removeWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
-  const fields = readFields(input)
-  const endpoint = fields.text('endpoint', { max: 300 })
-  if (fields.refusal) return fields.refusal
-  return await inTransaction(pool, async (sql) => {
-    if (!(await webhooks.removeEndpoint(sql, endpoint)))
-      return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
-    await recordAct(sql, actor, { action: 'webhookRemoved', subject: endpoint })
-    await notifyLedgerChanged(sql)
-    return { endpoint, removed: true }
-  })
-}
+export const removeWebhook = defineAct({
+  read: readEndpoint,
+  run: ({ pool }: LedgerDb, actor, { endpoint, reason }) =>
+    inTransaction(pool, async (sql) => {
+      if (!(await webhooks.removeEndpoint(sql, endpoint))) return noEndpoint(endpoint)
+      await recordAct(sql, actor, { action: 'webhookRemoved', subject: endpoint, reason })
+      await notifyLedgerChanged(sql)
+      return { endpoint, removed: true }
+    }),
+})

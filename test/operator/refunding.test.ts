@@ -283,7 +283,7 @@ describe('a refund that is prepared', () => {
     const asks = async (finality: number | 'guarded') => {
       const chain = { ...world.ctx.chain, finalized: async () => null, providers: [] }
       const deps = operatorDeps({ ...world.ctx, chain, rules: { ...world.ctx.rules, finality } }, world.pool)
-      const answer = await prepareRefund(deps, ACTOR, { payment: paid })
+      const answer = await prepareRefund.unguarded(deps, ACTOR, { payment: paid })
       return isOperatorRefusal(answer) ? answer.message : answer.sendNow
     }
     await world.chain.mine(63)

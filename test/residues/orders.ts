@@ -172,7 +172,7 @@ async function refund(play: Play): Promise<string> {
   if (payments.length === 0) return '(none)'
   const { id, from, valueWei } = pick(payments)
   // Ether sent without asking is recorded beside a node: that is an alarm, and not what these plays are about.
-  const prepared = await prepareRefund(world.ctx, ACTOR, { payment: String(id) })
+  const prepared = await prepareRefund.unguarded(world.ctx, ACTOR, { payment: String(id) })
   if (isOperatorRefusal(prepared) || prepared.mayStillMint) return say(prepared)
   const refundTxHash = await world.chain.send({
     from: world.at(4),

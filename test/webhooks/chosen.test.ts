@@ -123,7 +123,7 @@ test('a choice holds from the next event on; what waits of other kinds is not se
   const [row] = await pool`SELECT actor, subject, detail FROM audit WHERE action = 'webhookEventsChosen'`
   assert.deepEqual(
     { ...row },
-    { actor: 'ann', subject: endpoint, detail: { before: 'all', after: 'payment.held,funds.low' } },
+    { actor: 'ann', subject: endpoint, detail: { before: 'all', after: 'payment.held,funds.low', reason: null } },
   )
 })
 

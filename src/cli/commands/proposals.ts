@@ -15,7 +15,8 @@ export const PROPOSALS: readonly Command[] = [
   {
     name: 'second-person set',
     group: 'decide',
-    summary: 'have releases and refunds above an amount, all terms and the payments wallet need a second person',
+    summary:
+      'have releases and refunds above an amount, what lets held payments through, all terms and the payments wallet need a second person',
     details: `Such an act becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
 To raise the amount or to switch the rule off takes a second person itself.`,
     options: {

@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import type { OperatorDeps } from '../../operator/act.ts'
+import { decideMany } from '../../operator/decide.ts'
 import { LIMIT_MAX } from '../../operator/page.ts'
 import { MANY_MAX, readPayments } from '../../operator/payments.ts'
-import { guardedActs } from '../../operator/second-person/guarded.ts'
+import { prepareRefunds } from '../../operator/refunds/refund-many.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
@@ -31,6 +32,8 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
     throw new UsageError(
       '--dry-run: holding a payment for its refund is its own trial, and "payments refund-cancel" takes it back',
     )
+  if (args.decision !== 'release' && values['tier-id'] !== undefined)
+    throw new UsageError('--tier-id: only with release')
   return await withOperator(io, async (deps) => {
     const payments = values.file === undefined ? await chosen(call, deps) : readNames(values.file)
     const dryRun = flags.has('dry-run')
@@ -106,9 +109,8 @@ async function decide(call: Call, deps: OperatorDeps, payments: readonly string[
   const { args, values, flags } = call
   const reason = values.reason === undefined ? {} : { reason: values.reason }
   if (args.decision === 'refund-prepare')
-    return accepted(await guardedActs.prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call)
-      .results
+    return accepted(await prepareRefunds(deps, actorHere(), { ...reason, payments: [...payments] }), call).results
   const tier = values['tier-id'] === undefined ? {} : { tierId: values['tier-id'] }
   const asked = { ...reason, ...tier, decision: args.decision, payments: [...payments], dryRun: flags.has('dry-run') }
-  return accepted(await guardedActs.decideMany(deps, actorHere(), asked), call).results
+  return accepted(await decideMany(deps, actorHere(), asked), call).results
 }

@@ -7,12 +7,11 @@ import type { Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
 import { type AttributedPart, type Attribution, attributePayment } from '../../operator/attribute.ts'
-import { dismissAllDust, dismissPayment } from '../../operator/decide.ts'
+import { dismissAllDust, dismissPayment, releasePayment } from '../../operator/decide.ts'
 import { readPayments, showHistory, showPayment } from '../../operator/payments.ts'
 import { type RefundResult, refundPayment } from '../../operator/refunds/refund.ts'
-import type { OneOfMany } from '../../operator/refunds/refund-many.ts'
-import { cancelRefund, type PreparedRefund } from '../../operator/refunds/refunding.ts'
-import { guardedActs } from '../../operator/second-person/guarded.ts'
+import { type OneOfMany, prepareRefunds } from '../../operator/refunds/refund-many.ts'
+import { cancelRefund, type PreparedRefund, prepareRefund } from '../../operator/refunds/refunding.ts'
 import { paymentsPass } from '../../passes/payments.ts'
 import { claimer } from '../../requests/claim.ts'
 import { toFile } from '../books/export.ts'
@@ -116,8 +115,7 @@ function pairs(value: object): string {
 type Decision = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
 
 /** `payments release`. */
-export const release = (call: Call) =>
-  decide(call, guardedActs.release, 'Release it, so that the next pass mints its node?')
+export const release = (call: Call) => decide(call, releasePayment, 'Release it, so that the next pass mints its node?')
 /** `payments refund`. */
 export const refund = (call: Call) =>
   decide(call, refundPayment, 'Record that it was paid back, so that no node comes of it?', (done) => {
@@ -137,7 +135,7 @@ const CONTRADICTS: Record<NonNullable<RefundResult['alarm']>, string> = {
 export const refundPrepare = (call: Call) =>
   decide(
     call,
-    guardedActs.prepareRefund,
+    prepareRefund,
     'Hold it, so that no mint is signed for it any more?',
     (done) => (done as PreparedRefund).says,
   )
@@ -151,7 +149,7 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     await mustAgree(call, question)
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
     const asked = { ...fieldsOf({ ...call, values }), payments }
-    const done = accepted(await guardedActs.prepareRefunds(deps, actorHere(), asked), call)
+    const done = accepted(await prepareRefunds(deps, actorHere(), asked), call)
     await out.result(done, () => done.results.map(lineOf).join('\n'))
     if (done.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
     else if (path !== undefined) {

@@ -1,8 +1,7 @@
 // The commands `node-ledger second-person …` and `node-ledger proposals …`.
 import type { Act } from '../../operator/act.ts'
-import { guardedActs } from '../../operator/second-person/guarded.ts'
 import { confirmProposal, listProposals, refuseProposal } from '../../operator/second-person/proposals.ts'
-import { showSecondPerson } from '../../operator/second-person/rule.ts'
+import { setSecondPerson, showSecondPerson } from '../../operator/second-person/rule.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
@@ -30,7 +29,7 @@ const inWords = (aboveWei: bigint | null) =>
 export async function set(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async ({ pool }) => {
     await mustAgree(call, 'Change who has to agree?')
-    const done = accepted(await guardedActs.setSecondPerson({ pool }, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await setSecondPerson({ pool }, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, inWords((done as { aboveWei: bigint | null }).aboveWei))
     return EXIT.done
   })

@@ -1,8 +1,7 @@
 // The commands `node-ledger terms …`: what is paid for a turn, whether turns are owed, and the schedule that new nodes join. An entry is shown
 // as it would be made, with what the contract's owner has to do for it, before anybody is asked.
 import type { OwnerTransaction } from '../../chain/factory/owner-calls.ts'
-import { guardedActs } from '../../operator/second-person/guarded.ts'
-import { listTerms, previewTerms, type TermsProposal } from '../../operator/terms.ts'
+import { enterTerms, listTerms, previewTerms, type TermsProposal, takeBackTerms } from '../../operator/terms.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
@@ -38,7 +37,7 @@ export async function set(call: Call): Promise<ExitCode> {
     out.say(inWords(proposal))
     await mustAgree(call, 'Enter these terms?')
     // Blocks go on meanwhile, and with them the earliest time: the entry is printed once more.
-    const done = accepted(await guardedActs.enterTerms(deps, actor, input), call)
+    const done = accepted(await enterTerms(deps, actor, input), call)
     await out.result(
       done,
       () => `Entered.\n${table(HEADS, done.entries.map(cells))}${forTheOwner(done.ownersTransaction)}`,
@@ -56,7 +55,7 @@ export async function takeBack(call: Call): Promise<ExitCode> {
     if (last) out.say(table(HEADS, [cells(last)]))
     await mustAgree(call, 'Take this entry back?')
     const input = { ...fieldsOf(call), fromTime: last?.fromTime ?? 0 }
-    const done = accepted(await guardedActs.takeBackTerms(deps, actorHere(), input), call)
+    const done = accepted(await takeBackTerms(deps, actorHere(), input), call)
     await out.result(done, 'Taken back. What was in force before it goes on.')
     return EXIT.done
   })

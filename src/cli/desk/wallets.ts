@@ -1,6 +1,12 @@
 // The commands `node-ledger wallets …`: the wallets that buyers pay to. A change is shown as it would be made before anybody is asked.
-import { listWallets, previewWallet, type WalletProposal } from '../../operator/payment-wallets.ts'
-import { guardedActs } from '../../operator/second-person/guarded.ts'
+import {
+  changeWallet,
+  closeBooks,
+  listWallets,
+  previewWallet,
+  takeBackWallet,
+  type WalletProposal,
+} from '../../operator/payment-wallets.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
@@ -38,7 +44,7 @@ export async function set(call: Call): Promise<ExitCode> {
     out.say(inWords(accepted(await previewWallet(deps, actor, input), call)))
     await mustAgree(call, 'Have buyers pay there?')
     // Blocks go on meanwhile, and with them the time from which it holds: the entry is printed once more.
-    const done = accepted(await guardedActs.changeWallet(deps, actor, input), call)
+    const done = accepted(await changeWallet(deps, actor, input), call)
     await out.result(done, () => `Entered. ${inWords(done)}`)
     return EXIT.done
   })
@@ -49,7 +55,7 @@ export async function takeBack(call: Call): Promise<ExitCode> {
   const { io, out } = call
   return await withOperator(io, async (deps) => {
     await mustAgree(call, 'Take this change back?')
-    const done = accepted(await guardedActs.takeBackWallet(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await takeBackWallet(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, `Taken back. Buyers go on paying to ${done.inForce}.`)
     return EXIT.done
   })
@@ -60,7 +66,7 @@ export async function close(call: Call): Promise<ExitCode> {
   const { io, out } = call
   return await withOperator(io, async (deps) => {
     await mustAgree(call, 'Close its books? What comes there later is not seen.')
-    const done = accepted(await guardedActs.closeBooks(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await closeBooks(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, `Closed with block ${done.closedBlock}.`)
     return EXIT.done
   })

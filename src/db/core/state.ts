@@ -17,6 +17,11 @@ export async function writeState(sql: Sql, name: string, value: unknown, by: str
   return changed.count > 0
 }
 
+/** Keeps others from changing a setting until the transaction ends. One that was never set has no row to lock. */
+export async function lockState(sql: Sql, name: string): Promise<void> {
+  await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`
+}
+
 /** Removes a setting. */
 export async function clearState(sql: Sql, name: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${name}`

@@ -72,13 +72,3 @@ export async function mayBeSamePerson(sql: Sql, one: string, other: string): Pro
       SELECT FROM behind a JOIN behind b USING (label) WHERE a.person = ${one} AND b.person = ${other}) AS same`
   return row?.same ?? true
 }
-
-/** The sum of the payments with these hashes or ids, of each once; `unprepared`: without those whose refund is prepared. */
-export async function sumOfPayments(sql: Sql, named: readonly string[], { unprepared = false } = {}): Promise<bigint> {
-  const names = named.map((name) => name.toLowerCase())
-  const [row] = await sql<{ wei: bigint }[]>`
-    SELECT coalesce(sum(value_wei), 0) AS wei FROM payments
-    WHERE (tx_hash = ANY(${names}::text[]) OR id = ANY(${names.filter((name) => /^[1-9][0-9]{0,15}$/.test(name))}::text[]::bigint[]))
-      AND NOT (${unprepared} AND state = 'held' AND reason IS NOT DISTINCT FROM 'refunding')`
-  return row?.wei ?? 0n
-}

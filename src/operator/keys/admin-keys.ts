@@ -5,9 +5,10 @@ import * as keys from '../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../db/operator/invitations.ts'
 import { knowsPasskeys, readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
-import { readFields } from '../input.ts'
-import { readGift, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { recordAct, refuseAct } from '../act.ts'
+import { defineAct } from '../define-act.ts'
+import { readReason } from '../input.ts'
+import { readGift, readRevoked, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { newAdminKey } from './secret.ts'
 
 /** Far more than the people and machines of one operator; a longer list is a script gone wrong. */
@@ -42,64 +43,53 @@ const stateOf = ({ revokedAt, expiresAt }: { revokedAt: Date | null; expiresAt: 
   revokedAt !== null ? 'revoked' : expiresAt.getTime() <= now ? 'expired' : 'open'
 
 /** POST keys `{label, scopes, expires?, reason?}`: makes a key. Its text is in the answer, and nowhere else. */
-export async function createKey(
-  deps: LedgerDb & EnvironmentKeys,
-  actor: Actor,
-  input: Fields,
-): Promise<object | OperatorRefusal> {
-  const gift = readGift(input, EXPIRES_DEFAULT)
-  if (isOperatorRefusal(gift)) return gift
-  const { label, scopes, seconds, reason } = gift
-  const { key, digest } = newAdminKey()
-  return inTransaction(deps.pool, async (sql) => {
-    const refused =
-      (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentLabels))
-    if (refused) return refused
-    if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
-      return refuseAct('conflict', `The ledger has ${LIVE_MAX} keys that open: revoke those that are not used.`)
-    const { id, expiresAt } = await keys.insertAdminKey(sql, { label, digest, scopes, madeBy: actor.name, seconds })
-    await recordAct(sql, actor, {
-      action: 'keyMade',
-      subject: `key ${id}`,
-      after: { label, scopes, expiresAt },
-      reason,
+export const createKey = defineAct({
+  read: (fields) => readGift(fields, EXPIRES_DEFAULT),
+  run: ({ pool, environmentLabels }: LedgerDb & EnvironmentKeys, actor, gift) => {
+    const { label, scopes, seconds, reason } = gift
+    const { key, digest } = newAdminKey()
+    return inTransaction(pool, async (sql) => {
+      const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
+      if (refused) return refused
+      if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
+        return refuseAct('conflict', `The ledger has ${LIVE_MAX} keys that open: revoke those that are not used.`)
+      const { id, expiresAt } = await keys.insertAdminKey(sql, { label, digest, scopes, madeBy: actor.name, seconds })
+      const after = { label, scopes, expiresAt }
+      await recordAct(sql, actor, { action: 'keyMade', subject: `key ${id}`, after, reason })
+      return { id, label, scopes, expiresAt, key }
     })
-    return { id, label, scopes, expiresAt, key }
-  })
-}
+  },
+})
 
 /** POST keys/:id/revoke `{reason?}`: the key opens no more, within seconds, on every instance. Its invitations that wait go with it. */
-export async function revokeKey(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
-  const fields = readFields(input)
-  const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    const key = await keys.lockAdminKey(sql, id)
-    if (!key) return refuseAct('notFound', `There is no key ${id}: the list of keys has them.`)
-    const refused = refuseAbove(actor, actor.held?.keyId === id, key.scopes)
-    if (refused) return refused
-    if (key.revokedAt !== null) return refuseAct('conflict', `Key ${id} was revoked before, by ${key.revokedBy}.`)
-    await keys.revokeAdminKey(sql, id, actor.name)
-    await revokeInvitations(sql, { byKey: id }, actor.name)
-    const { label, scopes } = key
-    await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, before: { label, scopes }, reason })
-    return { id, label, revoked: true }
-  })
-}
+export const revokeKey = defineAct({
+  read: readRevoked,
+  run: ({ pool }: LedgerDb, actor, { id, reason }) =>
+    inTransaction(pool, async (sql) => {
+      const key = await keys.lockAdminKey(sql, id)
+      if (!key) return refuseAct('notFound', `There is no key ${id}: the list of keys has them.`)
+      const refused = refuseAbove(actor, actor.held?.keyId === id, key.scopes)
+      if (refused) return refused
+      if (key.revokedAt !== null) return refuseAct('conflict', `Key ${id} was revoked before, by ${key.revokedBy}.`)
+      await keys.revokeAdminKey(sql, id, actor.name)
+      await revokeInvitations(sql, { byKey: id }, actor.name)
+      const { label, scopes } = key
+      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, before: { label, scopes }, reason })
+      return { id, label, revoked: true }
+    }),
+})
 
 /** Revokes every key, passkey and invitation of the ledger, as after a theft or a restore. Keys of ADMIN_KEY stay. */
-export async function revokeAllKeys(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
-  const fields = readFields(input)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
-  return inTransaction(deps.pool, async (sql) => {
-    const revoked = await keys.revokeAllAdminKeys(sql, actor.name)
-    const knows = await knowsPasskeys(sql)
-    const passkeys = knows ? await revokeAllPasskeys(sql, actor.name) : 0
-    const invitations = knows ? await revokeInvitations(sql, 'all', actor.name) : 0
-    const after = { revoked, passkeys, invitations }
-    if (revoked + passkeys + invitations > 0) await recordAct(sql, actor, { action: 'keysRevoked', after, reason })
-    return after
-  })
-}
+export const revokeAllKeys = defineAct({
+  read: readReason,
+  run: ({ pool }: LedgerDb, actor, { reason }) =>
+    inTransaction(pool, async (sql) => {
+      const revoked = await keys.revokeAllAdminKeys(sql, actor.name)
+      const knows = await knowsPasskeys(sql)
+      const passkeys = knows ? await revokeAllPasskeys(sql, actor.name) : 0
+      const invitations = knows ? await revokeInvitations(sql, 'all', actor.name) : 0
+      const after = { revoked, passkeys, invitations }
+      if (revoked + passkeys + invitations > 0) await recordAct(sql, actor, { action: 'keysRevoked', after, reason })
+      return after
+    }),
+})

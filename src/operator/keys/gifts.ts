@@ -2,8 +2,8 @@
 import type { Sql } from '../../db/core/sql.ts'
 import { holdOpen, makersOfLabel } from '../../db/operator/admin-keys.ts'
 import { LABEL_FORM, missingScopes, OUR_NAMES, SCOPES, type Scope } from '../../domain/keys/admin-key.ts'
-import { type Actor, type Fields, type OperatorRefusal, refuseAct } from '../act.ts'
-import { type FieldReader, readFields } from '../input.ts'
+import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
+import type { FieldReader } from '../input.ts'
 
 const DAY_SEC = 86_400
 /** A key that is not renewed within a year is forgotten somewhere. */
@@ -21,28 +21,32 @@ export interface Gift {
   readonly reason: string | null
 }
 
-/** Reads it from an input; `otherwise` is the time where none is given. */
-export function readGift(input: Fields, otherwise: string): Gift | OperatorRefusal {
-  const fields = readFields(input)
+/** Reads it; `otherwise` is the time if none is given. */
+export function readGift(fields: FieldReader, otherwise: string): Gift {
   const label = fields.text('label', {
     pattern: LABEL_FORM,
     form: 'at most 32 letters, digits, dots, dashes or underscores',
   })
-  const scopes = readScopes(fields, input.scopes)
+  const scopes = readScopes(fields)
   const seconds = readExpiry(fields, otherwise)
-  const reason = fields.textOrNull('reason')
   if (OUR_NAMES.includes(label)) fields.complain('label must be another: the service calls itself so')
-  return fields.refusal ?? { label, scopes, seconds, reason }
+  return { label, scopes, seconds, reason: fields.textOrNull('reason') }
 }
 
 /** Scopes as a list, or with commas between as the command line has them. */
-function readScopes(fields: FieldReader, value: unknown): Scope[] {
-  const given = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
-  const scopes = SCOPES.filter((scope) => Array.isArray(given) && given.includes(scope))
-  if (!Array.isArray(given) || given.length === 0 || new Set(given).size !== scopes.length)
-    fields.complain(`scopes must be some of ${SCOPES.join(', ')}`)
-  return scopes
-}
+const readScopes = (fields: FieldReader): readonly Scope[] =>
+  fields.value('scopes', `some of ${SCOPES.join(', ')}`, [], (value) => {
+    const given = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
+    if (!Array.isArray(given) || given.length === 0) return undefined
+    const scopes = SCOPES.filter((scope) => given.includes(scope))
+    return new Set(given).size === scopes.length ? scopes : undefined
+  })
+
+/** Reads what is to be revoked, by its number. */
+export const readRevoked = (fields: FieldReader) => ({
+  id: fields.whole('id', 1, Number.MAX_SAFE_INTEGER),
+  reason: fields.textOrNull('reason'),
+})
 
 function readExpiry(fields: FieldReader, otherwise: string): number {
   const text = fields.textOrNull('expires', EXPIRES) ?? otherwise

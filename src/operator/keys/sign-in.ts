@@ -8,6 +8,7 @@ import { spendNonce } from '../../db/sends/nonces.ts'
 import type { RelyingParty } from '../../domain/keys/passkey.ts'
 import type { LedgerDb, Logging } from '../../passes/context.ts'
 import { type Actor, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
+import { defineAct } from '../define-act.ts'
 import { digestOfKey, isCodeForm, newAdminKey } from './secret.ts'
 import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
 
@@ -124,13 +125,16 @@ async function openSession(
 }
 
 /** POST keys/self/sign-out: ends the session that asks. */
-export async function signOut({ pool }: LedgerDb, actor: Actor): Promise<object | OperatorRefusal> {
-  const { passkey, keyId } = actor.held ?? {}
-  if (!passkey || !keyId)
-    return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
-  return inTransaction(pool, async (sql) => {
-    await revokeAdminKey(sql, keyId, actor.name)
-    await recordAct(sql, actor, { action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
-    return { signedOut: true }
-  })
-}
+export const signOut = defineAct({
+  read: () => ({}),
+  run: async ({ pool }: LedgerDb, actor) => {
+    const { passkey, keyId } = actor.held ?? {}
+    if (!passkey || !keyId)
+      return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
+    return inTransaction(pool, async (sql) => {
+      await revokeAdminKey(sql, keyId, actor.name)
+      await recordAct(sql, actor, { action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
+      return { signedOut: true }
+    })
+  },
+})

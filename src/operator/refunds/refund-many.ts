@@ -2,11 +2,12 @@
 // file for Safe's Transaction Builder. It sends nothing and never could.
 import { inTransaction } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
+import { sumToPrepare } from '../../db/operator/sums.ts'
 import type { Address, Wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal } from '../act.ts'
-import { readFields } from '../input.ts'
-import { readMany, readPaymentKey } from '../payments.ts'
+import { type Actor, isOperatorRefusal } from '../act.ts'
+import { defineGuardedAct } from '../define-act.ts'
+import { keysOf, type NamedPayment, namesNone, readMany } from '../payments.ts'
 import { type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
 import { type SafeBatch, safeBatch } from './safe-batch.ts'
 
@@ -31,18 +32,22 @@ export interface PreparedRefunds {
 }
 
 /** POST payments/refunds/prepare `{payments, reason?}`: as if each were prepared alone; one that is refused keeps no other from it. */
-export async function prepareRefunds(
+export const prepareRefunds = defineGuardedAct({
+  name: 'prepareRefunds',
+  scope: 'decide',
+  read: (fields) => ({ named: readMany(fields), note: fields.textOrNull('reason') }),
+  sum: (sql, { named }) => sumToPrepare(sql, keysOf(named)),
+  run: prepareEach,
+})
+
+async function prepareEach(
   deps: LedgerDb & ChainRead & RuledBy<FinalityRules>,
   actor: Actor,
-  input: Fields,
-): Promise<PreparedRefunds | OperatorRefusal> {
-  const fields = readFields(input)
-  const named = readMany(fields, input)
-  const note = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
+  { named, note }: { named: readonly NamedPayment[]; note: string | null },
+): Promise<PreparedRefunds> {
   const horizon = await readHorizon(deps)
   const results: OneOfMany[] = []
-  for (const payment of named) results.push(await prepareOne(deps, actor, { payment, note, horizon }))
+  for (const one of named) results.push(await prepareOne(deps, actor, one, { note, horizon }))
   const transfers = results.flatMap(({ from, valueWei, prepared }) =>
     prepared?.sendNow && from && valueWei ? [{ to: from, valueWei }] : [],
   )
@@ -56,12 +61,11 @@ export async function prepareRefunds(
 async function prepareOne(
   { pool }: LedgerDb,
   actor: Actor,
-  { payment, note, horizon }: { payment: string; note: string | null; horizon: RefundHorizon },
+  { payment, key }: NamedPayment,
+  { note, horizon }: { note: string | null; horizon: RefundHorizon },
 ): Promise<OneOfMany> {
-  const key = readPaymentKey({ payment })
-  const found = isOperatorRefusal(key)
-    ? key
-    : await inTransaction(pool, (sql) => prepareLocked(sql, { actor, key, note, horizon }))
+  const found =
+    key === null ? namesNone : await inTransaction(pool, (sql) => prepareLocked(sql, { actor, key, note, horizon }))
   if (isOperatorRefusal(found)) return { payment, from: null, valueWei: null, prepared: null, refusal: found.message }
   const { from, valueWei } = found.payment
   return { payment, from, valueWei, prepared: found.answer, refusal: null }

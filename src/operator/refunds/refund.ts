@@ -13,8 +13,9 @@ import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
+import { defineAct } from '../define-act.ts'
 import { type MinedTransaction, readMined } from '../mined.ts'
 import { lockPayment, readPaymentAct, refuseFailed } from '../payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
@@ -32,14 +33,16 @@ type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
  * POST payments/:payment/refund `{refundTxHash, reason?}`. A payment without sender can be paid back to whom the operator knows it came
  * from: then the recipient is not checked, and the record says so. One that was not held is no sale from now on, unless it has its node.
  */
-export async function refundPayment(
+export const refundPayment = defineAct({
+  read: (fields) => ({ ...readPaymentAct(fields), refundTxHash: fields.hash('refundTxHash') }),
+  run: recordRefund,
+})
+
+async function recordRefund(
   deps: LedgerDb & ChainRead & RuledBy<FinalityRules> & Logging,
   actor: Actor,
-  input: Fields,
+  { key, refundTxHash, reason: note }: { key: PaymentKey; refundTxHash: Hash; reason: string | null },
 ): Promise<RefundResult | OperatorRefusal> {
-  const asked = readPaymentAct(input, (fields) => ({ refundTxHash: fields.hash('refundTxHash') }))
-  if (isOperatorRefusal(asked)) return asked
-  const { key, refundTxHash, reason: note } = asked
   const tx = await readMined(deps, 'refund', refundTxHash)
   if (isOperatorRefusal(tx)) return tx
   const inner = await readInner(deps, key, tx)

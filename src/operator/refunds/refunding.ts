@@ -3,6 +3,7 @@
 import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
+import { sumOfPayments, sumToPrepare } from '../../db/operator/sums.ts'
 import type { DeskPayment, PaymentKey } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readRecheck, type Word } from '../../db/payments/recheck.ts'
@@ -16,7 +17,8 @@ import {
   VALID_FOR_SEC_MAX,
 } from '../../domain/refunds.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
+import { defineGuardedAct } from '../define-act.ts'
 import { lockPayment, readPaymentAct, refuseFailed, refuseSpent } from '../payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
@@ -47,20 +49,20 @@ export interface PreparedRefund {
  * POST payments/:payment/refund/prepare `{reason?}`: from now on no mint is signed for the payment. Asked again, it says again whether the
  * ether may be sent.
  */
-export async function prepareRefund(
-  deps: RefundDeps,
-  actor: Actor,
-  input: Fields,
-): Promise<PreparedRefund | OperatorRefusal> {
-  const asked = readPaymentAct(input, () => ({}))
-  if (isOperatorRefusal(asked)) return asked
-  const { key, reason: note } = asked
-  const horizon = await readHorizon(deps)
-  return inTransaction(deps.pool, async (sql) => {
-    const prepared = await prepareLocked(sql, { actor, key, note, horizon })
-    return isOperatorRefusal(prepared) ? prepared : prepared.answer
-  })
-}
+export const prepareRefund = defineGuardedAct({
+  name: 'prepareRefund',
+  scope: 'decide',
+  read: readPaymentAct,
+  // To ask again about a refund that was prepared before takes none.
+  sum: (sql, { key }) => sumToPrepare(sql, [key]),
+  run: async (deps: RefundDeps, actor, { key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
+    const horizon = await readHorizon(deps)
+    return inTransaction(deps.pool, async (sql) => {
+      const prepared = await prepareLocked(sql, { actor, key, note, horizon })
+      return isOperatorRefusal(prepared) ? prepared : prepared.answer
+    })
+  },
+})
 
 interface Preparing {
   actor: Actor
@@ -128,30 +130,39 @@ function tell(safety: RefundSafety) {
   return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), says }
 }
 
-/** POST payments/:payment/refund/cancel `{reason?}`: the payment stands as before, or is judged again by the next pass. */
-export async function cancelRefund(
-  deps: LedgerDb,
-  actor: Actor,
-  input: Fields,
-): Promise<{ id: number; txHash: string | null; status: string; reason: string | null } | OperatorRefusal> {
-  const asked = readPaymentAct(input, () => ({}))
-  if (isOperatorRefusal(asked)) return asked
-  const { key, reason: note } = asked
-  return inTransaction(deps.pool, async (sql) => {
-    const payment = await lockPayment(sql, key)
-    if (isOperatorRefusal(payment)) return payment
-    if (payment.state !== 'held' || payment.reason !== 'refunding')
-      return refuseAct('conflict', 'No refund of that payment is being prepared.')
-    const { before, word } = await withdrawRefunding(sql, payment.id, actor.name)
-    const stands = standsAs(payment, { before, word, isMinting: await isIntentPending(sql, payment.id) })
-    await moveFromRefunding(sql, payment.id, stands)
-    const after = { status: stands.verdict, reason: stands.reason }
-    const acted = { before: { status: 'held', reason: 'refunding' }, after, reason: note }
-    await recordAct(sql, actor, { action: 'refundCancelled', subject: subjectOf(payment), ...acted })
-    await notifyLedgerChanged(sql)
-    return { id: payment.id, txHash: payment.txHash, ...after }
-  })
+/** A payment whose refund was given up. */
+export interface CancelledRefund {
+  id: number
+  txHash: string | null
+  status: string
+  reason: string | null
 }
+
+/**
+ * POST payments/:payment/refund/cancel `{reason?}`: the payment stands as before, or is judged again by the next pass. Then it may become a
+ * node although its ether was sent back already.
+ */
+export const cancelRefund = defineGuardedAct({
+  name: 'cancelRefund',
+  scope: 'decide',
+  read: readPaymentAct,
+  sum: (sql, { key }) => sumOfPayments(sql, [key]),
+  run: ({ pool }: LedgerDb, actor, { key, reason: note }): Promise<CancelledRefund | OperatorRefusal> =>
+    inTransaction(pool, async (sql) => {
+      const payment = await lockPayment(sql, key)
+      if (isOperatorRefusal(payment)) return payment
+      if (payment.state !== 'held' || payment.reason !== 'refunding')
+        return refuseAct('conflict', 'No refund of that payment is being prepared.')
+      const { before, word } = await withdrawRefunding(sql, payment.id, actor.name)
+      const stands = standsAs(payment, { before, word, isMinting: await isIntentPending(sql, payment.id) })
+      await moveFromRefunding(sql, payment.id, stands)
+      const after = { status: stands.verdict, reason: stands.reason }
+      const acted = { before: { status: 'held', reason: 'refunding' }, after, reason: note }
+      await recordAct(sql, actor, { action: 'refundCancelled', subject: subjectOf(payment), ...acted })
+      await notifyLedgerChanged(sql)
+      return { id: payment.id, txHash: payment.txHash, ...after }
+    }),
+})
 
 /**
  * The state of a payment without its refund. A payment that a pass had accepted is judged again: its wallet may be full by now. So is one

@@ -4,7 +4,6 @@ import * as proposals from '../../db/operator/proposals.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import {
   type Actor,
-  type Fields,
   isOperatorRefusal,
   type OperatorDeps,
   type OperatorRefusal,
@@ -12,7 +11,8 @@ import {
   refuseAct,
   refuseByScope,
 } from '../act.ts'
-import { readFields } from '../input.ts'
+import { defineAct } from '../define-act.ts'
+import type { FieldReader } from '../input.ts'
 import { actOf } from './guarded.ts'
 
 const LISTED_MAX = 200
@@ -34,40 +34,50 @@ export async function listProposals({ pool }: LedgerDb): Promise<object> {
   }
 }
 
-/** POST proposals/:id/confirm: the act is done now, by the function that it was asked of; its row in the audit log has both names. */
-export async function confirmProposal(
-  deps: OperatorDeps,
-  actor: Actor,
-  input: Fields,
-): Promise<object | OperatorRefusal> {
-  return answer(deps, actor, input, async (sql, proposal) => {
-    const { id, proposedBy } = proposal
-    const known = actOf(proposal.act)
-    if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
-    if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
-      return refuseAct('forbidden', sameWords(proposedBy, actor.name))
-    const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
-    // One transaction: an act that is done is a proposal that is confirmed, whenever this process ends.
-    const done = await known.act({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
-    if (!isOperatorRefusal(done)) {
-      await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
-      return { id, state: 'confirmed', done }
-    }
-    // What may be asked again shortly stays a proposal.
-    if (done.because === 'notYet' || done.because === 'unavailable') return done
-    await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
-    return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
-  })
-}
+/** POST proposals/:id/confirm `{reason?}`: the act is done now, by its own function; its row in the audit log has both names. */
+export const confirmProposal = defineAct({
+  read: readAnswer,
+  run: (deps: OperatorDeps, actor, asked) =>
+    answer(deps, actor, asked, async (sql, proposal) => {
+      const { id, proposedBy } = proposal
+      const known = actOf(proposal.act)
+      if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
+      if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
+        return refuseAct('forbidden', sameWords(proposedBy, actor.name))
+      const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
+      // One transaction: an act that is done is a proposal that is confirmed, whenever this process ends.
+      const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
+      if (!isOperatorRefusal(done)) {
+        await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
+        return { id, state: 'confirmed', done }
+      }
+      // What may be asked again shortly stays a proposal.
+      if (done.because === 'notYet' || done.because === 'unavailable') return done
+      await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
+      return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
+    }),
+})
 
 /** POST proposals/:id/refuse `{reason?}`: it is not done. Who proposed it may take it back so. */
-export async function refuseProposal(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
-  return answer(deps, actor, input, async (sql, { id, act, proposedBy }, reason) => {
-    await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
-    const before = { act, proposedBy }
-    await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
-    return { id, state: 'refused' }
-  })
+export const refuseProposal = defineAct({
+  read: readAnswer,
+  run: (deps: LedgerDb, actor, asked) =>
+    answer(deps, actor, asked, async (sql, { id, act, proposedBy }) => {
+      await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
+      const [before, { reason }] = [{ act, proposedBy }, asked]
+      await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
+      return { id, state: 'refused' }
+    }),
+})
+
+/** Which proposal is answered. */
+interface Answered {
+  readonly id: number
+  readonly reason: string | null
+}
+
+function readAnswer(fields: FieldReader): Answered {
+  return { id: fields.whole('id', 1, Number.MAX_SAFE_INTEGER), reason: fields.textOrNull('reason') }
 }
 
 const sameWords = (one: string, other: string) =>
@@ -75,17 +85,13 @@ const sameWords = (one: string, other: string) =>
     ? 'It takes a second person: you proposed it yourself.'
     : 'It takes a second person: the same person has made a key of yours and one of theirs, or one of you made a key of the other.'
 
-/** Reads which proposal is answered, and locks it until the transaction in which `body` answers it ends. */
+/** Locks the proposal until the transaction ends in which `body` answers it. */
 async function answer(
   { pool }: LedgerDb,
   { held }: Actor,
-  input: Fields,
-  body: (sql: Sql, proposal: proposals.ProposalRow, reason: string | null) => Promise<object | OperatorRefusal>,
+  { id }: Answered,
+  body: (sql: Sql, proposal: proposals.ProposalRow) => Promise<object | OperatorRefusal>,
 ): Promise<object | OperatorRefusal> {
-  const fields = readFields(input)
-  const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
-  const reason = fields.textOrNull('reason')
-  if (fields.refusal) return fields.refusal
   return inTransactionAgain(pool, async (sql) => {
     const proposal = await proposals.lockProposal(sql, id)
     if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)
@@ -94,7 +100,7 @@ async function answer(
     if (state !== 'open') return refuseAct('conflict', `Proposal ${id} was ${state} before, by ${proposal.settledBy}.`)
     const scope = actOf(proposal.act)?.scope
     if (held && scope && !held.scopes.includes(scope)) return refuseByScope(scope)
-    return body(sql, proposal, reason)
+    return body(sql, proposal)
   })
 }
 

@@ -1,46 +1,40 @@
-// The rule of the second person: from which amount on a release or a refund needs one. While it is on, credit terms and the payments wallet
-// always do. It is the ledger's, for all instances; off until it is set.
-import { inTransaction, type Sql } from '../../db/core/sql.ts'
-import { readState, writeState } from '../../db/core/state.ts'
-import { type Wei, wei } from '../../domain/units.ts'
+// The rule of the second person: the amount above which releases, refunds and what lets held payments through need one. While it is set,
+// credit terms and the payments wallet always do. It is the ledger's, for all instances; off until it is set.
+import { inTransaction } from '../../db/core/sql.ts'
+import { lockState, writeState } from '../../db/core/state.ts'
+import type { Wei } from '../../domain/units.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { type Actor, type Fields, type OperatorRefusal, recordAct } from '../act.ts'
-import { readFields } from '../input.ts'
-
-const STATE = 'secondPerson'
-
-/** The bound, above which a second person is needed; null while the rule is off. */
-export async function readBound(sql: Sql): Promise<Wei | null> {
-  const stored = (await readState(sql, STATE)) as { aboveWei: string | null } | null
-  return stored?.aboveWei == null ? null : wei(BigInt(stored.aboveWei))
-}
+import { recordAct, refuseAct } from '../act.ts'
+import { defineGuardedAct } from '../define-act.ts'
+import { ANY_SUM, RULE, readBound } from './guard.ts'
 
 /** GET second-person. */
 export async function showSecondPerson({ pool }: LedgerDb): Promise<{ aboveWei: Wei | null }> {
   return { aboveWei: await readBound(pool) }
 }
 
-/** The bound that is asked for; null for off. */
-export function readRule(input: Fields) {
-  const fields = readFields(input)
-  const off = fields.flagOrNull('off') ?? false
-  const aboveWei = fields.weiOrNull('aboveWei')
-  const reason = fields.textOrNull('reason')
-  if (off === (aboveWei !== null)) fields.complain('aboveWei or off must be given, and not both')
-  return fields.refusal ?? { aboveWei, reason }
-}
-
-/** POST second-person `{aboveWei or off, reason?}`: sets the bound, or switches the rule off. */
-export async function setSecondPerson(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
-  const asked = readRule(input)
-  if (!('aboveWei' in asked)) return asked
-  const { aboveWei, reason } = asked
-  return inTransaction(deps.pool, async (sql) => {
-    const before = await readBound(sql)
-    if (before === aboveWei) return { aboveWei, changed: false }
-    await writeState(sql, STATE, { aboveWei: aboveWei?.toString() ?? null }, actor.name)
-    const texts = { before: before?.toString() ?? null, after: aboveWei?.toString() ?? null }
-    await recordAct(sql, actor, { action: 'secondPersonSet', ...texts, reason })
-    return { aboveWei, changed: true }
-  })
-}
+/** POST second-person `{aboveWei or off, reason?}`: sets the amount, or switches the rule off. */
+export const setSecondPerson = defineGuardedAct({
+  name: 'setSecondPerson',
+  scope: 'operate',
+  read: (fields) => {
+    const off = fields.flagOrNull('off') ?? false
+    const aboveWei = fields.weiOrNull('aboveWei')
+    if (off === (aboveWei !== null)) fields.complain('aboveWei or off must be given, and not both')
+    return { aboveWei, reason: fields.textOrNull('reason') }
+  },
+  // A lower amount needs none: it takes nothing from anybody's say.
+  sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
+  run: ({ pool }: LedgerDb, actor, { aboveWei, reason }) =>
+    inTransaction(pool, async (sql) => {
+      await lockState(sql, RULE)
+      const before = await readBound(sql)
+      if (before === aboveWei) return { aboveWei, changed: false }
+      if (before !== null && (aboveWei ?? ANY_SUM) > before && !actor.confirmed)
+        return refuseAct('notYet', 'Somebody else lowered the amount meanwhile: ask again.')
+      await writeState(sql, RULE, { aboveWei: aboveWei?.toString() ?? null }, actor.name)
+      const texts = { before: before?.toString() ?? null, after: aboveWei?.toString() ?? null }
+      await recordAct(sql, actor, { action: 'secondPersonSet', ...texts, reason })
+      return { aboveWei, changed: true }
+    }),
+})

@@ -114,7 +114,7 @@ export const PAYERS_ACTS: Record<string, PayersAct> = {
   async mode(play, dice) {
     const mode = dice.pick('mode', CONTRACT_WALLET_MODES)
     const { pool, world } = play.stage
-    const set = await setContractWallets({ pool, chain: world.ctx.chain }, OPERATOR, { mode })
+    const set = await setContractWallets.unguarded({ pool, chain: world.ctx.chain }, OPERATOR, { mode })
     if (isOperatorRefusal(set)) return null
     count(play.tally, `mode ${mode}`)
     return `contract wallets: ${mode} from block ${set.fromBlock}`

@@ -7,19 +7,25 @@ import {
   listContractWallets,
   setContractWallets,
 } from '../../../operator/contract-wallets.ts'
-import { dismissAllDust, dismissPayment } from '../../../operator/decide.ts'
+import { decideMany, dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
 import { addToDenyList, listDenyList, removeFromDenyList } from '../../../operator/deny-list.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
 import { clearHaltByHand, pause, resume } from '../../../operator/pause.ts'
-import { listWallets, previewWallet } from '../../../operator/payment-wallets.ts'
+import {
+  changeWallet,
+  closeBooks,
+  listWallets,
+  previewWallet,
+  takeBackWallet,
+} from '../../../operator/payment-wallets.ts'
 import { countPayments, readPayments, showHistory, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refunds/refund.ts'
-import { cancelRefund } from '../../../operator/refunds/refunding.ts'
+import { prepareRefunds } from '../../../operator/refunds/refund-many.ts'
+import { cancelRefund, prepareRefund } from '../../../operator/refunds/refunding.ts'
 import { rescan } from '../../../operator/rescan.ts'
-import { guardedActs } from '../../../operator/second-person/guarded.ts'
 import { confirmProposal, listProposals, refuseProposal } from '../../../operator/second-person/proposals.ts'
-import { showSecondPerson } from '../../../operator/second-person/rule.ts'
-import { listTerms, previewTerms } from '../../../operator/terms.ts'
+import { setSecondPerson, showSecondPerson } from '../../../operator/second-person/rule.ts'
+import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../operator/terms.ts'
 import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/tiers.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -36,24 +42,24 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('payments/:payment', showPayment),
   readingRoute('payments/:payment/history', showHistory),
   actRoute('payments/dismiss', 'decide', dismissAllDust),
-  actRoute('payments/decide', 'decide', guardedActs.decideMany),
-  actRoute('payments/refunds/prepare', 'decide', guardedActs.prepareRefunds),
+  actRoute('payments/decide', 'decide', decideMany),
+  actRoute('payments/refunds/prepare', 'decide', prepareRefunds),
   actRoute('payments/:payment/attribute', 'decide', attributePayment),
-  actRoute('payments/:payment/release', 'decide', guardedActs.release),
+  actRoute('payments/:payment/release', 'decide', releasePayment),
   actRoute('payments/:payment/dismiss', 'decide', dismissPayment),
   actRoute('payments/:payment/refund', 'decide', refundPayment),
-  actRoute('payments/:payment/refund/prepare', 'decide', guardedActs.prepareRefund),
+  actRoute('payments/:payment/refund/prepare', 'decide', prepareRefund),
   actRoute('payments/:payment/refund/cancel', 'decide', cancelRefund),
   bothRoute('tiers', listTiers, 'prices', createTier),
   actRoute('tiers/:tierId', 'prices', changeTier),
   actRoute('tiers/:tierId/sale', 'prices', setOnSale),
-  bothRoute('terms', listTerms, 'terms', guardedActs.enterTerms),
+  bothRoute('terms', listTerms, 'terms', enterTerms),
   actRoute('terms/preview', 'terms', previewTerms),
-  actRoute('terms/take-back', 'terms', guardedActs.takeBackTerms),
-  bothRoute('payment-wallets', listWallets, 'terms', guardedActs.changeWallet),
+  actRoute('terms/take-back', 'terms', takeBackTerms),
+  bothRoute('payment-wallets', listWallets, 'terms', changeWallet),
   actRoute('payment-wallets/preview', 'terms', previewWallet),
-  actRoute('payment-wallets/take-back', 'terms', guardedActs.takeBackWallet),
-  actRoute('payment-wallets/close', 'terms', guardedActs.closeBooks),
+  actRoute('payment-wallets/take-back', 'terms', takeBackWallet),
+  actRoute('payment-wallets/close', 'terms', closeBooks),
   bothRoute('contract-wallets', listContractWallets, 'terms', setContractWallets),
   actRoute('contract-wallets/allow', 'decide', allowContractWallet),
   actRoute('contract-wallets/:address/disallow', 'decide', disallowContractWallet),
@@ -61,7 +67,7 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   // Any key may ask: the scope is that of the act which was proposed.
   actRoute('proposals/:id/confirm', null, confirmProposal),
   actRoute('proposals/:id/refuse', null, refuseProposal),
-  bothRoute('second-person', showSecondPerson, 'operate', guardedActs.setSecondPerson),
+  bothRoute('second-person', showSecondPerson, 'operate', setSecondPerson),
   actRoute('pause', 'operate', pause),
   actRoute('resume', 'operate', resume),
   actRoute('halt/clear', 'operate', clearHaltByHand),

@@ -11,6 +11,7 @@ import {
   isOperatorRefusal,
   type OperatorDeps,
   type OperatorRefusal,
+  refuseAct,
 } from '../../../operator/act.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
@@ -40,7 +41,10 @@ export const readingRoute =
     },
   })
 
-/** POST of an act. Fields are the path's parameters and those of the JSON body, which may be left out where none is needed. */
+/**
+ * POST of an act. Fields are the path's parameters and those of the JSON body, which may be left out where none is needed. The act refuses
+ * fields that it does not take.
+ */
 export const actRoute =
   (path: string, scope: Scope | null, act: Act, { kept }: ActOptions = {}) =>
   (tools: Tools): Route => ({
@@ -87,8 +91,10 @@ async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: objec
   const { holder } = call
   if (operator === null) return refuse('noChain')
   if (holder === null) return refuse('wrongKey')
+  const input = inputOf(call)
+  if (isOperatorRefusal(input)) return refuseAs(input)
   const name = holder.label
-  const run = () => act(operator, actorOf(call, holder), { ...(call.body as Fields), ...(call.params as Fields) })
+  const run = () => act(operator, actorOf(call, holder), input)
   const given = call.raw.headersDistinct['idempotency-key']
   if (given === undefined) return outcomeOf(await run())
   const [key = ''] = given
@@ -104,6 +110,16 @@ async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: objec
     case 'ours':
       return keep({ pool: operator.pool, name, key }, run, kept)
   }
+}
+
+/** The fields of an act. None is taken from a query, nor twice: what the path names, the body must not. */
+function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
+  const [inQuery] = Object.keys(query)
+  if (inQuery !== undefined)
+    return refuseAct('invalid', 'An act takes its fields in the body, as JSON, and none in the query.')
+  const twice = Object.keys(params).find((name) => Object.hasOwn(body, name))
+  if (twice !== undefined) return refuseAct('invalid', `${twice} is in the path: leave it out of the body.`)
+  return { ...(body as Fields), ...(params as Fields) }
 }
 
 /** Keeps the answer of an act that was done. A refused or failed one may be sent again under the same key, and runs again. */
