@@ -849,7 +849,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sales, held payments, gas, cover and providers over time */
+        /** Sales, held payments and gas over time */
         get: operations["showTrends"];
         put?: never;
         post?: never;
@@ -2169,7 +2169,7 @@ export interface components {
              * @description Its first moment. The last bin is not over yet.
              */
             startAt: string;
-            /** @description What followed blocks brought, by block time; null where the ledger has not followed to its beginning. */
+            /** @description What followed blocks brought, by block time; null if the ledger has not followed to its beginning. */
             ledger: {
                 /** @description Payments of that time that are nodes now. */
                 sold: components["schemas"]["TrendAmount"];
@@ -2190,20 +2190,6 @@ export interface components {
                 /** @description Those of other accounts, as of keys that were replaced, of which the kind is not known. */
                 otherGas: components["schemas"]["TrendGas"];
             } | null;
-            /** @description The lowest cover that the service saw; null where it saw none. */
-            cover: {
-                /** @description The contract's balance less its debt; negative where it did not suffice. */
-                surplusWei: components["schemas"]["SignedWei"];
-                /** @description The block that it was read at. */
-                blockNumber: number;
-            } | null;
-            /** @description What the instances of the service counted, by the provider's host; null where nothing was counted. */
-            providers: {
-                host: string;
-                requests: number;
-                /** @description Requests without an answer of use. A JSON-RPC error is an answer. */
-                faults: number;
-            }[] | null;
         };
         TrendAmount: {
             count: number;

@@ -917,22 +917,6 @@ CREATE TRIGGER figures_prices_updated AFTER UPDATE ON price_history
 CREATE TRIGGER figures_prices_deleted AFTER DELETE ON price_history
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
 
--- The contract's cover and the providers hour by hour, as the service saw them: no chain can tell them again.
-CREATE TABLE cover_hours (
-  hour timestamptz PRIMARY KEY CHECK (hour = date_trunc('hour', hour, 'UTC')),
-  -- Balance less debt, the lowest of the hour; negative if the balance did not suffice.
-  surplus_wei numeric(78, 0) NOT NULL,
-  block_number bigint NOT NULL
-);
-
-CREATE TABLE provider_hours (
-  hour timestamptz NOT NULL CHECK (hour = date_trunc('hour', hour, 'UTC')),
-  host text NOT NULL,
-  requests bigint NOT NULL CHECK (requests > 0),
-  faults bigint NOT NULL CHECK (faults BETWEEN 0 AND requests),
-  PRIMARY KEY (hour, host)
-);
-
 -------------------------------------------------------------------------------------------- the operator, acts and keys
 
 -- Facts about this ledger (which chain, which factory), the operator's switches, and what the passes found.

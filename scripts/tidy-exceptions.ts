@@ -32,7 +32,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/support/http-campaign.ts: generators': [148, ROWS],
     'src/chain/read/contract.ts: createContractReader': [120, METHODS],
     'src/chain/read/reader.ts: readerThrough': [72, METHODS],
-    'src/boot/app.ts: build': [105, WIRING],
+    'src/boot/app.ts: build': [104, WIRING],
     'src/chain/rpc/rpc.ts: createRpc': [110, METHODS],
     'src/metrics/meters.ts: createMeters': [96, ROWS],
     'src/chain/read/events.ts: wordsOf': [89, ROWS],

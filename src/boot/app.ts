@@ -15,7 +15,6 @@ import { createServer } from '../http/server.ts'
 import { within } from '../lib/deadline.ts'
 import { kindOf, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { createProviderTally, startHealthHistory } from '../metrics/health-history.ts'
 import { metered } from '../metrics/meters.ts'
 import type { MetricsDeps } from '../metrics/readings.ts'
 import { createMetrics, type Metrics } from '../metrics/start.ts'
@@ -108,9 +107,8 @@ async function build(
   const { config, log, onProgress, stack, live } = start
   const metrics = createMetrics(log)
   const { meters } = metrics
-  const tally = createProviderTally()
   const openRpc = (): Rpc => {
-    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: [meters.rpc, tally.count] })
+    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: meters.rpc })
     stack.defer(() => rpc.close())
     live.clients.push(rpc)
     return rpc
@@ -194,7 +192,7 @@ async function build(
     draining = true
     await sleep(config.production ? DRAIN_MS.production : DRAIN_MS.development)
   })
-  startHistories(start, { pool, readings, tally, log })
+  keepPrices(start, pool)
   if (config.schedule.timer) stack.defer(scheduler.start())
   const metricsUrl = await serveMetrics(start, metrics, {
     pool,
@@ -207,12 +205,10 @@ async function build(
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
 
-/** Starts what is kept by the hour: cover and providers, and the price where there is an upstream. */
-function startHistories({ config: { price }, stack }: Start, parts: Parameters<typeof startHealthHistory>[0]): void {
-  const health = startHealthHistory(parts)
-  stack.defer(() => health.stop())
+/** Keeps the price of each hour, if there is an upstream. */
+function keepPrices({ config: { price }, stack, log }: Start, pool: Pool): void {
   if (!price) return
-  const prices = startPriceHistory(parts.pool, () => fetchEthUsd(price), parts.log)
+  const prices = startPriceHistory(pool, () => fetchEthUsd(price), log)
   stack.defer(() => prices.stop())
 }
 

@@ -1,4 +1,4 @@
-// The trends of the business, hour by hour or day by day: sales and held payments, gas, cover, providers.
+// The trends of the business, hour by hour or day by day: sales, held payments, gas.
 import { readTrends, type TrendBin } from '../db/reads/trends.ts'
 import type { Fields, OperatorRefusal, ReplicaDb, SignerAddresses } from './act.ts'
 import { readFields } from './input.ts'

@@ -2,11 +2,8 @@
 // round to come, ledger against chain, and the settings with their secrets masked.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { connect } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { type Hash, wei } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { createProviderTally, recordHealth } from '../../src/metrics/health-history.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'
 
@@ -18,8 +15,6 @@ interface Bin {
           nodes: number
         })
     | null
-  cover: { surplusWei: string; blockNumber: number } | null
-  providers: { host: string; requests: number; faults: number }[] | null
 }
 
 let desk: Desk
@@ -157,7 +152,7 @@ describe('the trends', () => {
   const sum = (bins: Bin[], of: (ledger: NonNullable<Bin['ledger']>) => string | number) =>
     bins.reduce((total, { ledger }) => total + BigInt(ledger ? of(ledger) : 0), 0n)
 
-  it('come to what the books say, by the hour and by the day, and leave out what was not seen', async () => {
+  it('come to what the books say, by the hour and by the day', async () => {
     const { world } = desk
     await world.pay(7, ETHER / 77n)
     await world.settle()
@@ -190,7 +185,6 @@ describe('the trends', () => {
         sum(bins, ({ otherGas }) => otherGas.transactions),
         0n,
       )
-      assert.ok(bins.every(({ cover, providers }) => cover === null && providers === null))
       assert.deepEqual(
         bins.map(({ startAt }) => startAt),
         bins.map(({ startAt }) => startAt).sort(),
@@ -210,50 +204,6 @@ describe('the trends', () => {
       [false, true, true],
     )
     await pool`UPDATE cursors SET block_time = ${row?.time ?? 0}`
-  })
-
-  it('keep of cover the lowest of an hour, count providers of all instances, and lose nothing while the database is away', async () => {
-    const { pool } = desk.world
-    const reading = (balance: bigint) => ({
-      cover: async () => ({
-        ...{ contractBalanceWei: wei(balance), outstandingWei: wei(10n), isSolvent: balance >= 10n },
-        ...{ blockNumber: Number(balance), checkedAt: 0 },
-      }),
-    })
-    let now = Date.now()
-    const tally = createProviderTally(() => now)
-    const keep = (readings: Parameters<typeof recordHealth>[0]['readings'], into = pool) =>
-      recordHealth({ pool: into, readings, tally, log: silentLog })
-    await keep(reading(12n))
-    await keep(reading(7n))
-    await keep(reading(30n))
-    await keep({ cover: async () => null })
-    for (const outcome of ['ok', 'error', 'timeout']) tally.count({ host: 'b.example', outcome })
-    const away = connect('postgres://nobody@127.0.0.1:1/none', { max: 1, prepare: true, applicationName: 'test' })
-    await assert.rejects(keep(reading(8n), away))
-    await away.end({ timeout: 1 })
-    tally.count({ host: 'a.example', outcome: 'ok' })
-    tally.count({ host: 'b.example', outcome: 'unreachable' })
-    now -= 3_600_000
-    tally.count({ host: 'a.example', outcome: 'ok' })
-    await pool`INSERT INTO cover_hours (hour, surplus_wei, block_number) VALUES (date_trunc('hour', now(), 'UTC') - interval '101 days', 1, 1)`
-    await keep({ cover: async () => null })
-    const seen = ((await desk.get('trends')).json.bins as Bin[]).filter(({ providers }) => providers !== null)
-    assert.deepEqual(
-      seen.map(({ providers }) => providers),
-      [
-        [{ host: 'a.example', requests: 1, faults: 0 }],
-        [
-          { host: 'a.example', requests: 1, faults: 0 },
-          { host: 'b.example', requests: 4, faults: 2 },
-        ],
-      ],
-    )
-    assert.deepEqual(
-      seen.map(({ cover }) => cover),
-      [null, { surplusWei: '-3', blockNumber: 7 }],
-    )
-    assert.equal((await pool`SELECT FROM cover_hours`).length, 1, 'what no trend shows is forgotten')
   })
 })
 

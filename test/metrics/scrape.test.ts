@@ -169,6 +169,18 @@ test('every metric that the dashboard names is on the page of the real service',
   }
 })
 
+test('the dashboard plots what nothing else keeps over time: the cover, and how providers answer', () => {
+  const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as {
+    panels: { type: string; targets?: { expr: string }[] }[]
+  }
+  const plotted = panels
+    .filter(({ type }) => type === 'timeseries')
+    .flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => metricsIn(expr)))
+  for (const part of ['contract_balance_ether', 'outstanding_ether', 'rpc_faults_total'])
+    assert.ok(plotted.includes(`node_ledger_${part}`), part)
+  assert.ok(plotted.some((name) => name.startsWith('node_ledger_rpc_request_duration_seconds')))
+})
+
 test('a series that is shown only sometimes has the name that the code gives it', () => {
   const source = ['meters', 'readings']
     .map((file) => readFileSync(new URL(`src/metrics/${file}.ts`, root), 'utf8'))

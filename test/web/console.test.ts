@@ -10,6 +10,7 @@ import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from '../webhooks/receiver.ts'
 import { testKeys } from './console/keys.ts'
 import { testRefundMany } from './console/refund-many.ts'
+import { testTrends } from './console/trends.ts'
 import { openConsole } from './console.ts'
 
 const BASIC_WEI = 10n ** 16n
@@ -132,23 +133,7 @@ describe('the console', { skip: noBrowser }, () => {
 
   testRefundMany(opened)
 
-  test('trends are plotted by the hour and by the day, with what is not known left out', async () => {
-    await go('Trends')
-    await page.getByText('By the time of their blocks, as they stand now.').waitFor()
-    await page.locator('.u-legend').filter({ hasText: 'Surplus' }).waitFor()
-    const figures = page.getByRole('table', { name: 'Figures by the hour, the newest first' })
-    // Whatever hour it is just now.
-    await figures
-      .getByText(/^0\.01/)
-      .first()
-      .waitFor()
-    await figures.getByRole('row').nth(9).getByText('not known').first().waitFor()
-    await page.getByLabel('90 days').check()
-    await page.getByRole('table', { name: 'Figures by the day, the newest first' }).waitFor()
-    await page.getByRole('button', { name: 'Show all 91' }).waitFor()
-    await axe()
-    await go('Payments')
-  })
+  testTrends(opened)
 
   test('a difference from the contract is told by its field, with both amounts', async () => {
     // The ledger has none: looked at here is the page.

@@ -5,9 +5,9 @@ import type { Provider } from './provider.ts'
 /** One request to a provider. `method` is `batch` for several calls; `outcome` is ok, error (a JSON-RPC error), or the fault's kind. */
 export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number }) => void
 
-/** Wraps a provider; without observers it is the provider itself. */
-export function metered(provider: Provider, observers: readonly ObserveRpc[] = []): Provider {
-  if (observers.length === 0) return provider
+/** Wraps a provider; without an observer it is the provider itself. */
+export function metered(provider: Provider, observe?: ObserveRpc): Provider {
+  if (!observe) return provider
   const { host } = provider
   const timed = async <T>(method: string, request: () => Promise<T>, outcomeOf: (reply: T) => string): Promise<T> => {
     const started = performance.now()
@@ -20,8 +20,7 @@ export function metered(provider: Provider, observers: readonly ObserveRpc[] = [
       if (error instanceof RpcFault) outcome = error.trouble
       throw error
     } finally {
-      const seen = { host, method, outcome, seconds: (performance.now() - started) / 1000 }
-      for (const observe of observers) observe(seen)
+      observe({ host, method, outcome, seconds: (performance.now() - started) / 1000 })
     }
   }
   return {

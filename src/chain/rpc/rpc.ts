@@ -77,7 +77,7 @@ export interface RpcOptions {
   /** Transports requests to a URL; a pool of connections each unless given. */
   dispatcherFor?: (url: string) => Dispatcher
   /** Called with each request to a provider. */
-  observe?: readonly ObserveRpc[]
+  observe?: ObserveRpc
 }
 
 /** Splits the value of `RPC_URL`: one URL or several, separated by commas. */

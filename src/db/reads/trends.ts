@@ -1,5 +1,5 @@
 // The operator's trends: what happened in each hour or day of a range. Each part is read by an index on its time, so that the cost is that of the
-// range and not of the ledger's age. What the ledger has not followed to, and what was not seen, is null.
+// range and not of the ledger's age. What the ledger has not followed to is null.
 import type { Sql } from '../core/sql.ts'
 
 interface TrendsAsked {
@@ -14,8 +14,6 @@ interface TrendsAsked {
 export interface TrendBin {
   startAt: string
   ledger: object | null
-  cover: object | null
-  providers: object[] | null
 }
 
 /**
@@ -42,24 +40,15 @@ export async function readTrends(sql: Sql, { hours, by, signers }: TrendsAsked):
       SELECT ${bin('block_time')}, fee_wei, gas_used, ${purposeOf(sql, signers)} AS purpose
       FROM outbox WHERE block_time IS NOT NULL AND block_time >= ${since} AND tx_hash IS NOT NULL),
     spent AS (
-      SELECT bin, ${gasFor(sql, 'mint')} AS mint, ${gasFor(sql, 'round')} AS round, ${gasFor(sql, 'other')} AS other FROM sent GROUP BY bin),
-    covered AS (
-      SELECT DISTINCT ON (bin) bin, json_build_object('surplusWei', surplus_wei::text, 'blockNumber', block_number) AS cover
-      FROM (SELECT ${bin('hour')}, surplus_wei, block_number FROM cover_hours WHERE hour >= ${since}) hours ORDER BY bin, surplus_wei),
-    asked AS (
-      SELECT bin, json_agg(json_build_object('host', host, 'requests', requests, 'faults', faults) ORDER BY host) AS providers
-      FROM (SELECT ${bin('hour')}, host, sum(requests) AS requests, sum(faults) AS faults FROM provider_hours
-        WHERE hour >= ${since} GROUP BY 1, 2) hosts GROUP BY bin)
+      SELECT bin, ${gasFor(sql, 'mint')} AS mint, ${gasFor(sql, 'round')} AS round, ${gasFor(sql, 'other')} AS other FROM sent GROUP BY bin)
     SELECT iso(bin) AS "startAt",
       CASE WHEN bin <= (SELECT at FROM head) THEN json_build_object(
         'sold', coalesce(sold, ${NO_PAYMENTS}::text::json), 'held', coalesce(held, ${NO_PAYMENTS}::text::json),
         'refunded', coalesce(refunded, ${NO_PAYMENTS}::text::json), 'dismissed', coalesce(dismissed, ${NO_PAYMENTS}::text::json),
         'nodes', coalesce(nodes, 0), 'rounds', coalesce(rounds, ${NO_PAYMENTS}::text::json),
-        'mintGas', coalesce(mint, ${NO_GAS}::text::json), 'roundGas', coalesce(round, ${NO_GAS}::text::json), 'otherGas', coalesce(other, ${NO_GAS}::text::json)) END AS ledger,
-      cover, providers
+        'mintGas', coalesce(mint, ${NO_GAS}::text::json), 'roundGas', coalesce(round, ${NO_GAS}::text::json), 'otherGas', coalesce(other, ${NO_GAS}::text::json)) END AS ledger
     FROM generate_series((SELECT since FROM span), (SELECT until FROM span), ('1 ' || ${unit})::interval) AS bin
     LEFT JOIN paid USING (bin) LEFT JOIN made USING (bin) LEFT JOIN credited USING (bin) LEFT JOIN spent USING (bin)
-    LEFT JOIN covered USING (bin) LEFT JOIN asked USING (bin)
     ORDER BY bin`
 }
 

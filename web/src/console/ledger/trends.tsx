@@ -1,6 +1,6 @@
-// The trends of the business: sales and held payments, gas, cover and providers, hour by hour or day by day.
+// The trends of the business: sales, held payments and gas, hour by hour or day by day.
 import { useMemo, useState } from 'react'
-import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, percent, shortEther } from '../../format.ts'
+import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEther } from '../../format.ts'
 import { Choice } from '../../ui/choice.tsx'
 import { Amount, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -72,20 +72,6 @@ function Plots({ read }: { read: Read }) {
           minted.
         </Trend>
       </Section>
-      <Section title="Cover">
-        <Trend {...shared} series={plots.cover}>
-          What the contract holds beyond its debt, the lowest of each {by}. <LowestCover of={bins} />
-        </Trend>
-      </Section>
-      <Section title="Providers">
-        {plots.providers.length === 0 ? (
-          <p className="note">Nothing was counted yet.</p>
-        ) : (
-          <Trend {...shared} series={plots.providers}>
-            Requests of this service that got an answer of use, in per cent. Where nothing was counted there is no line.
-          </Trend>
-        )}
-      </Section>
       <Section title="Figures">
         <Table
           caption={`Figures by the ${by}, the newest first`}
@@ -95,18 +81,6 @@ function Plots({ read }: { read: Read }) {
           first={10}
         />
       </Section>
-    </>
-  )
-}
-
-function LowestCover({ of }: { of: readonly TrendBin[] }) {
-  const covers = of.flatMap(({ cover }) => (cover ? [cover] : []))
-  const [first] = covers
-  if (!first) return 'None was read yet.'
-  const lowest = covers.reduce((low, one) => (one.surplusWei < low.surplusWei ? one : low), first)
-  return (
-    <>
-      The lowest was <Amount wei={lowest.surplusWei} plain />, at block {lowest.blockNumber.toLocaleString('en-US')}.
     </>
   )
 }
@@ -154,7 +128,7 @@ function Spent({ of, name }: { of: readonly TrendBin[]; name: 'mintGas' | 'round
 
 const NOT_KNOWN = 'not known'
 
-function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' | 'providers', TrendSeries[]> {
+function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas', TrendSeries[]> {
   const ofLedger = (
     label: string,
     shape: TrendSeries['shape'],
@@ -172,7 +146,6 @@ function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' |
     `${shortEther(of[name].valueWei)} ETH, ${count(of[name].count, 'payment')}`
   const gas = (name: 'mintGas' | 'roundGas') => (of: Ledger) =>
     `${shortEther(of[name].feeWei)} ETH, ${of[name].gasUsed.toLocaleString('en-US')} gas`
-  const hosts = [...new Set(bins.flatMap(({ providers }) => (providers ?? []).map(({ host }) => host)))].sort()
   return {
     sales: [
       ofLedger('Sold', 'bars', ({ sold }) => sold.valueWei, paid('sold')),
@@ -182,34 +155,8 @@ function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' |
       ofLedger('Mints', 'bars', ({ mintGas }) => mintGas.feeWei, gas('mintGas')),
       ofLedger('Rounds', 'line', ({ roundGas }) => roundGas.feeWei, gas('roundGas')),
     ],
-    cover: [
-      {
-        ...{ label: 'Surplus', shape: 'line' },
-        values: bins.map(({ cover }) => cover && etherAsNumber(cover.surplusWei)),
-        words: (index) => {
-          const cover = bins[index]?.cover
-          return cover
-            ? `${shortEther(cover.surplusWei)} ETH at block ${cover.blockNumber.toLocaleString('en-US')}`
-            : NOT_KNOWN
-        },
-      },
-    ],
-    providers: hosts.map((host) => ({
-      ...{ label: host, shape: 'line' },
-      values: bins.map(({ providers }) => answered(providers?.find((one) => one.host === host))),
-      words: (index) => inWords(bins[index]?.providers?.find((one) => one.host === host)),
-    })),
   }
 }
-
-type Provider = NonNullable<TrendBin['providers']>[number]
-
-const answered = (of: Provider | undefined) => (of ? (100 * (of.requests - of.faults)) / of.requests : null)
-/** Never rounded up to 100: a fault is a fault. */
-const inWords = (of: Provider | undefined) =>
-  of
-    ? `${percent(Math.floor((10_000 * (of.requests - of.faults)) / of.requests))} of ${count(of.requests, 'request')}`
-    : NOT_KNOWN
 
 const wei = (of: (ledger: Ledger) => bigint) => ({
   figure: true,
@@ -237,22 +184,4 @@ const COLUMNS: readonly Column<TrendBin>[] = [
   { heading: 'Credited', ...wei(({ rounds }) => rounds.valueWei) },
   { heading: 'Gas of mints', ...wei(({ mintGas }) => mintGas.feeWei) },
   { heading: 'Gas of rounds', ...wei(({ roundGas }) => roundGas.feeWei) },
-  {
-    heading: 'Cover',
-    figure: true,
-    cell: ({ cover }) => (cover ? <Exact wei={cover.surplusWei} hinted /> : <Unknown why={NOT_KNOWN} />),
-  },
-  {
-    heading: 'Providers',
-    cell: ({ providers }) =>
-      providers ? (
-        providers.map((one) => (
-          <div key={one.host}>
-            {one.host}: {inWords(one)}
-          </div>
-        ))
-      ) : (
-        <Unknown why={NOT_KNOWN} />
-      ),
-  },
 ]

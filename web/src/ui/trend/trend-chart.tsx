@@ -7,8 +7,6 @@ import { day, localTime, minuteOfDay } from '../../format.ts'
 import { barPaths, figures, HEIGHT_PX, inUtc, lookOf, TIME_AXIS, useDrawing } from '../chart.tsx'
 
 const HOUR_SEC = 3_600
-/** Lines that share a colour differ by their dashes. */
-const DASHES = [[], [8, 4], [2, 4], [12, 4, 2, 4]]
 
 export interface TrendSeries {
   label: string
@@ -55,15 +53,18 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
       tzDate: inUtc,
       series: [
         { label: 'Time', value: (_plot, _value, _series, index) => span(at[shownAt(index)], by) },
-        ...series.map(({ label, words, shape }, place) => ({
+        ...series.map(({ label, words, shape }) => ({
           ...{ label, spanGaps: false },
           ...(shape === 'bars'
             ? { fill: bars, points: { show: false }, ...(barPaths && { paths: barPaths }) }
-            : { stroke: line, width: 2, dash: dashOf(series, place) }),
+            : { stroke: line, width: 2 }),
           value: (_plot: uPlot, _value: number, _series: number, index: number | null) => words(shownAt(index)),
         })),
       ],
-      scales: { x: { range: [first, last + stepSec] }, y: { range: (_plot, min, max) => room(min, max) } },
+      scales: {
+        x: { range: [first, last + stepSec] },
+        y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      },
       axes: [
         { ...axis, ...TIME_AXIS },
         { ...axis, size: 64, values: figures },
@@ -73,16 +74,6 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
     [at.map((time) => time.getTime() / 1000 + stepSec / 2), ...series.map(({ values }) => [...values])],
     host,
   )
-}
-
-/** Of the lines before it none has the same, as far as there are dashes. */
-const dashOf = (series: readonly TrendSeries[], place: number) =>
-  DASHES[series.slice(0, place).filter(({ shape }) => shape === 'line').length % DASHES.length] ?? []
-
-/** Zero is always in sight, and there is room above. */
-function room(min: number, max: number): [number, number] {
-  const [low, high] = [Math.min(0, min), Math.max(0, max)]
-  return low === high ? [0, 1] : [low * 1.1, high * 1.1]
 }
 
 /** The hour or the day of a bin, in UTC; of an hour its beginning here as well. */
