@@ -1253,7 +1253,7 @@ export interface components {
             lastTickAt: components["schemas"]["NullableTime"];
             /** @description `null` when it has never ticked. */
             secondsSinceLastTick: number | null;
-            /** @description True when it has not ticked within `staleAfterSec`, or never. */
+            /** @description True if it has not ticked within `staleAfterSec`, or if no tick within that time ended well. */
             stale: boolean;
             staleAfterSec: number;
             /** @description How often it is meant to tick. */

@@ -40,7 +40,7 @@ const SLOW_FIRST = [
   'test/webhooks/killed.test.ts',
   'test/cli/commands.test.ts',
   'test/cli/start.test.ts',
-  'test/db/lost-connection.test.ts',
+  'test/db/down/lost-connection.test.ts',
   'test/web/pages.test.ts',
   'test/client/examples.test.ts',
   'test/web/payments.test.ts',

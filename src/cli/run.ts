@@ -1,7 +1,7 @@
 // Runs one command line: finds the command, checks its arguments, runs it, and turns any error into one message and an
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
 import { ChainFault } from '../chain/faults.ts'
-import { isDatabaseClosed, isDatabaseDown } from '../db/core/sql.ts'
+import { isDatabaseClosed, isDatabaseDown, takesNoWrites } from '../db/core/sql.ts'
 import { within } from '../lib/deadline.ts'
 import { codeOf, type ErrorKind, KnownError } from '../lib/errors.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
@@ -110,6 +110,11 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
     const trouble = error.retryable ? 'The chain could not be looked at' : 'The settings and the chain do not fit'
     return { code: EXIT_OF[error.kind], message: message.replace('Node Ledger cannot start on this chain', trouble) }
   }
+  if (takesNoWrites(error))
+    return {
+      code: EXIT.unavailable,
+      message: `The database takes no writes: ${message}. "node-ledger doctor" says what to look at.`,
+    }
   if (isDatabaseDown(error))
     return {
       code: EXIT.unavailable,

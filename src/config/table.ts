@@ -271,7 +271,7 @@ export const SETTING_GROUPS = [
         name: 'STALE_AFTER_SEC',
         kind: 'seconds',
         default: '300',
-        text: '`/api/cron/health` calls the worker stale when its last run is longer ago.',
+        text: '`/api/cron/health` calls the worker stale if its last run, or the last one that ended well, is longer ago. `doctor` fails then.',
       },
     ],
   },

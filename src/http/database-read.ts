@@ -1,7 +1,7 @@
 // The routes' way to the database, with a circuit breaker. While it does not answer, requests fail at once, and one at a time
 // (half-open) probes it: a queue would only wait for a connection that cannot be opened, and then go all at once.
 import { watchReplica } from '../db/core/replica.ts'
-import { isDatabaseDown, type Pool } from '../db/core/sql.ts'
+import { isDatabaseDown, type Pool, takesNoWrites } from '../db/core/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
 import { codeOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -60,7 +60,9 @@ export function databaseRead(pool: Pool): DatabaseRead {
       away = null
       return answer
     } catch (error) {
-      away = error instanceof Overdue || isDatabaseDown(error) ? error : null
+      // One that takes no writes is still read from.
+      const isAway = error instanceof Overdue || (isDatabaseDown(error) && !takesNoWrites(error))
+      away = isAway ? error : null
       if (away !== null) quietUntil = performance.now() + PAUSE_MS
       throw error
     }

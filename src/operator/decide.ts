@@ -1,6 +1,6 @@
 // Decides about held payments without asking the chain: releases one in a tier, or dismisses one, or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
-import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
+import { inTransaction, inUndoneTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'
 import { sumToRelease } from '../db/operator/sums.ts'
@@ -192,7 +192,8 @@ async function decideEach(
   }
   const results: ManyDecided['results'] = []
   for (const { payment, key } of named) {
-    const found = key === null ? namesNone : await (dryRun ? tryOut : inTransaction)(pool, (sql) => decide(sql, key))
+    const run = dryRun ? inUndoneTransaction : inTransaction
+    const found = key === null ? namesNone : await run(pool, (sql) => decide(sql, key))
     results.push(
       isOperatorRefusal(found)
         ? { ...NOT_DECIDED, payment, refusal: found.message }
@@ -200,22 +201,6 @@ async function decideEach(
     )
   }
   return { dryRun, decided: results.filter(({ refusal }) => refusal === null).length, results }
-}
-
-/** Runs `body` in a transaction that is undone. @returns what it answered. */
-async function tryOut<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  let answer: { of: T } | null = null
-  const undo = new Error('undone on purpose')
-  try {
-    await inTransaction(pool, async (sql) => {
-      answer = { of: await body(sql) }
-      throw undo
-    })
-  } catch (error) {
-    if (error !== undo) throw error
-  }
-  const { of } = answer as unknown as { of: T }
-  return of
 }
 
 const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null }

@@ -7,6 +7,8 @@ import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 
 /** A run starts nothing new after this long, so that the next one, with fresh eyes, goes on where it stopped. */
 const BUDGET_MS = 20_000
+/** A run that has not ended by then waits for a lock of the database, or for an answer, and says so. */
+const OVERDUE_MS = 60_000
 
 /** A pass: its name, which is its lock's and its record's, and what one run of it does. */
 interface Pass<T, Given> {
@@ -18,21 +20,31 @@ interface Pass<T, Given> {
 
 /**
  * Wraps a pass.
- * @returns a function that runs it, or answers null when another run holds the lock. Faults are recorded, then thrown on.
+ * @returns a function that runs it, or answers null when another run holds the lock. Faults are recorded and logged, then thrown on.
  */
 export function passRunner<T extends object, Given = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,
   pass: Pass<T, Given>,
+  overdueMs = OVERDUE_MS,
 ): (given: Given) => Promise<T | null> {
+  const { name } = pass
   let running = false
+  const tellOverdue = () =>
+    ctx.log.error(
+      { pass: name, seconds: overdueMs / 1_000 },
+      'a pass does not end: it waits for the database or for a provider',
+    )
   return async (given) => {
     if (running) return null
     running = true
+    const overdue = setTimeout(tellOverdue, overdueMs).unref()
     try {
-      return await ctx.lock(pass.name, (signal) =>
-        recorded(ctx, { ...pass, body: (run) => pass.body(run, given) }, signal),
-      )
+      return await ctx.lock(name, (signal) => recorded(ctx, { ...pass, body: (run) => pass.body(run, given) }, signal))
+    } catch (error) {
+      ctx.log.error({ pass: name, err: error }, 'pass stopped: the next run goes on from here')
+      throw error
     } finally {
+      clearTimeout(overdue)
       running = false
     }
   }
@@ -65,7 +77,6 @@ async function recorded<T extends object>(
       await passFinished(ctx.pool, name, { error: message })
       return await halted()
     }
-    ctx.log.warn({ pass: name, err: error }, 'pass stopped: the next run goes on from here')
     await passFinished(ctx.pool, name, { error: message }).catch(() => {})
     throw error
   }

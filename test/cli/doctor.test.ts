@@ -49,6 +49,7 @@ test('a ledger that is well is found well', async () => {
   for (const check of [
     'database.schema',
     'database.rights',
+    'database.writes',
     'chain.provider',
     'chain.traces',
     'chain.factory',
@@ -181,6 +182,21 @@ describe('each fault is named', () => {
       assert.equal(verdict(findings, check), 'fail', check)
     for (const check of ['passes.pause', 'payments.held']) assert.equal(verdict(findings, check), 'warn', check)
     for (const name of ['halted', 'paused', 'drift']) await clearState(world.pool, name)
+  })
+
+  test('passes that come and stop, and a database that takes no writes', async () => {
+    await world.pool`UPDATE passes SET started_at = now(), error = 'it is dark', succeeded_at = now() - interval '299 seconds'`
+    assert.equal(verdict((await examine()).findings, 'passes.payments'), 'warn')
+    await world.pool`UPDATE passes SET succeeded_at = now() - interval '301 seconds'`
+    const readOnly = `${world.directUrl}?default_transaction_read_only=on`
+    const { code, findings } = await examine({ DATABASE_URL: readOnly })
+    assert.equal(code, 1)
+    for (const check of ['passes.payments', 'passes.credit', 'database.writes'])
+      assert.equal(verdict(findings, check), 'fail', check)
+    const says = (check: string) => found(findings, check)[0]?.says ?? ''
+    assert.match(says('passes.credit'), /it is dark; no run has ended well for 30\d s/)
+    assert.match(says('database.writes'), /read-only transaction/)
+    await world.pool`UPDATE passes SET error = NULL, succeeded_at = now()`
   })
 
   test('a node without a payment, as from a stolen key', async () => {

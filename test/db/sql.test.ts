@@ -93,8 +93,8 @@ test('a database that is gone is distinguished from one that refuses', async () 
   await pool`SELECT pg_terminate_backend(${own?.pid})`
   assert.ok(isDatabaseDown(await waiting))
   await killed.end({ timeout: 0 })
-  // The disk is full, too many connections, an input or output error.
-  for (const code of ['53100', '53300', '58030'])
+  // The disk is full, too many connections, an input or output error, read-only, a lock not had in time.
+  for (const code of ['53100', '53300', '58030', '25006', '55P03'])
     assert.ok(
       isDatabaseDown(await failure(pool.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`))),
     )

@@ -91,6 +91,8 @@ test('the disk is full while payments come in: 503 or reads, no other error, and
     [],
   )
   assert.equal((await fetch(`${service.url}/healthz`)).status, 200)
+  assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+  assert.match(service.output(), /"level":"error"[^\n]*"pass":"payments"/)
 
   rmSync(filler)
   // If it could not write its log, PostgreSQL itself has ended, and its supervisor starts it again.

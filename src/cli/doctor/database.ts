@@ -1,15 +1,20 @@
 // Looks at the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared
 // statements safe on the way to it.
 import type { DatabasePart } from '../../boot/database.ts'
-import { compareMigrations, UnreleasedLedgerError } from '../../db/core/migrate.ts'
+import { compareMigrations, isLedger, UnreleasedLedgerError } from '../../db/core/migrate.ts'
+import { tryWrite } from '../../db/core/passes.ts'
 import { isPooled } from '../../db/core/pooler.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
+import { inTime } from '../../lib/deadline.ts'
+import { messageOf } from '../../lib/errors.ts'
 import { type Finding, fail, look, ok, reasonOf, warn } from './finding.ts'
 
 /** The PostgreSQL version that the migrations are written for. */
 const VERSION_MIN = 15
 /** Between two machines that keep their time by the network. */
 const CLOCK_WARN_MS = 5_000
+/** The time for a try of a write, which waits two seconds for a lock at most. */
+const WRITE_MS_MAX = 5_000
 /** A replica that answers with what was a minute ago shows owners wrong balances. */
 const REPLICA_LAG_WARN_SEC = 60
 
@@ -24,6 +29,7 @@ export async function lookAtDatabase(part: DatabasePart, pool: Pool, prepare: bo
     ...reached,
     ...(await look('database.schema', () => lookAtSchema(pool))),
     ...(await look('database.rights', () => lookAtRights(pool))),
+    ...(await look('database.writes', () => lookAtWrites(pool))),
     ...(await look('database.connections', () => lookAtPooler(part, prepare))),
     ...(part.readUrl === part.url ? [] : await look('database.replica', () => lookAtReplica(part.readUrl))),
     ...(await look('clock.database', () => lookAtClock(pool))),
@@ -80,6 +86,18 @@ async function lookAtRights(pool: Pool): Promise<Finding> {
     'Migrate with another user, or give this one CREATE on the schema.',
     row,
   )
+}
+
+/** Tries a write, which is undone. Without a ledger there is nothing to write to: database.schema says so. */
+async function lookAtWrites(pool: Pool): Promise<Finding[]> {
+  if (!(await isLedger(pool))) return []
+  try {
+    await inTime('the database', WRITE_MS_MAX, tryWrite(pool))
+    return [ok('database.writes', 'takes writes')]
+  } catch (error) {
+    const says = `takes no writes: ${messageOf(error)}`
+    return [fail('database.writes', says, 'docs/RUNBOOK.md, "NodeLedgerPassFaults", says what to look at.')]
+  }
 }
 
 async function lookAtPooler({ url, directUrl }: DatabasePart, prepare: boolean): Promise<Finding[]> {

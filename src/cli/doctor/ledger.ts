@@ -5,7 +5,7 @@ import { readHalt } from '../../db/blocks/halts.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
-import { readHeldReasons, readRecentTrouble, readRuns } from '../../db/reads/doctor.ts'
+import { type PassRun, readHeldReasons, readRecentTrouble, readRuns } from '../../db/reads/doctor.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import type { Drift } from '../../domain/drift.ts'
@@ -59,17 +59,23 @@ async function lookAtRuns(pool: Pool, { staleAfterSec, timer }: LedgerOptions): 
     if (!run) return fail(check, `the ${name} pass has never run`, who)
     const says = `the ${name} pass ran ${Math.round(run.secondsAgo)} s ago`
     if (run.secondsAgo > staleAfterSec) return fail(check, `${says}, STALE_AFTER_SEC is ${staleAfterSec}`, who, run)
-    if (run.error === null) return ok(check, says, run)
-    return warn(
-      check,
-      `${says} and stopped: ${run.error}`,
-      run.error.startsWith('halted')
-        ? 'See passes.halt.'
-        : 'The next run tries again; if it goes on, see to what it names.',
-      run,
-    )
+    const { error, secondsWithoutSuccess: failingSec } = run
+    const stopped = error === null ? says : `${says} and stopped: ${error}`
+    if ((failingSec ?? 0) > staleAfterSec) {
+      const since = `no run has ended well for ${Math.round(failingSec ?? 0)} s`
+      return fail(
+        check,
+        `${stopped}; ${since}`,
+        todoOf(run, 'See to what it names. The log has the fault, as an error.'),
+        run,
+      )
+    }
+    if (error === null) return ok(check, says, run)
+    return warn(check, stopped, todoOf(run, 'The next run tries again; if it goes on, see to what it names.'), run)
   })
 }
+
+const todoOf = ({ error }: PassRun, todo: string) => (error?.startsWith('halted') ? 'See passes.halt.' : todo)
 
 async function lookAtHalt(pool: Pool): Promise<Finding> {
   const halt = await readHalt(pool)

@@ -1,11 +1,39 @@
-// The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows.
-import { jsonRows, type Sql } from './sql.ts'
+// The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows. Nobody holds these rows,
+// so a write here also tries whether the database takes writes at all.
+import { randomUUID } from 'node:crypto'
+import { type Fragment, inTransaction, inUndoneTransaction, jsonRows, type Pool, type Sql } from './sql.ts'
+
+/** The longest wait for a lock: whoever holds the table for longer is no instance of the service. */
+const LOCK_MS_MAX = 2_000
+/** A try takes half a page, so that on a full disk the second one fails at the latest. */
+const TRY_BYTES = 1_900
+
+const boundWait = (sql: Sql) => sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
+
+/**
+ * The seconds for which no run of `passes` row `p` has ended well: one that stopped on a fault, or is halted, did not. If none ever has, since the
+ * ledger's first start.
+ */
+export const withoutSuccess = (sql: Sql, p: Fragment) => sql`
+  extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT updated_at FROM settings WHERE name = 'identity')))::float8`
 
 /** Records that a pass began. */
-export async function passStarted(sql: Sql, name: string): Promise<void> {
-  await sql`
-    INSERT INTO passes (name, started_at) VALUES (${name}, clock_timestamp())
-    ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
+export async function passStarted(pool: Pool, name: string): Promise<void> {
+  await inTransaction(pool, async (sql) => {
+    await boundWait(sql)
+    await sql`
+      INSERT INTO passes (name, started_at) VALUES (${name}, clock_timestamp())
+      ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
+  })
+}
+
+/** Tries a write, and undoes it. Throws what the database says to it. No row that anybody else writes is locked. */
+export async function tryWrite(pool: Pool): Promise<void> {
+  await inUndoneTransaction(pool, async (sql) => {
+    await boundWait(sql)
+    await sql`
+      INSERT INTO passes (name, started_at, error) VALUES (${`try ${randomUUID()}`}, clock_timestamp(), repeat(' ', ${TRY_BYTES}))`
+  })
 }
 
 /** Records how a pass ended: its outcome, and the message of the error that stopped it or that it went on despite. */

@@ -102,10 +102,17 @@ export function isDatabaseClosed(error: unknown): boolean {
   return /^(28|3D)[0-9A-Z]{3}$/.test(codeOf(error) ?? '')
 }
 
-/** True for an error that says the database could not be reached or ended the connection: answer 503, try again later. */
+/** Server codes of a database that is read-only just now, of a full disk, and of a lock that was not to be had in time. */
+const NO_WRITES = ['25006', '53100', '55P03']
+
+/** True for an error that says the database answers, and takes no writes. It may still be read. */
+export const takesNoWrites = (error: unknown): boolean => NO_WRITES.includes(codeOf(error) ?? '')
+
+/** True for an error that says the database could not be reached, ended the connection or takes no writes: answer 503, try again later. */
 export function isDatabaseDown(error: unknown): boolean {
   const code = codeOf(error)
   if (code === null) return false
+  if (takesNoWrites(error)) return true
   // A socket that is not there; a file that is not there says nothing of the database.
   if (code === 'ENOENT') return (error as NodeJS.ErrnoException).syscall === 'connect'
   // Class 08 connection, 53 resources, 57P operator intervention, 58 system error; the rest are the client's and Node's own.
@@ -179,6 +186,22 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
     lost = true
     throw error
   })
+}
+
+/** Runs `body` in a transaction that is undone. @returns what it answered. */
+export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
+  let answer: { of: T } | null = null
+  const undo = new Error('undone on purpose')
+  try {
+    await inTransaction(pool, async (sql) => {
+      answer = { of: await body(sql) }
+      throw undo
+    })
+  } catch (error) {
+    if (error !== undo) throw error
+  }
+  const { of } = answer as unknown as { of: T }
+  return of
 }
 
 /** True for an error that says a transaction was ended since it and another one waited for each other: it may be run again as a whole. */

@@ -1,12 +1,23 @@
 // The doctor's readings of the ledger: the last runs, waiting work, recent failures. Only reads, a few rows each.
 import type { Address } from '../../domain/units.ts'
+import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
 import { isOdd } from '../nodes/cohorts.ts'
 
+export interface PassRun {
+  name: string
+  secondsAgo: number
+  /** As `withoutSuccess` says. Null before the first start. */
+  secondsWithoutSuccess: number | null
+  /** What stopped the last run that has ended; null if nothing did. */
+  error: string | null
+}
+
 /** The last run of each pass, by the database's clock. */
-export async function readRuns(sql: Sql): Promise<{ name: string; secondsAgo: number; error: string | null }[]> {
-  return await sql<{ name: string; secondsAgo: number; error: string | null }[]>`
-    SELECT name, extract(epoch FROM clock_timestamp() - started_at)::float8 AS "secondsAgo", error FROM passes ORDER BY name`
+export async function readRuns(sql: Sql): Promise<PassRun[]> {
+  return await sql<PassRun[]>`
+    SELECT name, extract(epoch FROM clock_timestamp() - started_at)::float8 AS "secondsAgo",
+      ${withoutSuccess(sql, sql`passes`)} AS "secondsWithoutSuccess", error FROM passes ORDER BY name`
 }
 
 /** The number of held payments by reason, most first. */

@@ -1,6 +1,7 @@
 // The public API's reads of the ledger: one statement per route, its JSON built by the database and passed on as text. Every statement is
 // answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
+import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
 
@@ -260,6 +261,8 @@ export interface LedgerHealth {
   lastTickAt: string | null
   /** By the database's clock, as the tick itself. */
   secondsSinceLastTick: number | null
+  /** As `withoutSuccess` says. Null before the first start. */
+  secondsWithoutSuccess: number | null
   /** The operator's switch. */
   paused: boolean
   /** True if turns due at the followed head's time are owed, by the ledger's terms. */
@@ -278,6 +281,7 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
     SELECT iso(tick.started_at) AS "lastTickAt",
       CASE WHEN tick.started_at IS NOT NULL
         THEN greatest(0, floor(extract(epoch FROM clock_timestamp() - tick.started_at)))::int END AS "secondsSinceLastTick",
+      ${withoutSuccess(sql, sql`tick`)} AS "secondsWithoutSuccess",
       coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
       (SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %') AS "notSigning",

@@ -25,7 +25,10 @@ export const cronHealth = ({ deps, queryPrimary, snapshot }: Tools): Route => ({
       json: toJson({
         lastTickAt,
         secondsSinceLastTick,
-        stale: secondsSinceLastTick === null || secondsSinceLastTick > staleAfterSec,
+        // Ticks may come, and all stop on a fault.
+        stale:
+          secondsSinceLastTick === null ||
+          Math.max(secondsSinceLastTick, ledger.secondsWithoutSuccess ?? 0) > staleAfterSec,
         staleAfterSec,
         tickSec,
         distEnabled: ledger.payouts,

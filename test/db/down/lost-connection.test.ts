@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { connect, inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
-import { until } from '../support/until.ts'
+import { connect, inTransaction, type Pool, type Sql } from '../../../src/db/core/sql.ts'
+import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
 
 let database: TestDatabase
 let pool: Pool
