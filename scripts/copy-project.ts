@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** All that tests read. */
 const COPIED = [
   ...['src', 'packages', 'test', 'scripts', 'migrations', 'api', 'bin', 'docs', 'ops', 'client/src', 'web/src'],
-  ...['package.json', 'tsconfig.json', '.env.example', 'README.md'],
+  ...['package.json', 'tsconfig.json', '.env.example', 'README.md', 'compose.yaml'],
 ]
 
 /** Makes one; gives its directory. */

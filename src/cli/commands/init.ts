@@ -15,7 +15,6 @@ the environment (PORT, TRUSTED_PROXIES, …) are written down with those that it
 is missing or for any other reason, the same call goes on from there: nothing is deployed or entered a second time.`,
     options: {
       folder: { value: 'path', help: 'where settings and secrets are; ./node-ledger where it is left out' },
-      form: { value: 'form', help: 'how it will run: shell, systemd, compose or kubernetes' },
       owner: { value: 'address', help: "the contract's owner; best a cold wallet" },
       payments: { value: 'address', help: 'the wallet that buyers pay to; its key stays with you' },
       'public-url': { value: 'url', help: 'where people will find the service' },
@@ -41,7 +40,7 @@ is missing or for any other reason, the same call goes on from there: nothing is
     },
     examples: [
       'node-ledger init --dry-run --owner <owner> --payments <wallet> --min-wei 0.0005ether --max-wei 0.001ether --price-wei 0.1ether',
-      'node-ledger init --folder <folder> --form systemd',
+      'node-ledger init --folder <folder> --test-sale',
     ],
     load: async () => (await import('../init/init.ts')).init,
   },

@@ -10,10 +10,10 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { fields, mustAgree } from '../output.ts'
+import { commandOf } from './command.ts'
 import { Folder, type Progress, ROLES, type Role } from './folder.ts'
-import { commandOf, filesOf } from './forms.ts'
 import { putOnChain } from './on-chain.ts'
-import { type Answers, answerTo, Dialogue, type Form, gather, type Question } from './questions.ts'
+import { type Answers, answerTo, Dialogue, gather, type Question } from './questions.ts'
 import { besideService, buyOne } from './sale.ts'
 import { jsonOf, run } from './steps.ts'
 
@@ -22,11 +22,10 @@ interface Setup {
   readonly folder: Folder
   readonly answers: Answers
   readonly rpcUrl: string
-  /** Null with the compose form, which brings a database. */
-  readonly databaseUrl: string | null
+  readonly databaseUrl: string
 }
 
-/** Runs the command. Ends with `doctor` and its exit code, where the service runs on this machine. */
+/** Runs the command. Ends with `doctor` and its exit code. */
 export async function init(call: Call): Promise<ExitCode> {
   const { out, values, flags } = call
   const folder = new Folder(values.folder ?? 'node-ledger')
@@ -39,14 +38,12 @@ export async function init(call: Call): Promise<ExitCode> {
   const isBegun = folder.progress().chainId !== undefined
   if (!isBegun) await mustAgree(call, 'Set it up?', 'Nothing was written, and nothing sent.')
   await putOnChain({ ...setup, roles: makeSecrets(setup) })
-  const next = writeFiles(setup)
-  const code = isHere(setup.answers) ? await firstStart(setup) : EXIT.done
-  await out.result({ folder: folder.path, ...folder.progress().factory, next }, ['', ...next].join('\n'))
+  writeFiles(setup)
+  const code = await firstStart(setup)
+  const next = `Start it: ${folder.at('ledger')} start. docs/RUNBOOK.md has it run by systemd, with containers or on Kubernetes.`
+  await out.result({ folder: folder.path, ...folder.progress().factory, next }, `\n${next}`)
   return code
 }
-
-/** Whether the service will run on this machine, so that it can be started for the first time. */
-const isHere = ({ form }: Answers) => form === 'shell' || form === 'systemd'
 
 /** Gathers all that is needed. Throws a UsageError with everything that is missing or wrong. */
 async function ask(call: Call, folder: Folder): Promise<Setup> {
@@ -58,7 +55,7 @@ async function ask(call: Call, folder: Folder): Promise<Setup> {
     refuseLateChanges(progress, answers, mistakes)
     const asking = { env: call.io.env, folder, dialogue, mistakes }
     const rpcUrl = await askSecret('RPC_URL', asking)
-    const databaseUrl = answers.form === 'compose' ? null : await askSecret('DATABASE_URL', asking)
+    const databaseUrl = await askSecret('DATABASE_URL', asking)
     if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
     return { call, folder, answers, rpcUrl, databaseUrl }
   } finally {
@@ -68,11 +65,8 @@ async function ask(call: Call, folder: Folder): Promise<Setup> {
 
 /** Refuses another answer about what is on the chain already. */
 function refuseLateChanges({ factory, answers: kept }: Progress, answers: Answers, mistakes: string[]): void {
-  if (factory === undefined) return
-  for (const name of ['owner', 'form'] as const) {
-    if (kept[name] !== answers[name])
-      mistakes.push(`--${name}: was ${kept[name]} when the ledger was set up. Begin in another folder for another one.`)
-  }
+  if (factory !== undefined && kept.owner !== answers.owner)
+    mistakes.push(`--owner: was ${kept.owner} when the ledger was set up. Begin in another folder for another one.`)
 }
 
 const SECRETS: Readonly<Record<'RPC_URL' | 'DATABASE_URL', Question>> = {
@@ -120,7 +114,6 @@ function plan({ folder, answers }: Setup): string {
   return [
     `In ${folder.path}:`,
     fields([
-      ['  runs', answers.form],
       ['  owner', checksum(answers.owner as Address)],
       ['  payments', checksum(answers.payments as Address)],
       ['  address', answers['public-url'] || 'not set: http://127.0.0.1:3000'],
@@ -140,15 +133,15 @@ function plan({ folder, answers }: Setup): string {
 function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Record<Role, Address> {
   folder.keep({ ...folder.progress(), answers })
   folder.addSecret('rpc_url', () => rpcUrl)
-  if (databaseUrl !== null) folder.addSecret('database_url', () => databaseUrl)
+  folder.addSecret('database_url', () => databaseUrl)
   folder.addServiceSecrets()
   const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
   call.out.say(`Keys and secrets are in ${folder.at('secrets')}, for you alone. Keep a copy in a safe place.`)
   return roles
 }
 
-/** Writes what was decided for good, once: a second run leaves what the operator changed in it. Gives what comes next. */
-function writeFiles({ call, folder, answers }: Setup): readonly string[] {
+/** Writes what was decided for good, once: a second run leaves what the operator changed in it. */
+function writeFiles({ call, folder, answers }: Setup): void {
   const { chainId, factory } = folder.progress()
   const settings = [
     '# Settings of this ledger; docs/SETTINGS.md has all there are. Secrets are in files of their own.',
@@ -165,10 +158,7 @@ function writeFiles({ call, folder, answers }: Setup): readonly string[] {
   const carried = SETTINGS.filter((name) => !isSecret(name) && call.io.env[name] && !names.includes(name))
   settings.push(...carried.map((name) => `${name}=${quote(call.io.env[name] ?? '')}`))
   folder.add('settings.env', `${settings.join('\n')}\n`)
-  const { files, next } = filesOf(answers.form as Form, folder)
-  for (const [name, text] of Object.entries(files)) folder.add(name, text)
-  if (isHere(answers)) folder.add('ledger', commandOf(folder), 0o755)
-  return next
+  folder.add('ledger', commandOf(folder), 0o755)
 }
 
 /** A value as a shell and systemd both read it. */

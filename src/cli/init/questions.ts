@@ -8,13 +8,8 @@ import { RefusedError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
 import type { Io } from '../io.ts'
 
-/** Ways in which the service may be run. */
-const FORMS = ['shell', 'systemd', 'compose', 'kubernetes'] as const
-export type Form = (typeof FORMS)[number]
-
 /** Names of the answers; options of the command have the same. */
 export type AnswerName =
-  | 'form'
   | 'owner'
   | 'payments'
   | 'public-url'
@@ -49,12 +44,6 @@ const AMOUNT = 'an amount: 0.01ether, 5gwei, or digits of wei'
 
 /** In the order in which they are asked. */
 const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
-  form: {
-    ask: `How will it run: ${FORMS.join(', ')}?`,
-    usual: 'shell',
-    wanted: `one of ${FORMS.join(', ')}`,
-    read: (text) => FORMS.find((form) => form === text) ?? null,
-  },
   owner: { ask: 'Who owns the contract? A cold wallet.', usual: null, wanted: ADDRESS, read: address },
   payments: { ask: 'To which wallet do buyers pay? One of yours.', usual: null, wanted: ADDRESS, read: address },
   'public-url': {

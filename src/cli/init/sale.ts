@@ -7,12 +7,14 @@ import { payFrom } from '../../chain/factory/deploy.ts'
 import { parsePrivateKey } from '../../config/values.ts'
 import type { Address } from '../../domain/units.ts'
 import { RefusedError, UnavailableError } from '../errors.ts'
+import { MAIN } from './command.ts'
 import type { Folder } from './folder.ts'
-import { MAIN } from './forms.ts'
 
 const POLL_MS = 500
 /** A new ledger has the blocks since its factory's deployment to follow. */
 const READY_MS = 300_000
+/** The first run of each pass. If it has not come by then, `doctor` says so. */
+const TICK_MS = 30_000
 /** Confirmations, a pass and a mint, on a slow chain. */
 const NODE_MS = 600_000
 
@@ -42,11 +44,17 @@ export async function besideService<T>(
         throw new RefusedError(`The service did not start: the last lines of ${folder.at('first-start.log')} say why.`)
       return (await answer(`${url}/readyz`))?.ok ? true : null
     })
+    await waitFor(TICK_MS, 'No pass has run', () => lastTickAt(url)).catch(() => null)
     return await body(url)
   } finally {
     child.kill('SIGTERM')
     if (!hasEnded()) await exited
   }
+}
+
+async function lastTickAt(url: string): Promise<string | null> {
+  const response = await answer(`${url}/api/cron/health`)
+  return response?.ok ? ((await response.json()) as { lastTickAt: string | null }).lastTickAt : null
 }
 
 /** Whether the service of this ledger answers at `url`. Throws a RefusedError where another program does. */
