@@ -20,9 +20,14 @@ export async function readRetryTimes(sql: Sql): Promise<Map<number, number>> {
   return new Map(rows.map(({ id, time }) => [id, time]))
 }
 
-/** True for a payment `p` that backs off at a block time, or waits behind an earlier one of its wallet that does. */
+/**
+ * True for a payment `p` that backs off at a block time, or waits behind an earlier one of its wallet that does. Those that back off are looked
+ * for once. Else the planner may begin with all earlier payments of the wallet: for thousands of one wallet, the square of their number.
+ */
 export function waitsToBeRetried(sql: Sql, now: number): Fragment {
-  return sql`EXISTS (SELECT FROM payment_retries r JOIN payments first ON first.id = r.payment_id
-    WHERE r.retry_time > ${now} AND first.state = 'seen' AND first.from_address = p.from_address
-      AND (first.block_number, first.tx_index, first.inner_index) <= (p.block_number, p.tx_index, p.inner_index))`
+  return sql`EXISTS (WITH waiting AS MATERIALIZED (
+      SELECT first.from_address, first.block_number, first.tx_index, first.inner_index
+      FROM payment_retries r JOIN payments first ON first.id = r.payment_id WHERE r.retry_time > ${now} AND first.state = 'seen')
+    SELECT FROM waiting WHERE waiting.from_address = p.from_address
+      AND (waiting.block_number, waiting.tx_index, waiting.inner_index) <= (p.block_number, p.tx_index, p.inner_index))`
 }

@@ -1,0 +1,45 @@
+// Payments that wait to be judged are read in a time that grows with their number alone, whatever the database knows of the table by then.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { retryPaymentAt } from '../../src/db/payments/retries.ts'
+import { readPayments } from '../../src/db/payments/rows.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+
+const PAYMENTS = 1_000
+
+let database: TestDatabase
+let pool: Pool
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  // One wallet's, in one block; another one's behind them.
+  const hash = pool`'0x' || lpad(to_hex(n), 64, '0')`
+  await pool`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, block_number, block_hash, tx_index, block_time)
+    OVERRIDING SYSTEM VALUE
+    SELECT n, ${hash}, ${hash}, '0x' || repeat('f3', 20), '0x' || repeat(CASE WHEN n > ${PAYMENTS} THEN 'b2' ELSE 'a1' END, 20), 5, true, 'seen', 7,
+      '0x' || repeat('77', 32), n, to_timestamp(100) FROM generate_series(1, ${PAYMENTS + 1}::int) n`
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+const read = (sql: Pool, now: number) => readPayments(sql, { states: ['seen'], upToBlock: 7, now, limit: 10_000 })
+
+test('many payments of one wallet are read once each, none of them once for each other', async () => {
+  const rows = await pool.begin(async (sql) => {
+    assert.equal((await read(sql as unknown as Pool, 200)).length, PAYMENTS + 1)
+    const [counted] = await sql<{ rows: number }[]>`
+      SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) AS rows FROM pg_stat_xact_user_tables WHERE relname = 'payments'`
+    return counted?.rows ?? assert.fail()
+  })
+  assert.ok(rows < 5 * PAYMENTS, `${rows} rows were read`)
+})
+
+test('behind a payment that backs off the later ones of its wallet wait, until its time has come', async () => {
+  await retryPaymentAt(pool, 10, 300)
+  const ids = async (now: number) => (await read(pool, now)).map(({ id }) => id)
+  assert.deepEqual(await ids(299), [1, 2, 3, 4, 5, 6, 7, 8, 9, PAYMENTS + 1])
+  assert.equal((await ids(300)).length, PAYMENTS + 1)
+})
