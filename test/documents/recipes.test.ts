@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { SETTINGS } from '../../src/config/names.ts'
 import { MOVES, type Move } from '../../src/domain/transitions.ts'
-import { payment } from '../../web/src/words/en/payment.ts'
+import { words } from '../../web/src/words/payment.ts'
 import { ROOT, readPage } from './pages.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -55,7 +55,7 @@ describe('a reason to hold a payment is', () => {
     'src/operator/payments.ts': () =>
       wordsIn(/const REASONS.*= \[([\s\S]*?)\]/.exec(read('src/operator/payments.ts'))?.[1]),
     'api/openapi.yaml': () => reasonsOfApi().map(shownToBuyers),
-    'web/src/words/en/payment.ts': () => Object.keys(payment.reasons).map(shownToBuyers),
+    'web/src/words/payment.ts': () => Object.keys(words.reasons).map(shownToBuyers),
     'docs/ADMIN.md': () => reasons.filter((reason) => read('docs/ADMIN.md').includes(`\n| \`${reason}\` | `)),
     'docs/RUNBOOK.md': () => reasons.filter((reason) => read('docs/RUNBOOK.md').includes(`\n### ${reason}\n`)),
   }

@@ -27,7 +27,7 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Tests read the pages in English, whatever the machine speaks; one in another language asks for a context of its own.
+      // Tests read numbers and times by this locale, whatever the machine's is; one about another locale asks for a context of its own.
       '--lang=en-US',
     ],
   })

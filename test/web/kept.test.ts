@@ -1,6 +1,6 @@
 // The page that owners keep: saved from the service, opened from the disk when service and database are gone, with a wallet alone.
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -117,30 +117,8 @@ describe('the page to keep', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('speaks German to a browser that does, and English by choice', async () => {
-    const page = await (await browser.newContext({ locale: 'de-DE' })).newPage()
-    await installWallet(page, OWNER, world.chain.rpcUrl)
-    await page.goto(pathToFileURL(file).href)
-    await page.getByRole('button', { name: `${WALLET_NAME} verbinden` }).click()
-    await page.getByLabel('An', { exact: true }).fill('0x')
-    await page.getByRole('button', { name: 'Auszahlen' }).click()
-    await page.getByRole('alert').getByText('Das ist keine Adresse, oder ein Zeichen darin stimmt nicht.').waitFor()
-    assert.deepEqual(await violations(page), [])
-    const [english, german] = [standingIn(readFileSync(file, 'utf8')), standingIn(await page.content())]
-    // Where wallets are offered, their buttons have taken its place.
-    english.delete('noWallet')
-    for (const [name, text] of english) if (name !== 'node') assert.notEqual(german.get(name), text, name)
-    await page.getByRole('button', { name: 'English' }).click()
-    await page.getByRole('heading', { name: 'Withdraw from your nodes' }).waitFor()
-    assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
-  })
-
   /** Waits for what a block brings, and mines meanwhile. */
   async function mined(shown: { waitFor(): Promise<void> }): Promise<void> {
     await whileMining(world.chain, () => shown.waitFor(), 300)
   }
 })
-
-/** The texts that stand in the page, by their names. */
-const standingIn = (html: string) =>
-  new Map([...html.matchAll(/data-text="(\w+)">([^<]*)</g)].map(([, name = '', text = '']) => [name, text.trim()]))

@@ -88,6 +88,17 @@ describe('the pages', { skip: noBrowser }, () => {
     })
   }
 
+  test('a browser of another locale reads English, with its own numbers and dates', async () => {
+    const page = await (await browser.newContext({ locale: 'de-DE' })).newPage()
+    await page.goto(at('/node/1'))
+    const time = page.locator('time').first()
+    await time.waitFor()
+    assert.match((await time.getAttribute('title')) ?? '', /^\d\d\.\d\d\.\d{4}, .* UTC$/)
+    assert.match(await time.innerText(), /^last year$|ago$/)
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
+    await page.close()
+  })
+
   test('a value that could not be read is marked, and never looks like zero', async () => {
     const page = await browser.newPage()
     await page.goto(at('/'))
@@ -208,7 +219,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await time.filter({ hasText: 'UTC' }).waitFor()
     await plot.locator('.u-over').hover()
     const [caption, told] = [await plot.locator('figcaption').textContent(), await time.textContent()]
-    assert.match(told ?? '', /^\d+ \w+, UTC$/)
+    assert.match(told ?? '', /^\w+ \d+, UTC$/)
     assert.ok(caption?.includes((told ?? '?').replace(', UTC', '')), `${told}: ${caption}`)
     assert.match(caption ?? '', /UTC, and below it your own time\.$/)
     await plot.getByLabel('24 hours').check()

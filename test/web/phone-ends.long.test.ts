@@ -1,11 +1,10 @@
-// The unhappy ends of a purchase at the size of a phone: the stories of a desk, and each reason to hold a payment, in both languages. Nothing
+// The unhappy ends of a purchase at the size of a phone: the stories of a desk, and each reason to hold a payment. Nothing
 // scrolls sideways, what comes next can be touched, and axe has nothing to object to.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { HoldReason } from '../../src/domain/payment.ts'
-import { payment as german } from '../../web/src/words/de/payment.ts'
-import { payment as english } from '../../web/src/words/en/payment.ts'
+import { words } from '../../web/src/words/payment.ts'
 import { installWallet } from '../support/browser-wallet.ts'
 import { noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service as Read, startService } from '../support/http.ts'
@@ -52,7 +51,7 @@ describe('on a phone, a payment', { skip: noBrowser }, () => {
 
   for (const [title, account, play] of ENDS)
     test(title, async () => {
-      const context = await browser.newContext({ ...PHONE, locale: 'en-US' })
+      const context = await browser.newContext(PHONE)
       const page = await context.newPage()
       page.setDefaultTimeout(LONG_MS)
       const own = await installWallet(page, account, wellKnown.rpcUrl)
@@ -75,38 +74,33 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
   })
 
   /** A denied payer reads as any other who is looked at. */
-  const sentenceOf = (words: typeof english | typeof german, reason: HoldReason) =>
-    words.reasons[reason === 'senderDenied' ? 'review' : reason]
+  const sentenceOf = (reason: HoldReason) => words.reasons[reason === 'senderDenied' ? 'review' : reason]
   const REASONS = Object.keys({
     ...{ wrongAmount: 1, saleClosed: 1, tierAllowance: 1, holding: 1, walletLimit: 1, senderDenied: 1, oldWallet: 1 },
     ...{ unattributed: 1, mintReverted: 1, mintedElsewhere: 1, recheck: 1, refunding: 1, contractWallet: 1 },
   } satisfies Record<HoldReason, 1>) as HoldReason[]
 
-  for (const [locale, words] of [
-    ['en-US', english],
-    ['de-DE', german],
-  ] as const)
-    test(`says why and what happens next for every reason, ${locale}`, async () => {
-      const context = await browser.newContext({ ...PHONE, locale })
-      const page = await context.newPage()
-      for (const reason of REASONS) {
-        const txHash = hashOf(`${locale} ${reason}`)
-        await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state: 'held', reason })
-        await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
-        await page.locator('.notice.held').getByText(sentenceOf(words, reason)).waitFor()
-        await look(page)
-      }
-      for (const state of ['refunded', 'dismissed'] as const) {
-        const txHash = hashOf(`${locale} ${state}`)
-        await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state })
-        await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
-        await page.locator('.notice').getByText(words.stopped[state]).waitFor()
-        await look(page)
-      }
-      // All of them as a list.
-      await page.goto(`http://127.0.0.1:${service.port}/address/${walletOf(7)}`)
-      await page.getByRole('table', { name: words.list.title }).waitFor()
+  test('says why and what happens next for every reason', async () => {
+    const context = await browser.newContext(PHONE)
+    const page = await context.newPage()
+    for (const reason of REASONS) {
+      const txHash = hashOf(reason)
+      await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state: 'held', reason })
+      await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
+      await page.locator('.notice.held').getByText(sentenceOf(reason)).waitFor()
       await look(page)
-      await context.close()
-    })
+    }
+    for (const state of ['refunded', 'dismissed'] as const) {
+      const txHash = hashOf(state)
+      await insertPayment(service.sql, { txHash, from: walletOf(7), valueWei: WIDE_WEI, state })
+      await page.goto(`http://127.0.0.1:${service.port}/payment/${txHash}`)
+      await page.locator('.notice').getByText(words.stopped[state]).waitFor()
+      await look(page)
+    }
+    // All of them as a list.
+    await page.goto(`http://127.0.0.1:${service.port}/address/${walletOf(7)}`)
+    await page.getByRole('table', { name: words.list.title }).waitFor()
+    await look(page)
+    await context.close()
+  })
 })

@@ -39,7 +39,7 @@ describe('on a phone', { skip: noBrowser }, () => {
   })
 
   async function open(account: number): Promise<{ page: Page; own: BrowserWallet }> {
-    const context = await browser.newContext({ viewport: { width: 360, height: 800 }, hasTouch: true, locale: 'en-US' })
+    const context = await browser.newContext({ viewport: { width: 360, height: 800 }, hasTouch: true })
     const page = await context.newPage()
     page.setDefaultTimeout(LONG_MS)
     return { page, own: await installWallet(page, account, wellKnown.rpcUrl) }

@@ -9,7 +9,6 @@ import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/brows
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { buyInGerman } from './shop/german.ts'
 
 const LONG_MS = 60_000
 const BASIC_WEI = 10n ** 16n
@@ -36,12 +35,8 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await service.stop()
   })
 
-  async function open(
-    account: number,
-    locale = 'en-US',
-  ): Promise<{ page: Page; own: BrowserWallet; complaints: string[] }> {
-    const context = await browser.newContext({ locale })
-    const page = await context.newPage()
+  async function open(account: number): Promise<{ page: Page; own: BrowserWallet; complaints: string[] }> {
+    const page = await (await browser.newContext()).newPage()
     page.setDefaultTimeout(LONG_MS)
     const complaints = complaintsOf(page)
     const own = await installWallet(page, account, wellKnown.rpcUrl)
@@ -182,17 +177,6 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await press(page, 'Sign out')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.deepEqual(faultsIn(complaints), [])
-  })
-
-  test('a German browser buys without an English word, and the footer changes the language', async () => {
-    const { page, own, complaints } = await open(13, 'de-DE')
-    await buyInGerman(page, service.url, own.address)
-    // One address in it is none.
-    assert.deepEqual(
-      faultsIn(complaints).filter((complaint) => !complaint.includes('status of 400')),
-      [],
-    )
-    await page.context().close()
   })
 
   test('a wallet on another chain gets a warning, and can switch', async () => {

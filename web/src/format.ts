@@ -1,16 +1,15 @@
-// Amounts and times as people of the page's language read them. An amount is always exact in ether; dollars are a guess beside it.
+// Amounts and times by the browser's locale; words in them are English, as the pages are. An amount is always exact in ether; dollars are a guess beside it.
 import { getAddress } from 'viem'
-import { DATES, LANGUAGE, NUMBERS } from './words/catalogue.ts'
 import { fill } from './words/message.ts'
 import { ui } from './words/ui.ts'
 
 const WEI_PER_ETHER = 10n ** 18n
 
 /**
- * Between groups of three. Ether has a point before its decimals in every language, as wallets take it; where a comma would be read as one, and a
- * point stands between groups, these are a space apart, so that no amount can be read in two ways.
+ * Between groups of three. Ether has a point before its decimals in every locale, because wallets take it so. If the locale's own decimals follow
+ * anything else, groups are a narrow space apart, so that nobody can read an amount in two ways.
  */
-const GROUP = { en: ',', de: '\u202f' }[LANGUAGE]
+const GROUP = (1.5).toLocaleString().includes('.') ? ',' : '\u202f'
 
 /** Exact ether without trailing zeros, in groups of three before the point: "1,234.000000000000000001". */
 export function ether(wei: bigint, decimals = 18): string {
@@ -32,7 +31,7 @@ export const roughEther = (ether: number): string =>
   ether.toLocaleString('en-US', { maximumSignificantDigits: 4 }).replaceAll(',', GROUP)
 
 /** A count or a block's number. */
-export const figure = (number: number | bigint): string => number.toLocaleString(NUMBERS)
+export const figure = (number: number | bigint): string => number.toLocaleString()
 
 /** So many decimals are shown; the rest is there on demand. */
 const DECIMALS_MAX = 6
@@ -49,10 +48,10 @@ export function shortEther(wei: bigint, decimals = 18): string {
   return /[1-9]/.test(short) ? short : whole
 }
 
-const DOLLARS = new Intl.NumberFormat(NUMBERS, { style: 'currency', currency: 'USD' })
-const CENTS = new Intl.NumberFormat(NUMBERS, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
+const DOLLARS = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
+const CENTS = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
 
-const HUGE = new Intl.NumberFormat(NUMBERS, {
+const HUGE = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'USD',
   notation: 'compact',
@@ -76,7 +75,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['hour', 3_600],
   ['minute', 60],
 ]
-const RELATIVE = new Intl.RelativeTimeFormat(NUMBERS, { numeric: 'auto' })
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** "in 3 hours", "2 minutes ago"; "now" within ten seconds. */
 export function relativeTime(time: Date, nowMs: number): string {
@@ -88,14 +87,14 @@ export function relativeTime(time: Date, nowMs: number): string {
   return RELATIVE.format(seconds, 'second')
 }
 
-const EXACT = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 
 /** Day and time to the second, in UTC. */
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
 /** Where the browser is; null where its time is UTC. */
 export function ownZone(): string | null {
-  const zone = new Intl.DateTimeFormat(DATES).resolvedOptions().timeZone
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
   return zone === 'UTC' ? null : zone
 }
 
@@ -103,30 +102,28 @@ export function ownZone(): string | null {
 export function localTime(time: Date): string | null {
   const zone = ownZone()
   if (zone === null) return null
-  const here = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: 'long', timeZone: zone })
+  const here = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long', timeZone: zone })
   return here.format(time)
 }
 
 /** Day and time to the second, here and in UTC. */
 export const everyTime = (time: Date): string => [localTime(time), exactTime(time)].filter(Boolean).join(' = ')
 
-const DAY = new Intl.DateTimeFormat(DATES, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const TIME_OF_DAY = new Intl.DateTimeFormat(DATES, { timeStyle: 'medium', timeZone: 'UTC' })
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' })
 
-/** "2 Jan" and "03:04:05", in UTC. */
+/** "2 Jan" and "03:04", in UTC. */
 export const day = (time: Date): string => DAY.format(time)
-export const timeOfDay = (time: Date): string => TIME_OF_DAY.format(time)
-
-/** The same to the minute: "03:04". */
-export const minuteOfDay = (time: Date): string => timeOfDay(time).slice(0, 5)
+export const minuteOfDay = (time: Date): string => MINUTE.format(time)
 
 /** What a mark of an axis says: the day, or the time of day, in UTC; and below it both in `zone`, where there is one. */
 export function markOf(time: Date, of: 'day' | 'hour', zone: string | null): string {
   const utc = of === 'day' ? day(time) : minuteOfDay(time)
   if (zone === null) return utc
-  const dated = { day: 'numeric', month: 'short' } as const
-  const here = { hour: '2-digit', minute: '2-digit', timeZone: zone, ...(of === 'day' && dated) } as const
-  return `${utc} UTC\n${new Intl.DateTimeFormat(DATES, here).format(time)}`
+  const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: zone }).format(time)
+  if (of === 'hour') return `${utc} UTC\n${minute}`
+  const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: zone }).format(time)
+  return `${utc} UTC\n${date}, ${minute}`
 }
 
 /** "0x1234…abcd". */
@@ -137,10 +134,12 @@ export const count = (number: number, one: string, many = `${one}s`): string =>
   `${figure(number)} ${number === 1 ? one : many}`
 
 /** Basis points as per cent: 13953 is "139.53 %". */
-export const percent = (bps: number): string => `${(bps / 100).toLocaleString(NUMBERS, { maximumFractionDigits: 2 })} %`
+export const percent = (bps: number): string =>
+  `${(bps / 100).toLocaleString(undefined, { maximumFractionDigits: 2 })} %`
 
 /** Formats a tier's accrual: 15000 is "1.5×". */
-export const times = (bps: number): string => `${(bps / 10_000).toLocaleString(NUMBERS, { maximumFractionDigits: 4 })}×`
+export const times = (bps: number): string =>
+  `${(bps / 10_000).toLocaleString(undefined, { maximumFractionDigits: 4 })}×`
 
 /** A transaction's hash. */
 export const HASH = /^0x[0-9a-fA-F]{64}$/

@@ -4,18 +4,14 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { queries } from './ledger.ts'
-import { loadTexts } from './words/catalogue.ts'
 import './styles/index.css'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
-const show = () =>
-  createRoot(root).render(
-    <StrictMode>
-      <QueryClientProvider client={queries}>
-        <App />
-      </QueryClientProvider>
-    </StrictMode>,
-  )
-// English pages, where the language's file cannot be had, are better than none.
-void loadTexts().then(show, show)
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+)

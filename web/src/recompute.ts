@@ -4,7 +4,7 @@ import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client
 import { createClient, custom, http } from 'viem'
 import { directory, ledger } from './ledger.ts'
 import { announced } from './providers.ts'
-import { detail } from './words/detail.ts'
+import { words } from './words/ledger.ts'
 import { fill } from './words/message.ts'
 
 /** Checks the arithmetic, and, where the operator offers a public RPC, seeds and credited amounts against the chain. */
@@ -20,7 +20,7 @@ export async function checkNode(id: string): Promise<{ by: string; checked: Awai
     if (Number(await provider.request({ method: 'eth_chainId' })) !== chainId) continue
     return { by: name, checked: await verifyNode(ledger, createClient({ transport: custom(provider) }), id) }
   }
-  if (rpcUrl === null) throw new Error(detail.provider.noProvider)
+  if (rpcUrl === null) throw new Error(words.provider.noProvider)
   const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
-  return { by: fill(detail.provider.publicRpc, { host: new URL(rpcUrl).host }), checked }
+  return { by: fill(words.provider.publicRpc, { host: new URL(rpcUrl).host }), checked }
 }

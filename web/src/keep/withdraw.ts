@@ -16,8 +16,7 @@ import {
   type Transport,
 } from 'viem'
 import { getChainId, getCode, readContract } from 'viem/actions'
-import { chooseLanguage, LANGUAGES, type Language } from '../words/language.ts'
-import { inLanguage, LANGUAGE, translatePage, words } from './words.ts'
+import { words } from './words.ts'
 
 interface Offered {
   info: { name: string; uuid: string }
@@ -34,8 +33,6 @@ const offered = new Map<string, Offered>()
 let wallet: Wallet | null = null
 let nodes: { id: bigint; balanceWei: bigint }[] = []
 
-translatePage()
-offerLanguages()
 fillPlace()
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
 window.dispatchEvent(new Event('eip6963:requestProvider'))
@@ -61,19 +58,6 @@ function fillPlace(): void {
   for (const name of ['contract', 'chain']) {
     const meta = document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)
     input(name).value = meta?.content || given.get(name) || ''
-  }
-}
-
-/** A button for each language; the page's own is pressed. */
-function offerLanguages(): void {
-  for (const language of Object.keys(LANGUAGES) as Language[]) {
-    const button = document.createElement('button')
-    button.type = 'button'
-    button.lang = language
-    button.textContent = LANGUAGES[language]
-    button.ariaPressed = String(language === LANGUAGE)
-    button.addEventListener('click', () => chooseLanguage(language))
-    find('languages').append(button, ' ')
   }
 }
 
@@ -196,6 +180,6 @@ async function attempt(act: () => Promise<void>): Promise<void> {
     say('')
     const short = error instanceof Error && 'shortMessage' in error ? String(error.shortMessage) : null
     const message = error instanceof WalletError ? error.message : short
-    find('problem').textContent = inLanguage(message ?? (error as { message?: string }).message ?? String(error))
+    find('problem').textContent = message ?? (error as { message?: string }).message ?? String(error)
   }
 }

@@ -186,7 +186,7 @@ const DAY_SEC = 86_400
 const ZONE = ownZone()
 /** In UTC like all times written out, and by the browser's own zone: the day where marks are days apart, the time of day otherwise. */
 export const TIME_AXIS: uPlot.Axis = {
-  space: ZONE === null ? 64 : 72,
+  space: ZONE === null ? 72 : 96,
   size: ZONE === null ? 50 : 64,
   values: (_plot, secs, _axis, _space, stepSec) =>
     secs.map((sec) => markOf(atSec(sec), stepSec < DAY_SEC ? 'hour' : 'day', ZONE)),

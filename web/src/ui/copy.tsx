@@ -1,6 +1,5 @@
 // Copies a text and says so, to eyes and to screen readers.
 import { useEffect, useState } from 'react'
-import { LANGUAGE } from '../words/catalogue.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
@@ -29,9 +28,6 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** A name as it stands within a sentence; German nouns keep their capital. */
-const within = (name: string) => (LANGUAGE === 'de' ? name : name.toLowerCase())
-
 /** Facts to be entered elsewhere: the name of each, its text, and what is copied. */
 export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
   return (
@@ -40,7 +36,7 @@ export function CopyRows({ rows }: { rows: readonly (readonly [name: string, sho
         <div key={name} className="row">
           <dt>{name}</dt>
           <dd>
-            <code>{shown}</code> <CopyButton text={copied} what={within(name)} />
+            <code>{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
           </dd>
         </div>
       ))}

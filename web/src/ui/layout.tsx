@@ -4,8 +4,6 @@ import { Link, useLocation } from 'wouter'
 import { brandRoles } from '../brand.ts'
 import { useDeployment, useHealth } from '../ledger.ts'
 import { useSite } from '../site.ts'
-import { LANGUAGE } from '../words/catalogue.ts'
-import { chooseLanguage, LANGUAGES, type Language } from '../words/language.ts'
 import { fill, rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 import { OutLink } from './explorer.tsx'
@@ -165,33 +163,11 @@ function Footer() {
             <a href="/docs">{ui.page.api}</a>
           </li>
           <li>
-            {/* A page of its own: the console is in English, whatever this page is in. */}
+            {/* Loaded anew: a frame may show this page, and never the console. */}
             <a href="/console">{ui.page.operator}</a>
           </li>
         </ul>
-        <Languages />
       </div>
     </footer>
-  )
-}
-
-/** The languages, each in its own; the one that the page is in is no button. The console has one alone. */
-function Languages() {
-  const [location] = useLocation()
-  if (location.startsWith('/console')) return null
-  return (
-    <ul aria-label={ui.page.language}>
-      {(Object.keys(LANGUAGES) as Language[]).map((language) => (
-        <li key={language}>
-          {language === LANGUAGE ? (
-            <span aria-current="true">{LANGUAGES[language]}</span>
-          ) : (
-            <button type="button" className="button quiet" lang={language} onClick={() => chooseLanguage(language)}>
-              {LANGUAGES[language]}
-            </button>
-          )}
-        </li>
-      ))}
-    </ul>
   )
 }

@@ -2,7 +2,6 @@
 import { LedgerError } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import type { Reading } from '../ledger.ts'
-import { said } from '../words/catalogue.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
@@ -109,12 +108,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 /** A fault as a sentence for people. */
 function inWords(error: Error): string {
-  if (!(error instanceof LedgerError)) return said(error.message) || ui.states.wrong
+  if (!(error instanceof LedgerError)) return error.message || ui.states.wrong
   if (error.status === null) return ui.states.unreachable
   const limit = limitInWords(error)
   if (limit !== null) return `${limit} ${fill(ui.states.tryIn, { n: error.retryAfter ?? 60 })}`
   if (error.status >= 500) return ui.states.unable
-  return said(error.message)
+  return error.message
 }
 
 /** What a limit of the service is, which is no outage; null for other faults. */

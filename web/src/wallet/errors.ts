@@ -2,7 +2,6 @@
 import { LedgerError } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'viem'
-import { said } from '../words/catalogue.ts'
 import { words } from '../words/wallet.ts'
 
 /** An error whose message is for people. */
@@ -14,5 +13,5 @@ export function saidByWallet(error: unknown): Error {
   return new Error(error.shortMessage)
 }
 
-/** The same as a sentence in the page's language. */
-export const sentenceOfWallet = (error: unknown): string => said(saidByWallet(error).message)
+/** The same as a sentence. */
+export const sentenceOfWallet = (error: unknown): string => saidByWallet(error).message

@@ -1,14 +1,19 @@
 // Texts with places for what changes: {name} for a value, <name>…</name> for a part that is an element. Values are checked by type, from the text itself.
 import { createElement, Fragment, type ReactNode } from 'react'
-import { NUMBERS } from './catalogue.ts'
-import type { Message, Plural } from './types.ts'
+
+/** A text by a number, `{n}`. */
+interface Plural {
+  readonly one: string
+  readonly other: string
+}
+type Message = string | Plural
 
 type Names<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
 type Tags<Text> = Text extends `${string}</${infer Name}>${infer Rest}` ? Name | Tags<Rest> : never
 type TextOf<M> = M extends Plural ? M['other'] : M
 type Counted<M> = M extends Plural ? { readonly n: number } : unknown
 
-/** What a text has places for. A number is written as the language writes it; what is no amount, as a node's id, is given as text. */
+/** What a text has places for. A number is written as the browser's locale has it; what is no amount, as a node's id, is given as text. */
 export type Values<M> = { readonly [Name in Names<TextOf<M>>]: string | number | bigint } & Counted<M>
 /** The same for a text that holds elements. */
 export type Parts<M> = { readonly [Name in Names<TextOf<M>>]: ReactNode } & {
@@ -16,8 +21,8 @@ export type Parts<M> = { readonly [Name in Names<TextOf<M>>]: ReactNode } & {
 } & Counted<M>
 
 type Given = Readonly<Record<string, unknown>>
-const PLURALS = new Intl.PluralRules(NUMBERS)
-const FIGURES = new Intl.NumberFormat(NUMBERS)
+const PLURALS = new Intl.PluralRules('en')
+const FIGURES = new Intl.NumberFormat()
 
 const textOf = (message: Message, { n }: Given): string =>
   typeof message === 'string' ? message : message[PLURALS.select(Number(n)) === 'one' ? 'one' : 'other']

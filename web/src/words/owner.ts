@@ -1,5 +1,93 @@
-// An owner's page, in the page's language.
-import { inLanguage } from './catalogue.ts'
-import { owner as english } from './en/owner.ts'
-
-export const words = inLanguage('owner', english)
+// An owner's page, and withdrawing.
+export const words = {
+  title: 'My nodes',
+  lead: 'What your wallet owns, what it has earned, and what it may withdraw. The contract pays; this page only asks it.',
+  signIn: 'Sign in',
+  lapsed: 'Your session has ended. Sign in again to go on; nothing is lost.',
+  why: 'Your wallet signs a text to show that the address is yours. That costs nothing and permits nothing.',
+  signing: 'Sign in the wallet…',
+  onlyLooking: 'Only looking? Every wallet has a <page>public page</page>.',
+  withoutSession: 'Withdraw without signing in',
+  signedInAs: 'Signed in as {address}',
+  signOut: 'Sign out',
+  otherWallet:
+    'The wallet that is connected ({address}) is not the one that is signed in. Withdrawing works with the owner’s wallet only.',
+  withdrawable: 'may be withdrawn now',
+  yourWallet: 'Your wallet',
+  connectOwner: 'Connect the wallet that owns the nodes.',
+  frame: '<signIn>Sign in</signIn> where a payment of yours waits for that. Everything else works here.',
+  nodes: { one: '{n} node', other: '{n} nodes' },
+  noNode: 'No node yet.',
+  buyOne: 'Buy one',
+  carries:
+    'A node carries its balance along: its next owner may withdraw it. Withdraw before you transfer or sell one.',
+  unchecked: 'Whether the chain knows more nodes of yours could not be checked just now.',
+  unrecorded: {
+    one: 'The chain shows {n} node of yours that the ledger has not recorded yet: {ids}.',
+    other: 'The chain shows {n} nodes of yours that the ledger has not recorded yet: {ids}.',
+  },
+  recording: 'Recording…',
+  record: 'Record now',
+  withdraw: 'Withdraw',
+  stale:
+    'Withdrawing works all the same: it goes straight to the contract. The balances are those that the service said last.',
+  ended:
+    'Your session has ended. What you entered stays, and withdrawing works without one. Sign in again to see new balances.',
+  kept: {
+    title: 'Without this service',
+    why: 'Keep <file>withdraw.html</file>: one file that withdraws by your wallet alone, should this service ever be gone. Save it on your own disk; it asks no server.',
+  },
+  history: {
+    title: 'History',
+    show: 'Show all credits and withdrawals',
+    none: 'Nothing was credited yet.',
+    when: 'When',
+    what: 'What',
+    node: 'Node',
+    amount: 'Amount',
+    worth: 'Worth then',
+    noPrice: 'price of then not known',
+    credit: 'credited in <round>round {id}</round>',
+    withdrawal: 'withdrawn by {hash}',
+    limits:
+      'The newest {entries} credits and withdrawals of each node, at the price of their hour where the service has it.',
+    nodes: 'Of your newest {nodes} nodes.',
+    csv: 'Save as CSV',
+  },
+  form: {
+    nothing: 'There is nothing to withdraw at present.',
+    open: 'Withdraw…',
+    wrongTo: 'This is no address, or its checksum is wrong.',
+    asked:
+      'The contract is asked first whether it would pay. Only then does your wallet ask you to sign. You pay the fee.',
+    sent: 'Sent, waiting for its block: {hash}',
+    waiting: 'Waiting for the block…',
+    confirm: 'Confirm in the wallet…',
+    from: 'From',
+    all: { one: 'all {n} node, {amount} ETH', other: 'all {n} nodes, {amount} ETH' },
+    node: 'node {id}, {amount} ETH',
+    to: 'To',
+    thisWallet: 'this wallet: {address}',
+    amount: 'Amount in ETH',
+    allOfIt: 'all of it: {amount}',
+    max: 'Max',
+    foreign:
+      'I have checked each character: {amount} go to {address}, which is not this wallet, and cannot be called back. The ether comes by a call of the contract, which some exchanges do not credit.',
+    wrongAmount: 'Write an amount such as 0.05, with at most 18 decimals.',
+    zero: 'There must be something to withdraw.',
+    tooMuch: 'The node holds {amount} ETH.',
+    byHand: 'Make the call by hand',
+  },
+  paid: {
+    paidOutIn: 'Paid out in {block}: {hash}',
+    paidOut: 'Paid out',
+    inWei: '{ether} ETH ({wei} wei)',
+    to: 'To',
+    node: 'Node',
+    block: 'Block',
+    transaction: 'Transaction',
+    contract: 'Contract',
+    network: 'Network',
+    done: 'Done',
+  },
+} as const

@@ -1,5 +1,129 @@
-// A payment's way, in the page's language.
-import { inLanguage } from './catalogue.ts'
-import { payment as english } from './en/payment.ts'
-
-export const words = inLanguage('payment', english)
+// What becomes of a payment.
+export const words = {
+  title: 'Payment',
+  stands: 'Where it stands',
+  noHash: 'This is no transaction hash: 0x and 64 hex digits.',
+  transfer: 'Transfer {hash}',
+  steps: { seen: 'Seen in a block', checked: 'Checked', minting: 'Being minted', minted: 'Minted' },
+  notes: {
+    waiting: 'waiting for the next block',
+    inBlock: {
+      one: '{block}, {n} confirmation',
+      other: '{block}, {n} confirmations',
+    },
+    checks: 'amount, tier, allowance, holding',
+    sent: 'sent to the contract',
+    nextRun: 'with the next run, in seconds',
+  },
+  /** Each state as a title and an announcement say it. */
+  said: {
+    none: 'In no block yet',
+    orphaned: 'Taken back by the chain',
+    seen: 'In a block',
+    accepted: 'Accepted',
+    minting: 'Being minted',
+    minted: 'Minted',
+    held: 'Held',
+    refunded: 'Sent back',
+    dismissed: 'Closed',
+  },
+  cannotAsk: 'The service cannot be asked just now.',
+  goesOn: 'Nothing is lost; this page goes on by itself.',
+  one: 'Payment {at} of {all}: {amount} from {payer}',
+  orphaned: 'The chain took the block of this transfer back. It counts again as soon as it is in another one.',
+  notAPayment: 'No node comes of this transaction by itself. {why}',
+  notSeen: {
+    other:
+      'Another payment of this wallet has come: <other>look at it</other>. A transaction that is sped up in the wallet gets a new hash.',
+    late: 'The chain has not shown this transaction for some minutes. Look into your wallet: it may still wait for a fee, or have been replaced by one with another hash, or cancelled. Do not pay again before you know.',
+    all: 'All payments of this wallet',
+  },
+  claim: {
+    title: 'Paid already?',
+    hash: 'Hash of the transfer',
+    look: 'Look for it',
+    wrong: 'A transaction hash is 0x and 64 hex digits.',
+  },
+  list: {
+    title: 'Payments',
+    count: { one: '{n} payment', other: '{n} payments' },
+    payment: 'Payment',
+    paid: 'Paid',
+    amount: 'Amount',
+    state: 'State',
+    node: 'Node',
+    states: {
+      seen: 'in a block',
+      accepted: 'accepted',
+      minting: 'being minted',
+      minted: 'minted',
+      held: 'held',
+      refunded: 'sent back',
+      dismissed: 'closed',
+      orphaned: 'taken back by the chain',
+    },
+  },
+  success: {
+    yours: 'Node {id} is yours',
+    notScheduled: 'its first round is not scheduled yet',
+    nextRound: 'next round {time}',
+    see: 'See the node',
+    node: 'Node {id}',
+    link: 'Link',
+    linkToNode: 'link to the node',
+    share: 'Share',
+  },
+  receipt: {
+    node: 'Node',
+    tier: 'Tier',
+    paid: 'Paid',
+    inWei: '{ether} ETH ({wei} wei)',
+    paidBy: 'Paid by',
+    time: 'Time',
+    block: 'Block',
+    transfer: 'Transfer',
+    minted: 'Minted',
+    mint: 'Mint',
+    contract: 'Contract',
+    network: 'Network',
+    soldBy: 'Sold by',
+    page: 'Page',
+  },
+  stopped: {
+    refunded: 'The operator has sent the ether back.',
+    refundedBy: 'The operator has sent the ether back, by transaction {hash}.',
+    dismissed: 'The operator has closed this payment without a node.',
+    held: '<strong>Held.</strong> {why}',
+    looks: 'The operator looks at it.',
+    nothingLost:
+      'Nothing is lost: {amount} lies in the payments wallet. {next} Keep the hash; this page shows what becomes of it.',
+    less: 'It is {amount} less than {tier} costs.',
+    more: 'It is {amount} more than {tier} costs.',
+    decides: 'The operator decides whether it becomes a node or is sent back.',
+    noDecision: 'No one has to decide anything; ask the operator if you want the ether back instead.',
+    ofContract:
+      'The operator makes sure that somebody can use what this contract owns, and then releases the node or sends the ether back.',
+    ofProven:
+      '<signIn>Sign in</signIn> with that wallet, and your node comes by itself. Else the operator makes sure that the wallet is yours, and releases the node or sends the ether back.',
+  },
+  /** Every reason in plain words, and what happens next. */
+  reasons: {
+    wrongAmount: 'The amount is no tier’s exact price.',
+    saleClosed: 'The tier was not on sale when the transfer was made.',
+    tierAllowance: 'The wallet already holds, or has under way, as many nodes of this tier as one wallet may.',
+    holding:
+      'The wallet did not hold the tokens this tier asks for at the block of the transfer, or that could not be read.',
+    walletLimit:
+      'The wallet holds as many nodes as the contract allows. Once one is moved away, this node is minted by itself.',
+    review: 'A person looks at this payment first.',
+    unattributed: 'The ether came by a call inside another transaction, so that its sender is not certain.',
+    contractWallet: 'A contract sent the ether: a Safe, a smart account, or another.',
+    mintReverted: 'The contract refused the mint.',
+    oldWallet:
+      'It went to a wallet that is no longer the one for payments. The operator decides about it, or sends the ether back.',
+    mintedElsewhere: 'Another wallet was given the node of this payment. The operator sends the ether back.',
+    recheck:
+      'The ledger was restored from a backup; the operator makes sure that this payment has not been dealt with before.',
+    refunding: 'The operator is about to send the ether back.',
+  },
+} as const

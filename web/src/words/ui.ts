@@ -1,5 +1,98 @@
-// What every page shares, in the page's language.
-import { inLanguage } from './catalogue.ts'
-import { ui as english } from './en/ui.ts'
-
-export const ui = inLanguage('ui', english)
+// What every page shares.
+export const ui = {
+  time: {
+    now: 'now',
+    within: 'in {span}',
+    days: { one: '{n} day', other: '{n} days' },
+    here: '{time} here',
+  },
+  facts: {
+    unchecked: 'could not be checked',
+    unknown: 'unknown',
+    block: 'block {number}',
+    unknownBlock: 'block ?',
+  },
+  copy: {
+    copy: 'Copy {what}',
+    copied: 'Copied',
+    failed: 'Could not copy: select it by hand',
+    address: 'address',
+    transaction: 'transaction hash',
+    seed: 'seed',
+  },
+  page: {
+    skip: 'Skip to the content',
+    pages: 'Pages',
+    overview: 'Overview',
+    tiers: 'Tiers',
+    rounds: 'Rounds',
+    buy: 'Buy',
+    owner: 'My nodes',
+    network: 'Network',
+    demonstration: '{chain}, a demonstration',
+    contract: 'Contract',
+    paymentsWallet: 'Payments wallet',
+    none: 'none',
+    contact: 'Contact',
+    terms: 'Terms',
+    api: 'API',
+    operator: 'Operator',
+    chain: 'chain {id}',
+    namedChain: '{name} (chain {id})',
+  },
+  alerts: {
+    halted: 'Standing still: the chain is not the one that was followed. What is shown is as of then.',
+    paused: 'Rounds are paused by the operator. Withdrawing works as always.',
+    stale: 'The worker that credits nodes has not been heard of for a while.',
+    short: 'The contract holds less than it owes.',
+    lastCheck: 'Last round check: {time}',
+  },
+  search: {
+    nobody: 'No address has the name {name}.',
+    noNames: '{name} is no address, and this chain has no names.',
+    notAsked:
+      'The name {name} could not be looked up: no wallet of this browser is on this chain, or it did not answer.',
+    open: 'Search',
+    placeholder: 'Address, node 3, round 7, hash',
+    label: 'Address, node or round by its number, or transaction hash',
+  },
+  theme: { label: 'Theme: {theme}', system: 'system', light: 'light', dark: 'dark' },
+  dialog: { close: 'Close' },
+  receipt: { title: 'Receipt', print: 'Print', save: 'Save' },
+  signIn: { inTab: '(opens a tab)' },
+  table: { all: 'Show all {n}' },
+  chart: {
+    range: 'Range',
+    ranges: { '24 hours': '24 hours', '30 days': '30 days', all: 'All' },
+    time: 'Time',
+    hour: 'This hour',
+    day: 'This day',
+    together: 'Together',
+    utcDay: '{day}, UTC',
+    zones: 'At the axis stands UTC, and below it your own time.',
+    utcHours: '{day}, {from} to {to} UTC',
+    ofRounds: {
+      one: '{n} round from {first} to {last}, {total} in all; {bar}.',
+      other: '{n} rounds from {first} to {last}, {total} in all; {bar}.',
+    },
+    ofCredits: {
+      one: '{n} credit from {first} to {last}, {total} in all; {bar}.',
+      other: '{n} credits from {first} to {last}, {total} in all; {bar}.',
+    },
+    barHour: 'a bar is an hour',
+    barDay: 'a bar is a day',
+    noRounds: 'No round in the last {range}.',
+    noCredits: 'No credit in the last {range}.',
+  },
+  states: {
+    loading: 'Loading',
+    again: 'Try again',
+    stale: 'Not current: {why} Shown is what was read last.',
+    wrong: 'Something went wrong.',
+    unreachable: 'The service could not be reached.',
+    limited: 'Too many requests came from here.',
+    tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },
+    unable: 'The service cannot answer this at present.',
+  },
+  notFound: { title: 'No such page', lead: 'There is nothing at this address.', home: 'Go to the overview' },
+} as const

@@ -104,8 +104,7 @@ function Figures({ statement }: { statement: Statement }) {
   return (
     <div className="stack detail">
       <p>
-        Blocks {period.opening.blockNumber.toLocaleString('en-US')} to{' '}
-        {period.closing.blockNumber.toLocaleString('en-US')}
+        Blocks {period.opening.blockNumber.toLocaleString()} to {period.closing.blockNumber.toLocaleString()}
         {!period.complete && ', the month so far'}.{' '}
         {balanced === null ? (
           <Mark tone="warn">not every balance could be read</Mark>

@@ -41,8 +41,8 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
   return (
     <div className="stack">
       <dl className="tiles">
-        <Figure name="Due now" note={`at block ${blockNumber.toLocaleString('en-US')}`}>
-          {round.nodeCount.toLocaleString('en-US')} nodes
+        <Figure name="Due now" note={`at block ${blockNumber.toLocaleString()}`}>
+          {round.nodeCount.toLocaleString()} nodes
         </Figure>
         <Figure name="Would pay">
           <Exact wei={round.totalWei} />
@@ -94,8 +94,8 @@ const COLUMNS: readonly Column<Preview['round']['turns'][number]>[] = [
   { heading: 'Group', cell: ({ cohort }) => cohort },
   { heading: 'Tier', cell: ({ tierId }) => tierId ?? '–' },
   { heading: 'Due', cell: ({ due }) => <Time at={due} ahead /> },
-  { heading: 'Turns', figure: true, cell: ({ count }) => count.toLocaleString('en-US') },
-  { heading: 'Nodes', figure: true, cell: ({ nodeCount }) => nodeCount.toLocaleString('en-US') },
+  { heading: 'Turns', figure: true, cell: ({ count }) => count.toLocaleString() },
+  { heading: 'Nodes', figure: true, cell: ({ nodeCount }) => nodeCount.toLocaleString() },
   { heading: 'Each', figure: true, cell: ({ amountWei }) => <Exact wei={amountWei} hinted /> },
 ]
 

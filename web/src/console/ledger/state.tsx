@@ -52,7 +52,7 @@ export function State() {
         <Figure name="Distributor holds" note="for rounds and their gas">
           <Exact wei={health.data?.distributorBalanceWei ?? null} hinted />
         </Figure>
-        <Figure name="Cover" note={stats.data && `${stats.data.totalNodes.toLocaleString('en-US')} nodes`}>
+        <Figure name="Cover" note={stats.data && `${stats.data.totalNodes.toLocaleString()} nodes`}>
           {cover.data?.isSolvent === true && <Mark tone="good">solvent</Mark>}
           {cover.data?.isSolvent === false && <Mark tone="bad">short</Mark>}
           {(cover.data?.isSolvent ?? null) === null && <Unknown />}
@@ -76,10 +76,7 @@ function Budget() {
           ) : (
             <div className="stack">
               <dl className="tiles">
-                <Figure
-                  name="Nodes left to mint"
-                  note={`${budget.nodesPerWeek.toLocaleString('en-US')} a week just now`}
-                >
+                <Figure name="Nodes left to mint" note={`${budget.nodesPerWeek.toLocaleString()} a week just now`}>
                   <Left count={budget.nodes} isLow={budget.low.includes('nodes')} />
                 </Figure>
                 <Figure name="Groups left to open" note={`one more tier opens ${budget.cohortsPerTier}`}>
@@ -112,7 +109,7 @@ function Budget() {
 function Left({ count, isLow }: { count: number; isLow: boolean }) {
   return (
     <>
-      {count.toLocaleString('en-US')} {isLow && <Mark tone="warn">low</Mark>}
+      {count.toLocaleString()} {isLow && <Mark tone="warn">low</Mark>}
     </>
   )
 }
@@ -230,12 +227,12 @@ function AgainstChain() {
                 <Mark tone="good">no difference on record</Mark>
               </p>
             )}
-            <p className="note">Followed to block {followed?.blockNumber.toLocaleString('en-US') ?? '–'}.</p>
+            <p className="note">Followed to block {followed?.blockNumber.toLocaleString() ?? '–'}.</p>
             {wallets.map((wallet) => (
               <p className="note" key={wallet.address}>
                 The payments wallet {wallet.address}
                 {wallet.closedBlock === null ? '' : ', closed since,'} is audited to block{' '}
-                {wallet.auditedBlock?.toLocaleString('en-US') ?? '–'}, where the books say{' '}
+                {wallet.auditedBlock?.toLocaleString() ?? '–'}, where the books say{' '}
                 <Exact wei={wallet.bookedWei} hinted />.
               </p>
             ))}

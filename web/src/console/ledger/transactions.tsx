@@ -18,7 +18,7 @@ const SENT: readonly Column<Transaction>[] = [
   { heading: 'State', cell: ({ status }) => <Mark tone={TONES[status] ?? 'calm'}>{status}</Mark> },
   { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts.length },
   { heading: 'Transaction', cell: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
-  { heading: 'Gas', figure: true, cell: ({ gasUsed }) => gasUsed?.toLocaleString('en-US') ?? '–' },
+  { heading: 'Gas', figure: true, cell: ({ gasUsed }) => gasUsed?.toLocaleString() ?? '–' },
   { heading: 'Fee', figure: true, cell: ({ feeWei }) => (feeWei === null ? '–' : <Exact wei={feeWei} hinted />) },
 ]
 
@@ -35,7 +35,7 @@ const STUCK_SENDERS: readonly Column<StuckSender>[] = [
   { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
   { heading: 'Nonce by the providers', figure: true, cell: ({ said }) => said },
   { heading: 'By followed blocks', figure: true, cell: ({ known }) => known },
-  { heading: 'Since block', figure: true, cell: ({ sinceBlock }) => sinceBlock.toLocaleString('en-US') },
+  { heading: 'Since block', figure: true, cell: ({ sinceBlock }) => sinceBlock.toLocaleString() },
   {
     heading: 'Decide',
     cell: ({ sender, takeOver }) =>
@@ -59,7 +59,7 @@ const STUCK: readonly Column<StuckTransaction>[] = [
   { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
   { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
   { heading: 'What', cell: ({ kind }) => kind },
-  { heading: 'Blocks', figure: true, cell: ({ pendingBlocks }) => pendingBlocks.toLocaleString('en-US') },
+  { heading: 'Blocks', figure: true, cell: ({ pendingBlocks }) => pendingBlocks.toLocaleString() },
   { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts },
   {
     heading: 'Why',

@@ -145,7 +145,7 @@ function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas', TrendSerie
   const paid = (name: 'sold' | 'held') => (of: Ledger) =>
     `${shortEther(of[name].valueWei)} ETH, ${count(of[name].count, 'payment')}`
   const gas = (name: 'mintGas' | 'roundGas') => (of: Ledger) =>
-    `${shortEther(of[name].feeWei)} ETH, ${of[name].gasUsed.toLocaleString('en-US')} gas`
+    `${shortEther(of[name].feeWei)} ETH, ${of[name].gasUsed.toLocaleString()} gas`
   return {
     sales: [
       ofLedger('Sold', 'bars', ({ sold }) => sold.valueWei, paid('sold')),

@@ -77,7 +77,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
   { heading: 'Endpoint', cell: ({ endpoint }) => <code className="outcome">{endpoint}</code> },
   { heading: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
   { heading: 'Events', cell: ({ events }) => <span className="whole">{events.replaceAll(',', ', ')}</span> },
-  { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString('en-US') },
+  { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString() },
   { heading: 'Last success', cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="never" /> },
   { heading: 'Last error', cell: ({ lastError }) => <span className="whole">{lastError ?? 'none'}</span> },
   {
@@ -173,7 +173,7 @@ function Deliveries() {
 const ATTEMPTS: readonly Column<Delivery['log'][number]>[] = [
   { heading: 'Tried', cell: ({ at }) => <Time at={new Date(at)} /> },
   { heading: 'Answer', cell: ({ status, error }) => <span className="whole">{error ?? status}</span> },
-  { heading: 'Took', figure: true, cell: ({ durationMs }) => `${durationMs.toLocaleString('en-US')} ms` },
+  { heading: 'Took', figure: true, cell: ({ durationMs }) => `${durationMs.toLocaleString()} ms` },
 ]
 
 function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt, dueAt, event, log } }: RowProps) {

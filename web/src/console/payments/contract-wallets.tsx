@@ -82,7 +82,7 @@ const SetMode = () => (
       },
     ]}
     did={({ mode, fromBlock, changed }) =>
-      changed ? `${mode} from block ${fromBlock.toLocaleString('en-US')} on.` : `It is ${mode} already.`
+      changed ? `${mode} from block ${fromBlock.toLocaleString()} on.` : `It is ${mode} already.`
     }
     danger
   />
@@ -106,7 +106,7 @@ const MODES: readonly Column<EnteredMode>[] = [
   { heading: 'Mode', cell: ({ mode }) => mode },
   {
     heading: 'From',
-    cell: ({ fromBlock }) => (fromBlock === 0 ? 'the beginning' : `block ${fromBlock.toLocaleString('en-US')}`),
+    cell: ({ fromBlock }) => (fromBlock === 0 ? 'the beginning' : `block ${fromBlock.toLocaleString()}`),
   },
   ENTERED,
 ]

@@ -49,7 +49,7 @@ export function PaymentLine({ payment }: RowProps) {
       </span>
       <span className="note">
         <Time at={new Date(blockTime)} />,{' '}
-        {blockNumber === null ? 'in no block now' : `block ${blockNumber.toLocaleString('en-US')}`}
+        {blockNumber === null ? 'in no block now' : `block ${blockNumber.toLocaleString()}`}
       </span>
     </>
   )

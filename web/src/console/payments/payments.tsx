@@ -142,7 +142,7 @@ function counted(counts: Read<'payments/counts'> | undefined, text: string, stat
   const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
   const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
   if (!counts || count === 0) return text
-  return `${text} (${count.toLocaleString('en-US')}${count >= counts.atMost ? ' or more' : ''})`
+  return `${text} (${count.toLocaleString()}${count >= counts.atMost ? ' or more' : ''})`
 }
 
 interface RowProps {

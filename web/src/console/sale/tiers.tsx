@@ -87,7 +87,7 @@ export function TiersConsole() {
 
 const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'Version', figure: true, cell: ({ version }) => version },
-  { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString('en-US') },
+  { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString() },
   { heading: 'Price', figure: true, cell: ({ priceWei }) => <Exact wei={priceWei} /> },
   { heading: 'Rate', figure: true, cell: ({ payoutBps }) => times(payoutBps) },
   { heading: 'A wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },

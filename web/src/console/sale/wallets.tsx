@@ -71,7 +71,7 @@ function proposed({ wallet, before, fromBlock, fromTime, graceUntil, stolen }: D
   return (
     <>
       <p>
-        Buyers pay to {wallet} from block {fromBlock.toLocaleString('en-US')} on, not before {at(fromTime)}.
+        Buyers pay to {wallet} from block {fromBlock.toLocaleString()} on, not before {at(fromTime)}.
       </p>
       <p>
         {stolen
@@ -102,7 +102,7 @@ const COLUMNS: readonly Column<PaymentsWallet>[] = [
         'the beginning'
       ) : (
         <span>
-          block {fromBlock.toLocaleString('en-US')}, not before <Time at={new Date(fromTime * 1000)} ahead />
+          block {fromBlock.toLocaleString()}, not before <Time at={new Date(fromTime * 1000)} ahead />
         </span>
       ),
   },
@@ -129,9 +129,9 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         act="payment-wallets/close"
         body={{ address: wallet }}
         says={`What comes to ${wallet} from the next block on is not seen any more.`}
-        did={({ closedBlock: block }) => `Closed with block ${block.toLocaleString('en-US')}.`}
+        did={({ closedBlock: block }) => `Closed with block ${block.toLocaleString()}.`}
         danger
       />
     )
-  return closedBlock === null ? null : <>with block {closedBlock.toLocaleString('en-US')}</>
+  return closedBlock === null ? null : <>with block {closedBlock.toLocaleString()}</>
 }

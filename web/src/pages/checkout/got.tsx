@@ -6,7 +6,6 @@ import { ledger, notBefore } from '../../ledger.ts'
 import { Amount, Countdown, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
-import { NUMBERS } from '../../words/catalogue.ts'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 
@@ -83,7 +82,7 @@ const partsOf = ({ medianWei, medianUsd, lowWei, highWei }: Range) => ({
 
 function Dollars({ usd }: { usd: number | null }) {
   if (usd === null) return <Unknown why={t.usdUnknown} />
-  return fill(t.usd, { usd: usd.toLocaleString(NUMBERS, { style: 'currency', currency: 'USD' }) })
+  return fill(t.usd, { usd: usd.toLocaleString(undefined, { style: 'currency', currency: 'USD' }) })
 }
 
 const WIDTH = 300

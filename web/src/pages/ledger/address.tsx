@@ -10,7 +10,6 @@ import { Amount, Time } from '../../ui/facts.tsx'
 import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { once } from '../../words/catalogue.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { ui } from '../../words/ui.ts'
@@ -82,7 +81,7 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
   )
 }
 
-const columns = once((): readonly Column<Node>[] => [
+const columns: readonly Column<Node>[] = [
   {
     heading: t.node,
     sortBy: ({ nodeId }) => BigInt(nodeId),
@@ -111,7 +110,7 @@ const columns = once((): readonly Column<Node>[] => [
     sortBy: ({ balanceWei }) => balanceWei,
     cell: ({ balanceWei }) => <Amount wei={balanceWei} />,
   },
-])
+]
 
 /** The time of the next credit of any of them; null where none is scheduled. */
 function nextCredit(nodes: readonly Node[]): Date | null {
@@ -121,7 +120,7 @@ function nextCredit(nodes: readonly Node[]): Date | null {
 
 /** Nodes as a table. */
 export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
-  return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns()} />
+  return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns} />
 }
 
 /** A tier by its label where the ledger has it. */

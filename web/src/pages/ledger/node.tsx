@@ -8,14 +8,12 @@ import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { NUMBERS } from '../../words/catalogue.ts'
-import { detail } from '../../words/detail.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { TierName } from './address.tsx'
 import { OwnProvider } from './own-provider.tsx'
 
-const t = detail.node
+const t = words.node
 const f = words.figures
 
 /** As many of each list as the service gives. */
@@ -121,7 +119,7 @@ function AgainstChain({ node }: { node: NodeDetail }) {
   )
 }
 
-const LIST = new Intl.ListFormat(NUMBERS)
+const LIST = new Intl.ListFormat('en')
 
 function ChainSays({ node }: { node: NodeDetail }) {
   const { chain } = node

@@ -2,10 +2,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { Block } from '../../ui/explorer.tsx'
 import { Failed } from '../../ui/states.tsx'
-import { detail } from '../../words/detail.ts'
+import { words } from '../../words/ledger.ts'
 import { rich } from '../../words/message.ts'
 
-const t = detail.provider
+const t = words.provider
 
 /** A button that has the visitor's own wallet, or else the public RPC, read a node, and says whether it agrees. */
 export function OwnProvider({ nodeId }: { nodeId: string }) {

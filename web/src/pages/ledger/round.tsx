@@ -9,12 +9,11 @@ import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
-import { detail } from '../../words/detail.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { ROUNDS_MAX } from './rounds.tsx'
 
-const t = detail.round
+const t = words.round
 
 export function Round() {
   const { id } = useParams<{ id: string }>()

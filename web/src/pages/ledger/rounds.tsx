@@ -8,7 +8,6 @@ import { Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { once } from '../../words/catalogue.ts'
 import { words } from '../../words/ledger.ts'
 
 /** As many as the service lists at once. */
@@ -43,7 +42,7 @@ export function RoundsPlot({ rounds }: { rounds: readonly Distribution[] }) {
   return <Plot points={points} what="round" />
 }
 
-const columns = once((): readonly Column<Distribution>[] => [
+const columns: readonly Column<Distribution>[] = [
   { heading: t.round, sortBy: ({ id }) => id, cell: ({ id }) => <Link href={`/round/${id}`}>#{id}</Link> },
   {
     heading: t.when,
@@ -64,10 +63,10 @@ const columns = once((): readonly Column<Distribution>[] => [
     sortBy: ({ totalWei }) => totalWei,
     cell: ({ totalWei }) => <Amount wei={totalWei} />,
   },
-])
+]
 
 /** Rounds as a table. */
 export function RoundsTable({ rounds }: { rounds: readonly Distribution[] }) {
   if (rounds.length === 0) return <Empty title={t.none} />
-  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={columns()} />
+  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={columns} />
 }

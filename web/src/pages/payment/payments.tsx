@@ -6,7 +6,6 @@ import { usePaymentsOf } from '../../live.ts'
 import { Amount, Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { once } from '../../words/catalogue.ts'
 import { fill } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 
@@ -23,7 +22,7 @@ const TONES: Record<Payment['status'], Tone> = {
 
 const t = words.list
 
-const columns = once((): readonly Column<Payment>[] => [
+const columns: readonly Column<Payment>[] = [
   {
     heading: t.payment,
     cell: ({ txHash }) => <Link href={`/payment/${txHash}`}>{short(txHash)}</Link>,
@@ -41,7 +40,7 @@ const columns = once((): readonly Column<Payment>[] => [
     cell: ({ status }) => <Mark tone={TONES[status]}>{t.states[status]}</Mark>,
   },
   { heading: t.node, cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
-])
+]
 
 /** Nothing while there is none. */
 export function PaymentsOf({ address }: { address: string }) {
@@ -49,7 +48,7 @@ export function PaymentsOf({ address }: { address: string }) {
   if (!data || data.length === 0) return null
   return (
     <Section title={fill(t.count, { n: data.length })}>
-      <Table caption={t.title} rows={data} keyOf={({ txHash, paidAt }) => `${txHash} ${paidAt}`} columns={columns()} />
+      <Table caption={t.title} rows={data} keyOf={({ txHash, paidAt }) => `${txHash} ${paidAt}`} columns={columns} />
     </Section>
   )
 }

@@ -6,7 +6,6 @@ import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
-import { said } from '../../words/catalogue.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { readIntent, writeIntent } from './intent.ts'
@@ -145,5 +144,5 @@ function noteFor(
 }
 
 function notAPayment(error: LedgerError): Error {
-  return new Error(fill(words.notAPayment, { why: said(error.message) }))
+  return new Error(fill(words.notAPayment, { why: error.message }))
 }
