@@ -1,5 +1,6 @@
 // The HTTP server: limits on what a connection may do, the router, and what is answered where no route is reached. Owns
 // everything between the socket and the pipeline; knows nothing of what the routes answer.
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -11,7 +12,6 @@ import { Connections } from './edge/connections.ts'
 import { pageAnswers } from './edge/outside.ts'
 import { callOf, pipeline } from './edge/pipeline.ts'
 import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './edge/reply.ts'
-import { createRequestIds } from './edge/request-ids.ts'
 import { createRouter } from './edge/router.ts'
 import { NOT_FOUND_POLICY, notFoundPage } from './pages/not-found.ts'
 import { type RefusalName, refuse } from './refusals.ts'
@@ -99,7 +99,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     // A client that sent nothing gets no answer: browsers open connections ahead.
     if (error.code === 'ECONNRESET' || (socket as Socket).bytesRead === 0) socket.destroy()
-    else refuseRaw(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', nextId())
+    else refuseRaw(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
   })
   server.on('checkExpectation', (request) => refuseRaw(request.socket, 'badRequest', requestId(request)))
   server.on('connect', (request) => refuseRaw(request.socket, 'wrongMethod', requestId(request)))
@@ -139,11 +139,9 @@ function connectionsOf({ deps: { settings, meters, log }, connectionLimits: limi
   })
 }
 
-const nextId = createRequestIds()
-
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId()
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
 function carriesSession(raw: IncomingMessage, { sessions }: ReturnType<typeof buildTools>): boolean {

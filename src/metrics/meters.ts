@@ -1,7 +1,6 @@
 // The counters: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the names and the labels; every label
 // has few values, whatever comes from outside. Counting never throws.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
-import { Histogram as PlainHistogram } from './histogram.ts'
 
 /** Everything else is `other`: a client chooses its method. */
 const METHODS = new Map([
@@ -34,8 +33,8 @@ export interface Meters {
  */
 export type PassResult = 'ok' | 'notSigned' | 'budgetSpent' | 'fault' | 'overlap'
 
-/** Registers all of it except `answers`, and Node's default metrics. */
-export function createMeters(registry: Registry, version: string): Meters & { answers: PlainHistogram } {
+/** Registers all of it, and Node's default metrics. */
+export function createMeters(registry: Registry, version: string): Meters {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const build = new Gauge({
@@ -45,29 +44,18 @@ export function createMeters(registry: Registry, version: string): Meters & { an
     registers,
   })
   build.set({ version, node: process.version }, 1)
-  const answers = new PlainHistogram(
-    'http_request_duration_seconds',
-    'Time to answer a request, by route pattern.',
-    HTTP_BUCKETS,
-  )
-  const answerTo = seriesOfAnswers(answers)
+  const answers = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer a request, by route pattern.',
+    labelNames: ['method', 'route', 'code'],
+    buckets: HTTP_BUCKETS,
+    registers,
+  })
   const limited = new Counter({
     name: 'node_ledger_http_rate_limited_total',
     help: 'Requests refused for their number (429).',
     labelNames: ['route'],
     registers,
-  })
-  const reads = { hit: 0, miss: 0, joined: 0 }
-  const memo = new Counter({
-    name: 'node_ledger_memo_requests_total',
-    help: 'Reads of memoised answers: hit, miss (read again), joined (shared the read of another caller).',
-    labelNames: ['result'],
-    registers,
-    // Counted in plain numbers; histogram.ts gives the reason.
-    collect() {
-      memo.reset()
-      for (const [result, count] of Object.entries(reads)) memo.inc({ result }, count)
-    },
   })
   const dropped = new Counter({
     name: 'node_ledger_http_connections_dropped_total',
@@ -109,14 +97,10 @@ export function createMeters(registry: Registry, version: string): Meters & { an
   })
   startAtZero(runs, durations, deliveries, dropped)
   return {
-    answers,
     request({ method, route, status, seconds }) {
       const where = route ?? 'unknown'
-      answerTo(METHODS.get(method) ?? 'other', where, status)(seconds)
+      answers.observe({ method: METHODS.get(method) ?? 'other', route: where, code: String(status) }, seconds)
       if (status === 429) limited.inc({ route: where })
-    },
-    memo: (result) => {
-      reads[result]++
     },
     dropped: (why) => dropped.inc({ why }),
     ...edgeMeters(registers),
@@ -129,20 +113,6 @@ export function createMeters(registry: Registry, version: string): Meters & { an
       if (outcome !== 'overlap') durations.observe({ pass }, seconds)
     },
     delivery: (result) => deliveries.inc({ result }),
-  }
-}
-
-/** Finds the series of an answer, or makes it at the first request. */
-function seriesOfAnswers(answers: PlainHistogram) {
-  const routes = new Map<string, Map<string, Map<number, (seconds: number) => void>>>()
-  return (method: string, route: string, status: number) => {
-    const methods = routes.get(route) ?? new Map<string, Map<number, (seconds: number) => void>>()
-    const codes = methods.get(method) ?? new Map<number, (seconds: number) => void>()
-    const known = codes.get(status)
-    if (known) return known
-    const count = answers.series({ method, route, code: String(status) })
-    routes.set(route, methods.set(method, codes.set(status, count)))
-    return count
   }
 }
 
@@ -161,14 +131,25 @@ function startAtZero(
   for (const why of ['idle', 'refused', 'flooding', 'stalled']) dropped.inc({ why }, 0)
 }
 
-function edgeMeters(registers: Registry[]): Pick<Meters, 'streams' | 'wrongAdminKey'> {
+function edgeMeters(registers: Registry[]): Pick<Meters, 'memo' | 'streams' | 'wrongAdminKey'> {
+  const memo = new Counter({
+    name: 'node_ledger_memo_requests_total',
+    help: 'Reads of memoised answers: hit, miss (read again), joined (shared the read of another caller).',
+    labelNames: ['result'],
+    registers,
+  })
+  for (const result of ['hit', 'miss', 'joined']) memo.inc({ result }, 0)
   const gauge = new Gauge({ name: 'node_ledger_http_event_streams', help: 'Event streams that are open.', registers })
   const wrongKeys = new Counter({
     name: 'node_ledger_admin_keys_wrong_total',
     help: 'Requests under /api/admin with a key that is not right.',
     registers,
   })
-  return { streams: (open) => gauge.set(open), wrongAdminKey: () => wrongKeys.inc() }
+  return {
+    memo: (result) => memo.inc({ result }),
+    streams: (open) => gauge.set(open),
+    wrongAdminKey: () => wrongKeys.inc(),
+  }
 }
 
 /** Counts a pass, with its outcome. */

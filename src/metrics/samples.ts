@@ -24,7 +24,7 @@ function renderFamily(name: string, family: readonly Sample[]): string {
 }
 
 /** The line of one sample. */
-export function labelled(name: string, labels: Readonly<Record<string, string>>, value: Sample['value']): string {
+function labelled(name: string, labels: Readonly<Record<string, string>>, value: Sample['value']): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
   return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
 }

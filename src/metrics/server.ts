@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
 import { createServer } from '../lib/node-http.ts'
-import type { Histogram } from './histogram.ts'
 import { renderGauges, type Sample } from './samples.ts'
 
 /** Several Prometheus servers, and a person with a browser. */
@@ -22,8 +21,6 @@ export interface MetricsServerOptions {
   /** 0 takes any free port. */
   port: number
   registry: Registry
-  /** The counters. */
-  answers: Histogram
   /** The samples that are read for each scrape. */
   read: () => Promise<Sample[]>
   log: Log
@@ -34,7 +31,6 @@ export async function startMetricsServer({
   host,
   port,
   registry,
-  answers,
   read,
   log,
 }: MetricsServerOptions): Promise<MetricsServer> {
@@ -48,7 +44,7 @@ export async function startMetricsServer({
       }
       if (url?.split('?', 1)[0] !== '/metrics') return answer(404, 'text/plain', 'Metrics are at /metrics.\n')
       if (method !== 'GET' && method !== 'HEAD') return answer(405, 'text/plain', 'GET it.\n')
-      scrape(registry, answers, read).then(
+      scrape(registry, read).then(
         (body) => answer(200, registry.contentType, body),
         (error: unknown) => {
           log.warn({ err: error }, 'the metrics could not be written')
@@ -69,9 +65,9 @@ export async function startMetricsServer({
   }
 }
 
-async function scrape(registry: Registry, answers: Histogram, read: () => Promise<Sample[]>): Promise<string> {
+async function scrape(registry: Registry, read: () => Promise<Sample[]>): Promise<string> {
   const samples = await read()
-  return `${(await registry.metrics()).trimEnd()}\n${answers.render()}${renderGauges(samples)}`
+  return `${(await registry.metrics()).trimEnd()}\n${renderGauges(samples)}`
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

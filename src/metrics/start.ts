@@ -18,9 +18,8 @@ export function createMetrics(log: Log): Metrics {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
-  const { answers, ...meters } = createMeters(registry, version)
   return {
-    meters,
-    serve: (where, deps) => startMetricsServer({ ...where, registry, answers, read: createMetricsReader(deps), log }),
+    meters: createMeters(registry, version),
+    serve: (where, deps) => startMetricsServer({ ...where, registry, read: createMetricsReader(deps), log }),
   }
 }

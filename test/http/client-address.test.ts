@@ -1,10 +1,7 @@
 // The address of a caller: the socket's, or the nearest hop behind proxies of ours, and nothing a caller made up.
 import assert from 'node:assert/strict'
-import { isIPv4 } from 'node:net'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { clientFinder } from '../../src/http/edge/client-address.ts'
-import { cases } from '../support/property.ts'
 
 const direct = clientFinder([])
 const behind = clientFinder(['10.0.0.0/8', '192.168.1.1', 'fd00::/8', '2001:db8:ffff::/48', '2001:db8::9'])
@@ -15,7 +12,7 @@ test('the caller is the socket’s address when no proxy is trusted, whatever th
   same(direct('198.51.100.7', '1.2.3.4'), from('198.51.100.7'))
   same(behind('198.51.100.7', '1.2.3.4'), from('198.51.100.7'))
   same(behind('2001:db8::7', '1.2.3.4'), from('2001:db8::7'))
-  same(from('198.51.100.7'), { family: 4, high: 0, low: 0xc6336407 })
+  same(from('198.51.100.7'), '198.51.100.7')
 })
 
 test('all callers without an address are one caller', () => {
@@ -29,9 +26,8 @@ test('an IPv4 address and its IPv6 mapping are one caller, in any spelling', () 
 })
 
 test('only the mapping is one: other addresses that end alike are callers of IPv6', () => {
-  const half = { family: 6, high: 0, low: 0 }
-  for (const address of ['::1.2.3.4', '::fffe:1.2.3.4', '::1:ffff:1.2.3.4']) same(from(address), half)
-  same(from('1::ffff:1.2.3.4'), { ...half, high: 0x10000 })
+  for (const address of ['::1.2.3.4', '::fffe:1.2.3.4', '::1:ffff:1.2.3.4']) same(from(address), '0:0:0:0')
+  same(from('1::ffff:1.2.3.4'), '1:0:0:0')
   same(from('64:ff9b::1.2.3.4'), from('64:ff9b::102:304'))
 })
 
@@ -40,8 +36,8 @@ test('a whole /64 is one caller, and the next another', () => {
   assert.notDeepEqual(from('2001:db8:1:2::1'), from('2001:db8:1:3::1'))
   same(from('fe80::1%eth0'), from('fe80::2'))
   assert.notDeepEqual(from('::1'), from('1::'))
-  same(from('1:2:3::1.2.3.4'), { family: 6, high: 0x10002, low: 0x30000 })
-  same(from('::3:4:5:6:1.2.3.4'), { family: 6, high: 0, low: 0x30004 })
+  same(from('1:2:3::1.2.3.4'), '1:2:3:0')
+  same(from('::3:4:5:6:1.2.3.4'), '0:0:3:4')
 })
 
 test('behind proxies the caller is the rightmost hop that is not trusted', () => {
@@ -81,7 +77,7 @@ test('a text that is nearly an address is none', () => {
 
 test('a network is trusted as far as it reaches, and an address alone', () => {
   const wide = clientFinder(['10.1.0.0/16', '192.0.2.8/32', '2001:db8::/128', 'fe80::/10'])
-  const believes = (peer: string) => wide(peer, '1.2.3.4').low === from('1.2.3.4').low
+  const believes = (peer: string) => wide(peer, '1.2.3.4') === '1.2.3.4'
   for (const peer of ['10.1.255.1', '192.0.2.8', '2001:db8::', 'fe80::1']) assert.ok(believes(peer), peer)
   for (const peer of ['10.2.0.1', '192.0.2.9']) assert.ok(!believes(peer), peer)
   assert.notDeepEqual(clientFinder(['2001:db8::/128'])('2001:db8::1', '1.2.3.4'), from('1.2.3.4'))
@@ -93,20 +89,4 @@ test('only networks can be trusted', () => {
     ...['10.0.0.0/a8', '10.0.0.0/8a', '10.0.0.0/0008', 'x/8', 'x/8/8', '10.0.0.0//8'],
   ])
     assert.throws(() => clientFinder([network]), { name: 'RangeError', message: `not a network: ${network}` })
-})
-
-test('a single hop is read as one among others is, and what is no address is no caller', () => {
-  const part = fc.oneof(
-    fc.nat({ max: 300 }).map(String),
-    fc.constantFrom('', '0', '00', '01', '255', '256', '+1', '1e1', ' 1'),
-  )
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 3, maxLength: 5 }), (parts) => {
-      const text = parts.join('.')
-      // A space keeps it from the quick way.
-      same(behind('10.1.1.1', text), behind('10.1.1.1', ` ${text}`))
-      if (isIPv4(text)) same(behind('10.1.1.1', text), from(text))
-    }),
-    { numRuns: cases(2_000) },
-  )
 })

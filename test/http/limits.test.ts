@@ -5,7 +5,7 @@ import { Limits } from '../../src/http/edge/limits.ts'
 import { type AskOptions, type Service, startService } from '../support/http.ts'
 
 const MINUTE_MS = 60_000
-const client = (low: number) => ({ family: 4 as const, high: 0, low })
+const client = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`
 
 describe('counters', () => {
   it('count down to zero and no further, and begin again with the minute', () => {
@@ -33,32 +33,45 @@ describe('counters', () => {
       [0, client(1)],
       [1, client(1)],
       [0, client(2)],
-      [0, { family: 6 as const, high: 0, low: 1 }],
-      [0, { family: 6 as const, high: 1, low: 1 }],
+      [0, '2001:db8:0:1'],
+      [0, '2001:db8:0:2'],
     ] as const)
       assert.equal(limits.take(bucket, 5, caller).remaining, 4)
   })
 
-  it('of a million callers fit in 25 MB, and none is forgotten within its window', () => {
-    const limits = new Limits(() => 0)
+  it('of a million callers are bounded, and none is forgotten within its window', () => {
+    let now = 0
+    const limits = new Limits(() => now)
     for (let i = 0; i < 10; i++) limits.take(3, 10, client(7))
     for (let i = 0; i < 1_000_000; i++) limits.take(3, 10, client(1_000 + i))
-    assert.ok(limits.bytes <= 25 * 2 ** 20 + 2 ** 15, `${limits.bytes} bytes`)
+    assert.ok(limits.size <= 200_000 + 65_536, `${limits.size} counters`)
     assert.equal(limits.take(3, 10, client(7)).exceeded, true)
     assert.equal(limits.take(3, 10, client(1_000)).remaining, 8)
-    assert.equal(limits.take(3, 10, client(1_000_999)).remaining, 8)
+    assert.equal(limits.take(3, 10, client(200_900)).remaining, 8)
+    now = MINUTE_MS
+    limits.take(3, 10, client(7))
+    assert.equal(limits.size, 1, 'they go with their window')
   })
 
-  it('that no longer fit are shared; those that are there stay', () => {
-    const limits = new Limits(() => 0, 2 ** 12)
-    for (let i = 0; i < 10; i++) limits.take(0, 10, client(7))
-    for (let i = 0; i < 200_000; i++) limits.take(0, 10, client(1_000 + i))
-    assert.ok(limits.bytes < 100_000, `${limits.bytes} bytes`)
-    assert.equal(limits.take(0, 10, client(7)).exceeded, true)
-    // 200,000 newcomers over 16,384 shared counters: most are used up.
+  it('that no longer fit are shared, which refuses callers early and never late; those that are there stay', () => {
+    const limits = new Limits(() => 0, 1_000)
+    for (let i = 0; i < 2; i++) limits.take(0, 2, client(7))
+    for (let i = 0; i < 200_000; i++) limits.take(0, 2, client(1_000 + i))
+    assert.ok(limits.size <= 1_000 + 65_536, `${limits.size} counters`)
+    assert.equal(limits.isSpent(0, 2, client(7)), true)
+    assert.equal(limits.take(0, 2, client(7)).exceeded, true)
+    // 200,000 newcomers over 65,536 shared counters: most are used up.
     let refused = 0
-    for (let i = 0; i < 1_000; i++) if (limits.take(0, 10, client(900_000 + i)).exceeded) refused++
+    for (let i = 0; i < 1_000; i++) {
+      const newcomer = client(2_000_000 + i)
+      const isSpent = limits.isSpent(0, 2, newcomer)
+      const { exceeded } = limits.take(0, 2, newcomer)
+      assert.equal(exceeded, isSpent)
+      if (exceeded) refused++
+    }
     assert.ok(refused > 500, `${refused} of 1000`)
+    for (let i = 0; i < 11; i++) limits.take(1, 10, client(3_000_000))
+    assert.equal(limits.take(1, 10, client(3_000_000)).exceeded, true)
   })
 
   it('go by the window of the clock, also when it steps back', () => {

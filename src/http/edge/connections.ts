@@ -2,7 +2,7 @@
 // new one, the order of pipelined requests, and the stall timeout of a client that does not read. Knows nothing of the answers.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Client, clientKey } from './client-address.ts'
+import type { Client } from './client-address.ts'
 
 /** Enough for any service of one process; each connection takes some 20 KB. */
 const CONNECTIONS_MAX = 10_000
@@ -73,7 +73,7 @@ export class Connections {
   accept(socket: Socket): void {
     const { limits } = this.#deps
     const peer = socket.remoteAddress ?? ''
-    const key = this.#deps.isTrusted(peer) ? null : clientKey(this.#deps.findClient(peer, ''))
+    const key = this.#deps.isTrusted(peer) ? null : this.#deps.findClient(peer, '')
     const group = key === null ? null : (this.#groups.get(key) ?? { open: 0, idle: new Set() })
     if ((group && !this.#hasRoom(group, limits.perAddress)) || !this.#hasRoom(this.#all, limits.total)) {
       this.#deps.onDropped('refused')

@@ -8,7 +8,7 @@ import type { Call, Outcome, Route, Target } from '../route.ts'
 import { readCookies } from '../session/cookies.ts'
 import type { Tools } from '../tools.ts'
 import { passesBy, readJsonBody, skipBody } from './body.ts'
-import { type Client, clientFinder } from './client-address.ts'
+import { clientFinder } from './client-address.ts'
 import { keyCheck, next, refuseUnscoped } from './key-check.ts'
 import { Limits } from './limits.ts'
 import {
@@ -24,7 +24,6 @@ import {
 /** More headers than any client sends; each costs time to look at. */
 const HEADERS_MAX = 100
 const NO_WALLET = '' as Address
-const NO_CLIENT: Client = { family: 4, high: 0, low: 0 }
 
 /** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
 export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
@@ -141,7 +140,7 @@ export function callOf(raw: IncomingMessage, target: Target, requestId: string):
     body: {},
     wallet: NO_WALLET,
     holder: null,
-    client: NO_CLIENT,
+    client: '',
     raw,
     requestId,
   }

@@ -1,13 +1,12 @@
 // Turns outcomes into answers: status, envelope, cache headers, entity tags, security and rate headers. Everything that is
 // sent passes through here or, where there is no request to answer, through `rawRefusal`.
 import type { ServerResponse } from 'node:http'
-import { pipeline, Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { isRefusal, type Refusal } from '../refusals.ts'
 import type { CachedOutcome, Download, Outcome, Route } from '../route.ts'
 import { encoded } from './encoding.ts'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
-import { PIECE_BYTES, piecesOf } from './pieces.ts'
 
 /** On every answer: no guessing of types, no referrer to other sites. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
@@ -29,6 +28,8 @@ export const securityHeaders = (production: boolean): SecurityHeaders =>
 const JSON_TYPE = 'application/json'
 const NO_STORE = 'no-store'
 const PRIVATE_NO_STORE = 'private, no-store'
+/** The system takes less at once, so that no timer is needed. */
+const LARGE_BYTES = 64 * 1024
 /** The slowest that a large body is sent: 4 KB a second, and a minute besides. */
 const SEND_BYTES_PER_MS_MIN = 4
 const SEND_MS_MIN = 60_000
@@ -94,22 +95,17 @@ export class Reply {
   /** Sends it; Node leaves the body out where the request was HEAD. */
   send(status: number, body?: Body): void {
     if (body !== undefined) this.header('content-length', String(body.length))
-    if (Buffer.isBuffer(body) && body.length > PIECE_BYTES && this.response.req.method !== 'HEAD')
-      this.#sendPieces(status, body)
-    else {
-      this.#writeHead(status)
-      this.response.end(body, 'latin1')
-      this.#sending.onSent(this, status)
-    }
+    this.#writeHead(status)
+    this.response.end(body, 'latin1')
+    this.#sending.onSent(this, status)
+    if (body !== undefined && body.length > LARGE_BYTES) this.#limitTime(body.length)
   }
 
-  /** Hands a large body over as fast as it is taken, so that no caller has the system copy all of it at once. */
-  #sendPieces(status: number, body: Buffer): void {
+  /** A caller who takes a little now and then is not stalled, but must not hold the answer for ever. */
+  #limitTime(bytes: number): void {
     const { response } = this
-    // A caller who takes a little now and then is not stalled, but must not hold the answer for ever.
-    const late = setTimeout(() => response.destroy(), SEND_MS_MIN + body.length / SEND_BYTES_PER_MS_MIN)
+    const late = setTimeout(() => response.destroy(), SEND_MS_MIN + bytes / SEND_BYTES_PER_MS_MIN)
     response.once('close', () => clearTimeout(late))
-    this.sendStream(status, Readable.from(piecesOf(body)))
   }
 
   /** Sends what a stream brings. One that fails breaks the connection off. */

@@ -2,7 +2,7 @@
 // watch it, when the ledger has changed, a few at a time.
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import type { Log } from '../../lib/log.ts'
-import { type Client, clientKey } from '../edge/client-address.ts'
+import type { Client } from '../edge/client-address.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { EventStream, type Watched, type WatchedState, watchedState } from './stream.ts'
 
@@ -80,7 +80,7 @@ export class Watches {
     { key, read }: Pick<Topic, 'key' | 'read'>,
     lastId: string | null,
   ): Promise<EventStream | Refusal> {
-    const leave = this.#enter(clientKey(client))
+    const leave = this.#enter(client)
     if (typeof leave !== 'function') return leave
     const topic = this.#topics.get(key) ?? { key, read, streams: new Map(), isStale: false, flight: null }
     this.#topics.set(key, topic)

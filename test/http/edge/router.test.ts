@@ -1,7 +1,6 @@
 // The router: what it remembers of targets says the same as what it would read of them again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRequestIds } from '../../../src/http/edge/request-ids.ts'
 import { createRouter, oncePerTarget } from '../../../src/http/edge/router.ts'
 import type { Call, Route } from '../../../src/http/route.ts'
 
@@ -58,11 +57,4 @@ test('a target is parsed once while it is remembered, and no other one has what 
   )
   assert.deepEqual(ask('/a/1'), { asked: '1 undefined', nth: 1 })
   assert.equal(parsed, 3)
-})
-
-test('request ids are UUIDs, each another one', () => {
-  const next = createRequestIds()
-  const ids = Array.from({ length: 10_000 }, next)
-  assert.equal(new Set(ids).size, ids.length)
-  for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })

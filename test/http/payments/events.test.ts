@@ -224,7 +224,7 @@ describe('events', () => {
 })
 
 describe('those who watch', () => {
-  const client = { family: 4, high: 0, low: 1 } as const
+  const client = '203.0.113.9'
   const limits = { total: 10, perClient: 10, heartbeatMs: 60_000, ageMsMax: 60_000 }
 
   it('the same share each read, and one that fails is made again', async () => {
