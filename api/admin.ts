@@ -2271,13 +2271,11 @@ export interface components {
         /** @description A difference between ledger and contract. Which of the other fields it has hangs on its `kind`. */
         Drift: {
             /** @enum {string} */
-            kind: "counter" | "node" | "notInLedger" | "notOnChain" | "cohort" | "figures";
+            kind: "counter" | "node" | "notInLedger" | "notOnChain" | "cohort";
             /** @description The counter. */
             name?: string;
             nodeId?: components["schemas"]["NodeId"];
             cohort?: number;
-            /** @description The contract's number of the tier whose kept figures are not those of its turns. */
-            tierNo?: number;
             field?: string;
             ledger?: string;
             chain?: string;

@@ -8,7 +8,6 @@ import { connect, type Pool } from '../src/db/core/sql.ts'
 import { readBudgetNeed } from '../src/db/nodes/budget.ts'
 import { readCohorts } from '../src/db/nodes/cohorts.ts'
 import { lastRound } from '../src/db/nodes/rounds.ts'
-import { readTierFigures } from '../src/db/nodes/tier-figures.ts'
 import { readBuyerStanding } from '../src/db/reads/can-buy.ts'
 import * as doctor from '../src/db/reads/doctor.ts'
 import { readLedgerFigures } from '../src/db/reads/metrics.ts'
@@ -54,7 +53,6 @@ type Statement = (ledger: Ledger, node: Ledger['asked'][number]) => Promise<unkn
 const STATEMENTS: Readonly<Record<string, Statement>> = {
   '/api/stats': ({ pool }) => reads.readStats(pool),
   '/api/tiers': ({ pool }) => reads.readTiers(pool),
-  '/api/tiers/:id/figures': ({ pool }) => readTierFigures(pool, 'basic'),
   '/api/nodes/:address': ({ pool }, { owner }) => reads.readNodesOf(pool, owner),
   '/api/node/:id': ({ pool }, { nodeId }) => reads.readNode(pool, BigInt(nodeId), ROWS),
   '/api/node/:id, by row id': ({ pool }, { nodeId }) => reads.readNode(pool, 1_000_000_000n + BigInt(nodeId), ROWS),

@@ -880,43 +880,6 @@ CREATE TRIGGER answers_prices_updated AFTER UPDATE ON price_history
 CREATE TRIGGER answers_prices_deleted AFTER DELETE ON price_history
   REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
 
--- What the nodes of a tier got in the last thirty days, as /api/tiers/:id/figures shows it. A pass works it out, so that a read costs one row
--- however many rounds there were. A row holds while the basis has no more changes, and on its own day. A read without one works the figures
--- out itself.
-CREATE TABLE tier_figures (
-  tier_no int PRIMARY KEY,
-  changes bigint NOT NULL, -- those of the basis when it was worked out
-  day int NOT NULL, -- that of the block that was followed to, counted from 1970-01-01 in UTC
-  figures json NOT NULL
-) WITH (fillfactor = 50);
-
--- How often turns or prices have changed, one row, kept by the triggers below.
-CREATE TABLE tier_figures_basis (
-  single boolean PRIMARY KEY DEFAULT true CHECK (single),
-  changes bigint NOT NULL DEFAULT 0
-) WITH (fillfactor = 50);
-INSERT INTO tier_figures_basis DEFAULT VALUES;
-
-CREATE FUNCTION figures_changed() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT FROM changed) THEN
-    UPDATE tier_figures_basis SET changes = changes + 1;
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER figures_turns_inserted AFTER INSERT ON turns
-  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
-CREATE TRIGGER figures_turns_updated AFTER UPDATE ON turns
-  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
-CREATE TRIGGER figures_turns_deleted AFTER DELETE ON turns
-  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
-CREATE TRIGGER figures_prices_inserted AFTER INSERT ON price_history
-  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
-CREATE TRIGGER figures_prices_updated AFTER UPDATE ON price_history
-  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
-CREATE TRIGGER figures_prices_deleted AFTER DELETE ON price_history
-  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION figures_changed();
-
 -------------------------------------------------------------------------------------------- the operator, acts and keys
 
 -- Facts about this ledger (which chain, which factory), the operator's switches, and what the passes found.

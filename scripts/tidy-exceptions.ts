@@ -23,7 +23,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/follower/reorganisation.test.ts': [458, CASES],
     'test/cli/commands.test.ts': [478, CASES],
     'test/http/sign-in.test.ts': [429, CASES],
-    'test/support/invariants.ts': [429, 'every invariant, each a statement of SQL'],
+    'test/support/invariants.ts': [426, 'every invariant, each a statement of SQL'],
     'test/follower/wallet.test.ts': [413, CASES],
   },
   function: {

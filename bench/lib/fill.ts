@@ -2,7 +2,6 @@
 // look at. Triggers and foreign keys are off while it writes; the kept totals are set to what the triggers would have made them.
 import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
-import { keepFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 
 export interface LedgerSize {
   nodes: number
@@ -52,8 +51,6 @@ export async function fillLedger(pool: Pool, size: LedgerSize): Promise<void> {
     await fillNodes(sql, size)
     await fillTotals(sql, size)
   })
-  // As a payments pass does.
-  for (const tier of await readTiersToKeep(pool)) await keepFigures(pool, tier)
   await pool`VACUUM (ANALYZE)`
   // Else it is written to disk while something is measured.
   await pool`CHECKPOINT`

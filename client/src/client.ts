@@ -18,7 +18,6 @@ import type {
   Stats,
   SyncedNodes,
   Tier,
-  TierFigures,
   Transaction,
   Wallet,
   Watched,
@@ -63,8 +62,6 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, those off sale too. */
   getTiers(options?: CallOptions): Promise<Tier[]>
-  /** What the nodes of a tier really got in the last 30 days. Throws 404 where there is no such tier. */
-  getTierFigures(tierId: string, options?: CallOptions): Promise<TierFigures>
   /** The cover of the contract's debt by its balance; readings are `null` while the chain cannot be reached. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
@@ -143,7 +140,6 @@ export function createClient(options: ClientOptions): LedgerClient {
   return {
     getStats: (options) => get<Stats>('/api/stats', options),
     getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
-    getTierFigures: (id, options) => get<TierFigures>(`/api/tiers/${inPath(id)}/figures`, options),
     getCover: (options) => get<Cover>('/api/cover', options),
     getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${inPath(address)}`, options),
     getNode: (id, options) => get<NodeDetail>(`/api/node/${inPath(String(id))}`, options, { limit: options?.limit }),

@@ -45,28 +45,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/tiers/{id}/figures": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What the nodes of a tier got
-         * @description What was really credited to the tier's nodes today, by UTC, and in the 30 days before; no promise of what will be. Medians are of nodes: a turn of a cohort
-         *     counts as often as it was paid, and a credit for several turns as so many of their average. Dollars are by the price of the hour in which
-         *     a turn was due, and `null` where one of those prices is not known. Days are of UTC, and those that are over.
-         */
-        get: operations["getTierFigures"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/cover": {
         parameters: {
             query?: never;
@@ -738,86 +716,6 @@ export interface components {
             /** @constant */
             check: "review";
             passes: boolean | null;
-        };
-        /**
-         * @example {
-         *       "tierId": "basic",
-         *       "nodeCount": 120,
-         *       "nextRoundAt": "2026-01-31T06:00:00.000Z",
-         *       "since": "2026-01-01T05:12:00.000Z",
-         *       "turn": {
-         *         "lowWei": "900000000000000",
-         *         "medianWei": "1000000000000000",
-         *         "highWei": "1100000000000000",
-         *         "medianUsd": 3.1,
-         *         "credits": 3480
-         *       },
-         *       "day": {
-         *         "lowWei": "900000000000000",
-         *         "medianWei": "1000000000000000",
-         *         "highWei": "1100000000000000",
-         *         "medianUsd": 3.1
-         *       },
-         *       "days": [
-         *         {
-         *           "dayAt": "2026-01-30T00:00:00.000Z",
-         *           "lowWei": "900000000000000",
-         *           "medianWei": "1000000000000000",
-         *           "highWei": "1100000000000000",
-         *           "medianUsd": null,
-         *           "nodeCount": 118
-         *         }
-         *       ]
-         *     }
-         */
-        TierFigures: {
-            /** @description The tier's id. */
-            tierId: string;
-            /** @description How many nodes of this tier there are. */
-            nodeCount: number;
-            /** @description When the next of its nodes are due; `null` while there is none. */
-            nextRoundAt: components["schemas"]["NullableTime"];
-            /** @description The turns that were due from here on are counted. The beginning of the day 30 days ago, or later where a cohort had more than 744 turns since. */
-            since: components["schemas"]["NullableTime"];
-            /** @description What a node got for one turn; `null` where there was none. */
-            turn: {
-                /** @description The least that a node got. */
-                lowWei: components["schemas"]["Wei"];
-                /** @description Half of the nodes got as much or more. */
-                medianWei: components["schemas"]["Wei"];
-                /** @description The most that a node got. */
-                highWei: components["schemas"]["Wei"];
-                /** @description The median amount in dollars of then, or `null` where a price is not known. */
-                medianUsd: number | null;
-                /** @description How often a node was credited for a turn. */
-                credits: number;
-            } | null;
-            /** @description What a node got in one day; `null` where no day is over. */
-            day: {
-                /** @description The least that a node got. */
-                lowWei: components["schemas"]["Wei"];
-                /** @description Half of the nodes got as much or more. */
-                medianWei: components["schemas"]["Wei"];
-                /** @description The most that a node got. */
-                highWei: components["schemas"]["Wei"];
-                /** @description The median amount in dollars of then, or `null` where a price is not known. */
-                medianUsd: number | null;
-            } | null;
-            /** @description The same day by day, the oldest first; days without a credit are left out. */
-            days: {
-                /** @description When the day began. */
-                dayAt: components["schemas"]["Time"];
-                /** @description The least that a node got. */
-                lowWei: components["schemas"]["Wei"];
-                /** @description Half of the nodes got as much or more. */
-                medianWei: components["schemas"]["Wei"];
-                /** @description The most that a node got. */
-                highWei: components["schemas"]["Wei"];
-                /** @description The median amount in dollars of then, or `null` where a price is not known. */
-                medianUsd: number | null;
-                /** @description How many nodes were credited. */
-                nodeCount: number;
-            }[];
         };
         Cover: {
             /** @description What the contract holds. */
@@ -1502,44 +1400,6 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getTierFigures: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The tier's id.
-                 * @example basic
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The figures. */
-            200: {
-                headers: {
-                    "x-ratelimit-limit": components["headers"]["Limit"];
-                    "x-ratelimit-remaining": components["headers"]["Remaining"];
-                    "x-ratelimit-reset": components["headers"]["Reset"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    etag: components["headers"]["Etag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TierFigures"];
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];

@@ -31,7 +31,6 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
 /** What the nodes of a tier got. */
-export interface TierFigures extends Revived<Schemas['TierFigures']> {}
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */
 export interface CanBuy extends Revived<Schemas['CanBuy']> {}

@@ -42,8 +42,6 @@ export type Drift =
   | { kind: 'notInLedger'; nodeId: string }
   | { kind: 'notOnChain'; nodeId: string }
   | { kind: 'cohort'; cohort: number; field: (typeof COHORT_FIELDS)[number]; ledger: string; chain: string }
-  /** Figures of a tier that are kept, and are not what the ledger's own turns say. */
-  | { kind: 'figures'; tierNo: number }
 
 /** Compares counters. */
 export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
@@ -85,11 +83,10 @@ export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] 
   }))
 }
 
-/** Counters, then nodes by number, then cohorts, then kept figures: a comparison in parts records the same as one made at once. */
+/** Counters, then nodes by number, then cohorts: a comparison in parts records the same as one made at once. */
 export function inOrder(drifts: readonly Drift[]): Drift[] {
   const place = (drift: Drift): [number, number] => {
     if (drift.kind === 'counter') return [0, 0]
-    if (drift.kind === 'figures') return [3, drift.tierNo]
     return drift.kind === 'cohort' ? [2, drift.cohort] : [1, Number(drift.nodeId)]
   }
   return [...drifts].sort((a, b) => {

@@ -27,7 +27,6 @@ import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import { stats } from './routes/stats.ts'
 import { sync } from './routes/sync.ts'
-import { tierFigures } from './routes/tiers/figures.ts'
 import { tiers } from './routes/tiers.ts'
 import { turns } from './routes/turns.ts'
 import { wellKnown } from './routes/well-known.ts'
@@ -36,7 +35,6 @@ import type { Tools } from './tools.ts'
 const ROUTES: readonly ((tools: Tools) => Route)[] = [
   stats,
   tiers,
-  tierFigures,
   cover,
   nodesOfAddress,
   node,

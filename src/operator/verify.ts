@@ -8,7 +8,6 @@ import { inSnapshot } from '../db/core/snapshot.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readLedgerCounters, readNodes } from '../db/nodes/nodes.ts'
-import { findWrongFigures } from '../db/nodes/tier-figures.ts'
 import { coverOf } from '../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
 import type { ChainRead, FactoryRead } from '../passes/context.ts'
@@ -57,7 +56,6 @@ export function verifyLedger(
     const nodesInAll = await countNodes(sql, lastNodeId)
     const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
-    drifts.push(...(await findWrongFigures(sql)).map((tierNo) => ({ kind: 'figures' as const, tierNo })))
     // The contract is asked by the block's number.
     if ((await chain.block(cursor.number))?.hash !== cursor.hash)
       return refuseAct(

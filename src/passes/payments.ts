@@ -28,7 +28,6 @@ import { mint } from './steps/mint.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { resolvePending, type SenderRun } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
-import { keepTierFigures } from './steps/tier-figures.ts'
 
 type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
 
@@ -66,8 +65,6 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
       await watchBudget(ctx, cursor, minted.result)
     }
   }
-  // Last: no buyer waits for it.
-  await keepTierFigures(ctx, run)
   return {
     ran: true,
     fromBlock: followed.fromBlock,

@@ -14,7 +14,6 @@ import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts }
 import * as nodes from '../../src/db/nodes/nodes.ts'
 import { rewindRounds } from '../../src/db/nodes/rounds.ts'
 import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/nodes/seed-blocks.ts'
-import { keepFigures, readTierFigures, readTiersToKeep } from '../../src/db/nodes/tier-figures.ts'
 import { applyAttributions, detachOrphans } from '../../src/db/payments/attributions.ts'
 import { listPayments } from '../../src/db/payments/decisions.ts'
 import { readDenied } from '../../src/db/payments/deny-list.ts'
@@ -193,11 +192,6 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readNodesPaidIn(sql, hashOf(7))
   },
   'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
-  'what the nodes of a tier got': (sql) => readTierFigures(sql, 'basic'),
-  'keeping what the nodes of a tier got': async (sql) => {
-    await readTiersToKeep(sql)
-    await keepFigures(sql, { tierNo: 1, day: 1 })
-  },
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),
   'a wallet that is about to buy': (sql) => readBuyerStanding(sql, addressOf(7), 1),

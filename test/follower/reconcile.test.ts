@@ -59,16 +59,6 @@ test('a ledger that agrees reports nothing', async () => {
   assert.equal((await drifts()).length, 0)
 })
 
-test('kept figures of a tier that are not those of its turns are named by a comparison, until they are worked out again', async () => {
-  const [tier] = await world.pool<{ tierNo: number }[]>`
-    UPDATE tier_figures SET figures = '{"since":"another day"}' WHERE tier_no = (SELECT min(tier_no) FROM tier_figures) RETURNING tier_no AS "tierNo"`
-  assert.deepEqual((await verified()).drifts, [{ kind: 'figures', tierNo: tier?.tierNo }])
-  await world.pool`DELETE FROM tier_figures`
-  await world.payments()
-  assert.equal((await world.pool`SELECT FROM tier_figures WHERE tier_no = ${tier?.tierNo ?? 0}`).length, 1)
-  assert.deepEqual((await verified()).drifts, [])
-})
-
 for (const nodeId of [1, 2, 3]) {
   test(`node ${nodeId}, lost from the ledger, comes back with its owner, credits and withdrawals as they were`, async () => {
     const before = await nodeRows()

@@ -18,7 +18,7 @@ const PREFIX = '/api/admin/'
 /** The operator's routes that ask for no key: one gets to a key by them. */
 const IS_DOOR = /^\/api\/passkeys(\/|$)/
 /** Fields that an answer may lack: which ones hangs on another field. */
-const OPTIONAL = { Drift: ['name', 'nodeId', 'cohort', 'tierNo', 'field', 'ledger', 'chain'] }
+const OPTIONAL = { Drift: ['name', 'nodeId', 'cohort', 'field', 'ledger', 'chain'] }
 
 type Operation = {
   summary?: string

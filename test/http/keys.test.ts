@@ -15,7 +15,6 @@ import { payment } from '../../src/http/routes/payments/payment.ts'
 import { paymentsOfAddress } from '../../src/http/routes/payments/payments-of-address.ts'
 import { transaction } from '../../src/http/routes/payments/transaction.ts'
 import { stats } from '../../src/http/routes/stats.ts'
-import { tierFigures } from '../../src/http/routes/tiers/figures.ts'
 import { tiers } from '../../src/http/routes/tiers.ts'
 import { turns } from '../../src/http/routes/turns.ts'
 import { wellKnown } from '../../src/http/routes/well-known.ts'
@@ -85,7 +84,6 @@ function* questions(): Generator<[string, Question]> {
     yield [`quote of ${tier}`, { route: quote, query: { tier } }]
   yield ['stats', { route: stats(tools) }]
   yield ['tiers', { route: tiers(tools) }]
-  for (const id of ['basic', '1', 'tiers']) yield [`figures of ${id}`, { route: tierFigures(tools), params: { id } }]
   yield ['cover', { route: cover(tools) }]
   yield ['well-known', { route: wellKnown(tools) }]
 }
@@ -119,7 +117,6 @@ test('no other route keeps pages', () => {
     'payments/transaction',
     'stats',
     'tiers',
-    'tiers/figures',
     'turns',
   ]
   assert.deepEqual(keeping.sort(), tried.map((name) => `http/routes/${name}.ts`).sort())

@@ -61,7 +61,6 @@ describe('the pages', { skip: noBrowser }, () => {
         await page.goto(at(path))
         await page.getByRole('heading', { level: 1, name: title }).waitFor()
         await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
-        if (path === '/tiers') await page.getByText('dollars of then not known').first().waitFor()
         for (const colorScheme of themes) {
           await page.emulateMedia({ colorScheme })
           const found = colorScheme === themes[0] ? violations(page) : contrastViolations(page)

@@ -67,8 +67,6 @@ function describe(drift: Drift): string {
       return `  node ${drift.nodeId}, ${drift.field}: ${drift.ledger} in the ledger, ${drift.chain} on chain`
     case 'cohort':
       return `  cohort ${drift.cohort}, ${drift.field}: ${drift.ledger} in the ledger, ${drift.chain} on chain`
-    case 'figures':
-      return `  the kept figures of tier number ${drift.tierNo} are not those of its turns`
     case 'notInLedger':
       return `  node ${drift.nodeId} is on chain only`
     case 'notOnChain':

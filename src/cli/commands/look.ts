@@ -19,8 +19,7 @@ be wrong but not everything could be looked at.`,
     summary: 'compare the whole ledger with the contract at one block: counters, every node, every cohort, cover',
     details: `Exit code 0 when they are equal, 1 when they differ or the contract holds less than it owes, 3 when they could not be compared.
 Every call asks the provider for the state of the ledger's block; of a large ledger compare a part at a time, or a sample: counters, cohorts
-and cover are always compared whole. The sum over all nodes is one of the counters. Figures that are kept of the tiers are compared with their
-turns.`,
+and cover are always compared whole. The sum over all nodes is one of the counters.`,
     options: {
       'from-node': { value: 'n', help: 'the first node that is compared' },
       'to-node': { value: 'n', help: 'the last one' },

@@ -1,4 +1,4 @@
-// Tiers, what nodes got, and the checkout.
+// Tiers and the checkout.
 export const words = {
   tiers: {
     title: 'Tiers',
@@ -12,20 +12,6 @@ export const words = {
     open: 'open to anyone',
     forHolders: 'for holders of {amount} {symbol}',
     tokensOf: 'tokens of {token}',
-  },
-  got: {
-    titleOne: 'What {tier} nodes got',
-    sources:
-      'Where it is from: the nodes that there are, from mints on the chain; amounts, from the contract’s own events of the last 30 days; the next round, from the interval of its nodes; dollars, from the price of each hour. What was says nothing about what will be.',
-    title: 'What nodes got',
-    lead: 'Credited by the contract in the last 30 days, as the ledger followed it; every round can be recomputed. What was says nothing about what will be.',
-    nextRound: '{nodes}, next round {time}',
-    none: 'No round has credited one in this time.',
-    round: 'a round: half of the nodes {median} or more ({usd}), from {low} to {high}',
-    day: 'a day: half of the nodes {median} or more ({usd}), from {low} to {high}',
-    usdUnknown: 'dollars of then not known',
-    usd: '{usd} of then',
-    days: 'Day by day from {first} to {last}: the least, the median and the most that a node got.',
   },
   buy: {
     title: 'Buy a node',

@@ -167,9 +167,8 @@ type Drift = NonNullable<Reconciliation['drift']>['drifts'][number]
 const DRIFTS: readonly Column<Drift>[] = [
   {
     heading: 'What',
-    cell: ({ kind, name, nodeId, cohort, tierNo }) => {
+    cell: ({ kind, name, nodeId, cohort }) => {
       if (nodeId !== undefined) return <Link href={`/node/${nodeId}`}>node #{nodeId}</Link>
-      if (tierNo !== undefined) return `figures of tier number ${tierNo}`
       return cohort === undefined ? (name ?? kind) : `group ${cohort}`
     },
   },
@@ -183,7 +182,6 @@ const KINDS: Record<Drift['kind'], string> = {
   cohort: 'its facts',
   notInLedger: 'missing in the ledger',
   notOnChain: 'missing on chain',
-  figures: 'the turns say otherwise',
 }
 
 function AgainstChain() {

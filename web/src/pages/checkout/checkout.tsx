@@ -22,7 +22,6 @@ import { writeIntent } from '../payment/intent.ts'
 import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
-import { GotOfOne } from './got.tsx'
 import { Preflight } from './preflight.tsx'
 import { holdingInWords } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
@@ -91,7 +90,6 @@ function Payment({ tier }: { tier: Tier }) {
           </Section>
         )}
       </div>
-      {!txHash && <GotOfOne tier={tier} />}
       {!txHash && <Claim />}
     </>
   )

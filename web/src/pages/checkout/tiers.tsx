@@ -9,7 +9,6 @@ import { Page } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { Got } from './got.tsx'
 
 const t = words.tiers
 const strong = (text: ReactNode) => <strong>{text}</strong>
@@ -19,12 +18,7 @@ export function Tiers() {
   return (
     <Page title={t.title} lead={t.lead}>
       <Shown reading={tiers} shape="cards">
-        {(all) => (
-          <>
-            <TierCards tiers={all} />
-            <Got tiers={all} />
-          </>
-        )}
+        {(all) => <TierCards tiers={all} />}
       </Shown>
     </Page>
   )
