@@ -4,7 +4,8 @@ import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/reads/metrics.ts'
 import { coverOf } from '../domain/cover.ts'
-import { sharedReading } from './reading.ts'
+import { shared } from '../lib/cache.ts'
+import { inTimeOrNull } from '../lib/deadline.ts'
 import { ether, type Sample } from './samples.ts'
 
 /** Scrapes usually come every 15 seconds; two Prometheus servers share a read. */
@@ -63,6 +64,12 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
       ...coverSamples(contract),
     ]
   }
+}
+
+/** A read that scrapes share for `keepMs`; null if it fails or takes longer than `budgetMs`. */
+function sharedReading<T>(read: () => Promise<T>, { keepMs, budgetMs }: typeof LEDGER): () => Promise<T | null> {
+  const kept = shared(read, { ageMaxMs: keepMs, clock: () => performance.now() })
+  return () => inTimeOrNull(budgetMs, kept)
 }
 
 const named = (name: string, help: string, value: number | bigint | null): Sample => ({ name, help, value })

@@ -1,4 +1,5 @@
 // Samples in the Prometheus text form. A failed read has no sample at all: absent, never 0.
+import { Gauge, Registry } from 'prom-client'
 
 /** One figure that is read on request. */
 export interface Sample {
@@ -9,28 +10,19 @@ export interface Sample {
   value: number | bigint | null
 }
 
-/** The text form of gauges; samples of one name stand together, in the order of the name's first appearance. */
-export function renderGauges(samples: readonly Sample[]): string {
+/** The text form of gauges. */
+export function renderGauges(samples: readonly Sample[]): Promise<string> {
+  const registry = new Registry()
   const families = Map.groupBy(
-    samples.filter((sample) => sample.value !== null),
-    (sample) => sample.name,
+    samples.filter(({ value }) => value !== null),
+    ({ name }) => name,
   )
-  return [...families].map(([name, family]) => renderFamily(name, family)).join('')
-}
-
-function renderFamily(name: string, family: readonly Sample[]): string {
-  const lines = family.map(({ labels = {}, value }) => labelled(name, labels, value))
-  return `# HELP ${name} ${family[0]?.help ?? ''}\n# TYPE ${name} gauge\n${lines.join('')}`
-}
-
-/** The line of one sample. */
-function labelled(name: string, labels: Readonly<Record<string, string>>, value: Sample['value']): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
-  return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+  for (const [name, family] of families) {
+    const { help = '', labels = {} } = family[0] ?? {}
+    const gauge = new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] })
+    for (const { labels = {}, value } of family) gauge.set(labels, Number(value))
+  }
+  return registry.metrics()
 }
 
 /** Wei as ether, for figures on a screen: 15 digits are right. Money is never computed from it. */

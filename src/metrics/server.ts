@@ -67,7 +67,7 @@ export async function startMetricsServer({
 
 async function scrape(registry: Registry, read: () => Promise<Sample[]>): Promise<string> {
   const samples = await read()
-  return `${(await registry.metrics()).trimEnd()}\n${renderGauges(samples)}`
+  return `${await registry.metrics()}${await renderGauges(samples)}`
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
