@@ -56,18 +56,15 @@ export interface Route {
   handle(call: Call): Promise<Outcome> | Outcome
 }
 
-/** A request's path and query, as they were read. Requests for the same target share one. */
+/** A request's path and query, as they were read. */
 export interface Target {
   readonly params: Readonly<{ id?: string; address?: string; hash?: string }>
   readonly query: Readonly<Query>
 }
 
 /** One request, as a handler sees it. */
-export interface Call {
+export interface Call extends Target {
   method: string
-  target: Target
-  params: Target['params']
-  query: Target['query']
   cookies: Cookies
   /** Empty unless the route takes JSON. */
   body: JsonObject

@@ -133,7 +133,6 @@ async function afterBody(route: Route, call: Call): Promise<Outcome> {
 export function callOf(raw: IncomingMessage, target: Target, requestId: string): Call {
   return {
     method: raw.method ?? '',
-    target,
     params: target.params,
     query: target.query,
     cookies: readCookies(raw.headers.cookie),

@@ -7,7 +7,6 @@ import { inBatches } from '../../lib/batches.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
-import { oncePerTarget } from '../edge/router.ts'
 import { isRefusal, orRefuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -36,21 +35,16 @@ export const node = ({ deps, queryReplica, cached }: Tools): Route => {
     cache: 'public, max-age=0, s-maxage=5, stale-while-revalidate=15',
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
-    handle: (call) => {
-      const read = asked(call)
-      if (isRefusal(read)) return read
-      const response = cached(read.key, 5, () => nodeJson(deps.readings, readPage, read))
+    handle: ({ params, query }) => {
+      const id = parseId(params.id)
+      if (isRefusal(id)) return id
+      const limit = parseLimit(query)
+      if (isRefusal(limit)) return limit
+      const response = cached(`node ${id} ${limit}`, 5, () => nodeJson(deps.readings, readPage, { id, limit }))
       return orRefuse(response, 'unknownNode')
     },
   }
 }
-
-const asked = oncePerTarget(({ params, query }) => {
-  const id = parseId(params.id)
-  if (isRefusal(id)) return id
-  const limit = parseLimit(query)
-  return isRefusal(limit) ? limit : { key: `node ${id} ${limit}`, id, limit }
-})
 
 async function nodeJson(readings: Readings | null, readPage: ReadPage, asked: AskedNode): Promise<Buffer | null> {
   const found = await readPage(asked)
