@@ -1899,7 +1899,7 @@ export interface components {
         };
         Halt: {
             /** @enum {string} */
-            reason: "otherChain" | "tooDeep" | "pastFinalized";
+            reason: "otherChain" | "tooDeep" | "pastFinalized" | "mintedTwice";
             since: components["schemas"]["Time"];
             /** @description What was seen. */
             detail: Record<string, never>;

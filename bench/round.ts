@@ -132,7 +132,7 @@ async function grow(world: World, nodes: number): Promise<void> {
   // Rounds of a million nodes are paid from it.
   await chain.setBalance(world.at(2), 10n ** 9n * ETHER)
   await chain.mine()
-  const [onChain] = await world.ctx.contract.cohorts([cohort], Number((await chain.block()).number))
+  const [onChain] = await world.ctx.contract.cohorts([cohort], await world.ctx.chain.head())
   if (onChain?.size !== nodes) throw new Error(`the contract has ${onChain?.size} nodes in the cohort, not ${nodes}`)
 }
 

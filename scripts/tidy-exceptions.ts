@@ -13,7 +13,7 @@ const PARTS = 'small parts of one thing, found by their names'
 export const EXCEPTIONS: Exceptions = {
   file: {
     'test/config/load.test.ts': [723, `${CASES}: every setting`],
-    'test/chain/observe.test.ts': [681, CASES],
+    'test/chain/observe.test.ts': [680, CASES],
     'test/faults/soak.ts': [686, 'one era of the soak: what it draws, does and counts'],
     'test/sim/model/factory.ts': [609, 'the contract as a model, in the order of its source'],
     'test/sim/history.ts': [556, 'the second ledger of the simulation, event by event'],

@@ -106,8 +106,8 @@ export interface ChainReader extends StateReader {
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */
   chainId(): Promise<number>
-  /** The provider's newest block. */
-  head(): Promise<Block>
+  /** The provider's newest block. `toFollow`: the caller observes up to it next. */
+  head(options?: { toFollow?: boolean }): Promise<Block>
   /** The newest block that the consensus has finalized, or null where the chain has no such notion. */
   finalized(): Promise<Block | null>
   /** The canonical block of that height, or null where the provider has none (yet). */
@@ -163,7 +163,7 @@ export interface TransactionView {
   valueWei: Wei
   blockNumber: number | null
   blockHash: Hash | null
-  /** From the receipt; null while pending or while the receipt is not available. */
+  /** From the receipt; null while pending, while the receipt is not available, and if it is larger than we read. */
   succeeded: boolean | null
 }
 
@@ -215,8 +215,18 @@ export interface ChainFacts {
   readonly guardUsable: boolean
 }
 
-/** One node's events, for the reconciler. */
+/** What a transaction minted, by its receipt. */
+export interface MintReceipt {
+  /** Its block, by the provider's word. Null where the receipt is larger than that of any mint, and was not read. */
+  block: BlockRef | null
+  succeeded: boolean
+  nodes: { nodeId: bigint; mintedTo: Address }[]
+}
+
+/** One node's events, for the reconciler, and the nodes of a transaction. */
 export interface NodeHistory {
+  /** Null while the transaction is in no block that the provider knows. */
+  mintReceipt(txHash: Hash): Promise<MintReceipt | null>
   /** Its mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
   eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
   /** The credits of a cohort in one block, in chain order. */
@@ -228,9 +238,10 @@ export interface ContractReader {
   /** The contract's address. */
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
-  /** Nodes firstId .. firstId + count - 1, shortened at the last one minted. */
-  nodes(firstId: bigint, count: number, atBlock: number): Promise<ChainNode[]>
-  cohorts(cohorts: number[], atBlock: number): Promise<ChainCohort[]>
+  /** Nodes firstId .. firstId + count - 1 after that very block, shortened at the last one minted. */
+  nodes(firstId: bigint, count: number, at: BlockRef): Promise<ChainNode[]>
+  /** Cohorts after that very block. */
+  cohorts(cohorts: number[], at: BlockRef): Promise<ChainCohort[]>
   /** Node minted for this ref, or null. */
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>

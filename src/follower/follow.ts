@@ -26,6 +26,7 @@ import {
   clearHaltIfHealthy,
   HaltFault,
 } from './halt.ts'
+import { MintedTwiceFault, takeBackMint } from './minted-twice.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 import { createPace, type Pace } from './survey/pace.ts'
@@ -76,7 +77,7 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
 
 async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
-  const head = await ctx.chain.head()
+  const head = await ctx.chain.head({ toFollow: true })
   const cursor = await readCursor(ctx.pool)
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
   const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)
@@ -84,14 +85,17 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   try {
     await storeUpTo(ctx, run, options, result)
   } catch (error) {
-    if (isPlaced || !(error instanceof PartedFault)) throw error
-    await placeCursor(ctx, head, result)
+    if (error instanceof MintedTwiceFault) {
+      await takeBackMint(ctx, error, result.cursor)
+      result.cursor = await readCursor(ctx.pool)
+    } else if (error instanceof PartedFault && !isPlaced) await placeCursor(ctx, head, result)
+    else throw error
     await storeUpTo(ctx, run, options, result)
   }
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
   // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
-    const later = await ctx.chain.head()
+    const later = await ctx.chain.head({ toFollow: true })
     // A provider that lags shows nothing new, however often it is asked.
     if (later.number <= result.head.number) break
     result.head = later

@@ -22,6 +22,7 @@ const WORDS: Record<HaltReason, string> = {
   otherChain: 'the provider is on another chain than this ledger',
   tooDeep: 'the chain parted from the ledger before the oldest header stored',
   pastFinalized: 'the chain took back blocks that it had called final',
+  mintedTwice: 'the chain mints a node that the ledger has from another block',
 }
 
 /**

@@ -20,8 +20,14 @@ import { failpoint } from '../lib/failpoint.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 
+interface Cause {
+  actor: string
+  action: string
+  subject?: string
+}
+
 /** The chain's own doing. */
-const REORGANISATION = { actor: 'pass', action: 'reorganisation' }
+const REORGANISATION: Cause = { actor: 'pass', action: 'reorganisation' }
 
 /**
  * Rewinds to `fork`, or, where that is null, to before the first block, unless the cursor was moved since `expected` was read.

@@ -42,6 +42,7 @@ import type { Address, Hash } from '../domain/units.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
+import { asMintedTwice } from './minted-twice.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
@@ -80,7 +81,7 @@ export async function storeRange(
   const cursor = { number: last.number, hash: last.hash, time: last.time }
   const { turns, seedBlocks } = await readTurns(ctx, range, { known, changes, expected })
 
-  return inTransaction(ctx.pool, async (sql) => {
+  const storing = inTransaction(ctx.pool, async (sql) => {
     const begun = await beginRange(sql, range, { expected, known, cursor })
     if (!begun) return null
     const { signers, tiers } = begun
@@ -108,6 +109,7 @@ export async function storeRange(
     await writeCursor(sql, cursor)
     return { cursor, detected, minted: changes.nodes.length }
   })
+  return await storing.catch((error: unknown) => Promise.reject(asMintedTwice(error, changes.nodes)))
 }
 
 /**

@@ -1,5 +1,6 @@
 // Objects that the routes share besides the given parts: built once per server.
 import { openFilesMax } from '../lib/open-files.ts'
+import { type ChainLine, createChainLine } from './chain-line.ts'
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import { type DatabaseRead, databaseRead, replicaRead } from './database-read.ts'
 import type { HttpDeps } from './deps.ts'
@@ -22,6 +23,8 @@ export interface Tools {
   /** The way to the primary, for what writes or must not lag. */
   queryPrimary: DatabaseRead
   snapshot: ContractSnapshot
+  /** Where claims and syncs wait for their turn to ask the chain. */
+  chainLine: ChainLine
   /** Admin keys in the ledger. */
   ledgerKeys: LedgerKeys
   /** Called at each wrong admin key. */
@@ -70,6 +73,7 @@ export function buildTools(deps: HttpDeps): Tools {
     connectionLimits: limits,
     watches: watchesOf(deps, limits.total),
     snapshot: contractSnapshot(deps.readings, deps.monotonicClock),
+    chainLine: createChainLine(deps),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     cached: cached as Tools['cached'],
   }

@@ -33,6 +33,16 @@ export class Semaphore {
     }
   }
 
+  /** Does something in a place. Rejects with Crowded. */
+  async run<T>(act: () => Promise<T>): Promise<T> {
+    const leave = await this.enter()
+    try {
+      return await act()
+    } finally {
+      leave()
+    }
+  }
+
   #turn(signal: AbortSignal | undefined): Promise<void> {
     if (this.#line.length >= this.#waitingMax) throw new Crowded()
     return new Promise((resolve, reject) => {

@@ -49,6 +49,8 @@ export function verifyLedger(
     const cursor = await readCursor(sql)
     if (!cursor)
       return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
+    const isTakenBack = async () => (await chain.block(cursor.number))?.hash !== cursor.hash
+    if (await isTakenBack()) return takenBack
     const drifts: VerifyResult['drifts'] = []
     const { lastNodeId, round, outstandingWei, contractBalanceWei, isSolvent } = await contract.counters(cursor.number)
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
@@ -56,12 +58,8 @@ export function verifyLedger(
     const nodesInAll = await countNodes(sql, lastNodeId)
     const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
-    // The contract is asked by the block's number.
-    if ((await chain.block(cursor.number))?.hash !== cursor.hash)
-      return refuseAct(
-        'notYet',
-        'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
-      )
+    // The counters are asked for by the block's number.
+    if (await isTakenBack()) return takenBack
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return {
       ...{ blockNumber: cursor.number, blockHash: cursor.hash, nodes, nodesInAll, cohorts, cover },
@@ -69,6 +67,11 @@ export function verifyLedger(
     }
   })
 }
+
+const takenBack = refuseAct(
+  'notYet',
+  'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
+)
 
 /** Ledger and contract at one block, and what was found to differ so far. */
 interface Sides {
@@ -104,7 +107,7 @@ async function compareSome(
   let compared = 0
   for (const [index, [first, count]] of windows.entries()) {
     signal?.throwIfAborted()
-    const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), count, cursor.number) : []
+    const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), count, cursor) : []
     const ours = (await readNodes(sql, first, count)).map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
     drifts.push(...compareNodes(ours, onChain))
     compared += Math.max(onChain.length, ours.length)
@@ -117,7 +120,7 @@ async function compareCohorts({ sql, contract, cursor, drifts }: Sides): Promise
   const ours = await readCohorts(sql)
   const theirs = await contract.cohorts(
     ours.map(({ cohort }) => cohort),
-    cursor.number,
+    cursor,
   )
   for (const [index, cohort] of ours.entries()) {
     const other = theirs[index]

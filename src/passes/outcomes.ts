@@ -79,22 +79,22 @@ export interface FoundNode {
 
 /**
  * The result of following the chain up to a mint. `following` means that the ledger has not reached the mint's block in the time a
- * request may take (another run is at it): ask again. `failed` and `noMint` are only said of a transaction.
+ * request may take (another run is at it): ask again. `notFound` is also said of a transaction that is in no block yet, or in none of the
+ * ledger's. `failed` and `noMint` are only said of a transaction.
  */
 export type SyncOutcome =
   | { kind: 'followed'; nodes: FoundNode[] }
   | { kind: 'following' }
   | { kind: 'notFound' }
-  | { kind: 'pending' }
   | { kind: 'failed' }
   | { kind: 'noMint' }
 
-/** Looks minted nodes up on chain and follows to them: what POST /api/nodes/sync asks. Writes only through the follower. */
+/** Looks minted nodes up on chain for a wallet and follows to them: what POST /api/nodes/sync asks. Writes only through the follower. */
 export interface Syncer {
   /** The nodes that a transaction minted on our factory. Throws a ChainFault when the chain cannot be asked. */
-  byTransaction(txHash: Hash): Promise<SyncOutcome>
+  byTransaction(txHash: Hash, wallet: Address): Promise<SyncOutcome>
   /** The node of that chain id: `notFound` when none was minted. Throws a ChainFault when the chain cannot be asked. */
-  byNodeId(nodeId: bigint): Promise<SyncOutcome>
+  byNodeId(nodeId: bigint, wallet: Address): Promise<SyncOutcome>
 }
 
 /** The passes as the routes and the timer see them. Each is safe to call at any time, from any instance. */

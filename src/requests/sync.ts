@@ -1,78 +1,120 @@
 // Sync: an owner points at a mint that is missing in the ledger. The mint is looked up on chain and the ledger follows to
-// it under the same rules as any pass; a node that following cannot bring any more is inserted as the reconciler does.
-import { readCursor } from '../db/blocks/blocks.ts'
-import { readMintedTo } from '../db/nodes/nodes.ts'
+// it under the same rules as any pass; a node that following cannot bring any more is inserted as the reconciler does, if it is the caller's.
+// It reads the ledger first, then single answers, never blocks. One whose turn has come takes 12 s at most, as a claim does.
+import { ChainFault } from '../chain/faults.ts'
+import type { MintReceipt } from '../chain/port.ts'
+import { type Cursor, readCursor, readHashes } from '../db/blocks/blocks.ts'
+import { readMintedBy, readMintedTo } from '../db/nodes/nodes.ts'
 import { MINT_BATCH_MAX } from '../domain/send.ts'
-import type { Hash } from '../domain/units.ts'
-import { insertMissingNode } from '../follower/reconcile.ts'
-import type {
-  ChainRead,
-  FactoryRead,
-  FollowRules,
-  LedgerDb,
-  Logging,
-  NodeHistoryRead,
-  Polling,
-  RuledBy,
-} from '../passes/context.ts'
+import type { Address } from '../domain/units.ts'
+import { insertMissingNode, type RepairContext } from '../follower/repair.ts'
+import { within } from '../lib/deadline.ts'
+import type { LedgerDb, Polling } from '../passes/context.ts'
 import type { FoundNode, PaymentsOutcome, Syncer, SyncOutcome } from '../passes/outcomes.ts'
-import { reachBlock } from './reach.ts'
+import { type Looks, reachBlock } from './reach.ts'
 
-type FindContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Polling & RuledBy<FollowRules> & Logging
+type FindContext = RepairContext & Polling
+
+/** Waits for a reading, all readings of one sync together no longer than `readMs`. */
+type Ask = <T>(reading: Promise<T>) => Promise<T>
+
+/** What is looked for, and for whom. */
+interface Search {
+  ask: Ask
+  wallet: Address
+  /** In order, and one after the other, as one transaction mints them. */
+  nodeIds: readonly bigint[]
+  /** The receipt that names them, if the ledger does not. */
+  receipt: MintReceipt | null
+}
 
 /** Builds the lookup (POST /api/nodes/sync) on the payments pass it triggers. */
 export function createSyncer(ctx: FindContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
+  // Those who sync at the same time share what was looked at.
+  const looks: Looks = { lookedAt: null }
+  const reaching = (blockNumber: number) => () => reachBlock(ctx, blockNumber, runPayments, { looks })
   return {
-    async byTransaction(txHash) {
-      const tx = await ctx.chain.transaction(txHash)
-      if (!tx) return { kind: 'notFound' }
-      if (tx.blockNumber === null) return { kind: 'pending' }
-      if (tx.succeeded === false) return { kind: 'failed' }
-      const nodeIds = await mintedIn(ctx, txHash, tx.blockNumber)
-      if (nodeIds.length === 0) return { kind: 'noMint' }
+    async byTransaction(txHash, wallet) {
+      const ask = askWithin(ctx)
+      const known = await readMintedBy(ctx.pool, txHash)
+      // If none of them is the caller's, the ledger may lack the one that is.
+      const isCallers = known.some(({ owner, mintedTo }) => owner === wallet || mintedTo === wallet)
+      const receipt = isCallers ? null : await ask(ctx.history.mintReceipt(txHash))
+      const minted = isCallers ? known : (receipt?.nodes ?? [])
+      const refusal = isCallers ? null : await refuse(ctx, receipt)
+      if (refusal) return refusal
       // To the head, not just to the mint: what counts in the end is whose the node is now.
-      return find(ctx, runPayments, nodeIds, Math.max(tx.blockNumber, (await ctx.chain.head()).number))
+      const head = await ask(ctx.chain.head())
+      const nodeIds = minted.map(({ nodeId }) => nodeId).slice(0, MINT_BATCH_MAX)
+      const reach = reaching(Math.max(receipt?.block?.number ?? 0, head.number))
+      return find(ctx, reach, { ask, wallet, nodeIds, receipt })
     },
-    async byNodeId(nodeId) {
-      const head = await ctx.chain.head()
-      const [onChain] = await ctx.contract.nodes(nodeId, 1, head.number)
-      return onChain ? find(ctx, runPayments, [nodeId], head.number) : { kind: 'notFound' }
+    async byNodeId(nodeId, wallet) {
+      const ask = askWithin(ctx)
+      const head = await ask(ctx.chain.head())
+      const [onChain] = await ask(ctx.contract.nodes(nodeId, 1, head))
+      if (!onChain) return { kind: 'notFound' }
+      return find(ctx, reaching(head.number), { ask, wallet, nodeIds: [nodeId], receipt: null })
     },
   }
 }
 
-async function mintedIn(ctx: ChainRead, txHash: Hash, blockNumber: number): Promise<bigint[]> {
-  const { events } = await ctx.chain.observe(blockNumber, blockNumber, null)
-  return events
-    .flatMap((event) => (event.kind === 'nodeMinted' && event.txHash === txHash ? [event.nodeId] : []))
-    .slice(0, MINT_BATCH_MAX)
+function askWithin({ pollPolicy: { readMs } }: Polling): Ask {
+  const end = performance.now() + readMs
+  return (reading) =>
+    within(Math.max(0, end - performance.now()), reading, (): never => {
+      throw new ChainFault(`the chain did not answer within ${readMs} ms`, { retryable: true })
+    })
 }
 
-/** Has the ledger follow to the block, then returns each node's owner by the log and by the contract now. */
-async function find(
-  ctx: FindContext,
-  runPayments: () => Promise<PaymentsOutcome>,
-  nodeIds: readonly bigint[],
-  blockNumber: number,
-): Promise<SyncOutcome> {
+/** The refusal of a transaction by its receipt; null if it minted nodes. */
+async function refuse(ctx: FindContext, receipt: MintReceipt | null): Promise<SyncOutcome | null> {
+  if (receipt === null || !(await mayBeOwn(ctx, receipt))) return { kind: 'notFound' }
+  if (!receipt.succeeded) return { kind: 'failed' }
+  const isBeforeSale = receipt.block !== null && receipt.block.number < ctx.rules.startBlock
+  return receipt.nodes.length === 0 || isBeforeSale ? { kind: 'noMint' } : null
+}
+
+/** False if the receipt is of another block than the ledger's: a node on another fork has told of it. */
+async function mayBeOwn({ pool }: LedgerDb, { block }: MintReceipt): Promise<boolean> {
+  if (block === null) return true
+  const own = (await readHashes(pool, [block.number])).get(block.number)
+  return own === undefined || own === block.hash
+}
+
+/** Once the ledger has followed to the head, returns each node's owner by the log and by the contract now. */
+async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Search): Promise<SyncOutcome> {
+  const { ask, nodeIds } = search
   const before = await readMintedTo(ctx.pool, nodeIds)
-  if (!(await reachBlock(ctx, blockNumber, runPayments))) return { kind: 'following' }
+  if (!(await reach())) return { kind: 'following' }
   const cursor = await readCursor(ctx.pool)
   if (!cursor) return { kind: 'following' }
   const nodes: FoundNode[] = []
-  // The nodes of one transaction have ids without gaps: one question for all of them.
-  const onChain = await ctx.contract.nodes(nodeIds[0] ?? 0n, nodeIds.length, cursor.number)
+  const [first = 1n, last = first] = [nodeIds[0], nodeIds.at(-1)]
+  const onChain = await ask(ctx.contract.nodes(first, Number(last - first) + 1, cursor))
   const owners = new Map(onChain.map((node) => [node.nodeId, node.owner]))
   const recorded = await readMintedTo(ctx.pool, nodeIds)
   for (const nodeId of nodeIds) {
     const ownerNow = owners.get(nodeId)
     if (!ownerNow) return { kind: 'following' }
-    let mintedTo = recorded.get(nodeId)
-    if (!mintedTo && (await insertMissingNode(ctx, cursor, nodeId))) {
-      mintedTo = (await readMintedTo(ctx.pool, [nodeId])).get(nodeId)
-    }
+    const mintedTo = recorded.get(nodeId) ?? (await mintedToOfLacking(ctx, cursor, search, { nodeId, ownerNow }))
     if (!mintedTo) return { kind: 'following' }
     nodes.push({ nodeId, mintedTo, ownerNow, created: !before.has(nodeId) })
   }
   return { kind: 'followed', nodes }
+}
+
+/** Whom a node that the ledger lacks was minted to; null if that cannot be told yet. The caller's own is inserted, nobody else's. */
+async function mintedToOfLacking(
+  ctx: FindContext,
+  cursor: Cursor,
+  { ask, wallet, receipt }: Search,
+  { nodeId, ownerNow }: Pick<FoundNode, 'nodeId' | 'ownerNow'>,
+): Promise<Address | null> {
+  if (ownerNow === wallet) {
+    await ask(insertMissingNode(ctx, cursor, nodeId))
+    return (await readMintedTo(ctx.pool, [nodeId])).get(nodeId) ?? null
+  }
+  if (receipt === null || !(await mayBeOwn(ctx, receipt))) return null
+  return receipt.nodes.find((node) => node.nodeId === nodeId)?.mintedTo ?? null
 }

@@ -49,6 +49,9 @@ before(async () => {
 })
 after(() => stage.close())
 
+/** The very block of that height. */
+const at = async (number: number) => ({ number, hash: (await stage.chain.block(number)).hash as Hash })
+
 test('the counters are those of the block asked for, not of the head', async () => {
   assert.deepEqual(await contract.counters(minted), {
     blockNumber: minted,
@@ -73,17 +76,17 @@ test('the counters are those of the block asked for, not of the head', async () 
 test('nodes are read in windows, shortened at the last one', async () => {
   const one = { nodeId: 1n, owner: stage.at(5), balanceWei: 20n, creditedWei: 30n, withdrawnWei: 10n, cohort: 1 }
   const two = { nodeId: 2n, owner: stage.at(6), balanceWei: 30n, creditedWei: 30n, withdrawnWei: 0n, cohort: 1 }
-  assert.deepEqual(await contract.nodes(1n, 1_200, credited), [one, two])
-  assert.deepEqual(await contract.nodes(2n, 1, credited), [two])
-  assert.deepEqual(await contract.nodes(3n, 10, credited), [])
+  assert.deepEqual(await contract.nodes(1n, 1_200, await at(credited)), [one, two])
+  assert.deepEqual(await contract.nodes(2n, 1, await at(credited)), [two])
+  assert.deepEqual(await contract.nodes(3n, 10, await at(credited)), [])
   assert.deepEqual(
-    (await contract.nodes(1n, 10, minted)).map(({ creditedWei }) => creditedWei),
+    (await contract.nodes(1n, 10, await at(minted))).map(({ creditedWei }) => creditedWei),
     [0n, 0n],
   )
 })
 
 test('cohorts, refs, balances and limits are read as they are', async () => {
-  const [one, nine] = await contract.cohorts([1, 9], credited)
+  const [one, nine] = await contract.cohorts([1, 9], await at(credited))
   assert.deepEqual([one?.cohort, one?.tierNo, one?.perNodeWei, one?.size, one?.intervalSec], [1, 2, 30n, 2, 60])
   assert.deepEqual([nine?.cohort, nine?.size, nine?.intervalSec], [9, 0, 0])
   assert.deepEqual([await contract.nodeOfRef(ref('b')), await contract.nodeOfRef(ZERO_HASH)], [2n, null])
@@ -107,5 +110,5 @@ test('an address without the contract is a fault, never a number', async () => {
 
 test('a block the provider does not have is a fault, never an older answer', async () => {
   await assert.rejects(contract.counters(credited + 50), ChainFault)
-  await assert.rejects(contract.nodes(1n, 1, credited + 50), ChainFault)
+  await assert.rejects(contract.nodes(1n, 1, { number: credited + 50, hash: ZERO_HASH }), ChainFault)
 })

@@ -1,4 +1,4 @@
-// Reconciling cohorts costs a call for each: only where something may have changed.
+// Comparing costs calls: it waits for its time, and cohorts are asked for again only if something may have changed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -12,6 +12,14 @@ before(async () => {
   await world.settle()
 })
 after(() => world.close())
+
+test('comparing waits for its time', async () => {
+  const { payments } = world.instance({ rules: { reconcileEverySec: 3600 } })
+  const [before] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
+  await payments()
+  const [after] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
+  assert.deepEqual(after, before)
+})
 
 test('cohorts are asked for again only where one of the two sides has changed since they agreed', async () => {
   let asked = 0

@@ -10,6 +10,7 @@ import { verifyLedger } from '../../src/operator/verify.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+import { loseNode } from './lost.ts'
 
 const BASIC = ETHER / 100n
 
@@ -42,16 +43,7 @@ const verified = async () => {
 }
 const nodeRows = () => world.pool`SELECT * FROM nodes ORDER BY node_id`
 
-/** Takes a node out of the ledger as if it had never been followed. */
-async function lose(nodeId: number, { pool } = world): Promise<void> {
-  await pool.begin(async (sql) => {
-    await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${nodeId}`
-    await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = ${nodeId})`
-    await sql`UPDATE cohort_states s SET size = s.size - 1 FROM nodes n
-      WHERE n.node_id = ${nodeId} AND s.cohort = n.cohort AND s.block_number >= n.block_number`
-    await sql`DELETE FROM nodes WHERE node_id = ${nodeId}`
-  })
-}
+const lose = (nodeId: number, of: World = world) => loseNode(of, nodeId)
 
 test('a ledger that agrees reports nothing', async () => {
   const outcome = await world.payments()
@@ -196,6 +188,24 @@ test('a node of a block that is taken out while its events are being read is not
   await world.pool`DELETE FROM audit WHERE action = 'drift'`
 })
 
+test('a round that is followed while a lost node’s events are read is counted to it, once', async () => {
+  await lose(3)
+  const { history } = world.ctx
+  const eventsOf: typeof history.eventsOf = async (...asked) => {
+    const events = await history.eventsOf(...asked)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    assert.equal((await world.credit()).reason, null)
+    await world.chain.mine()
+    await world.credit()
+    return events
+  }
+  assert.equal((await world.instance({ history: { ...history, eventsOf } }).payments()).reconciled, 0)
+  assert.equal((await world.payments()).reconciled, 1)
+  await checkInvariants(world)
+  await world.pool`DELETE FROM audit WHERE action = 'drift'`
+})
+
 test('a lost node that came back stays counted in its cohort when later blocks are taken back', async () => {
   const cohortOf = async (txHash: string) => {
     const [row] = await world.pool<{ node: number; cohort: number }[]>`
@@ -309,14 +319,6 @@ test('a block that the chain takes back while it is compared is no drift', async
   assert.ok(!pending)
   assert.equal((await drifts()).length, told)
   await checkInvariants(world)
-})
-
-test('comparing waits for its time', async () => {
-  const { payments } = world.instance({ rules: { reconcileEverySec: 3600 } })
-  const [before] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
-  await payments()
-  const [after] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
-  assert.deepEqual(after, before)
 })
 
 test('nodes beyond those that one call reads have their turn', async () => {

@@ -114,7 +114,6 @@ describe('the signed-in wallet', () => {
   it('is refused what the chain does not have', async () => {
     for (const [kind, byTransaction, byNodeId] of [
       ['notFound', 404, 404],
-      ['pending', 404, 404],
       ['failed', 400, 400],
       ['noMint', 400, 404],
       ['following', 503, 503],

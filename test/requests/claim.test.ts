@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
-import { type Hash, hash, wei } from '../../src/domain/units.ts'
+import { address, type Hash, hash, wei } from '../../src/domain/units.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
@@ -252,11 +252,14 @@ test('a sync by transaction follows to the mint and tells its nodes', async () =
   const [sent = assert.fail()] = await world.pool<
     { hash: Hash }[]
   >`SELECT tx_hash AS hash FROM outbox_attempts ORDER BY outbox_id DESC LIMIT 1`
-  const outcome = await sync.byTransaction(sent.hash)
+  const outcome = await sync.byTransaction(sent.hash, world.at(10))
   const { nodeId } = await mintOf(paid)
   const node = { nodeId, mintedTo: world.at(10), ownerNow: world.at(10), created: true }
   assert.deepEqual(outcome, { kind: 'followed', nodes: [node] })
-  assert.deepEqual(await sync.byTransaction(sent.hash), { kind: 'followed', nodes: [{ ...node, created: false }] })
+  assert.deepEqual(await sync.byTransaction(sent.hash, world.at(10)), {
+    kind: 'followed',
+    nodes: [{ ...node, created: false }],
+  })
 })
 
 test('a sync by transaction tells every node of a mint, however many it carries', async () => {
@@ -270,7 +273,7 @@ test('a sync by transaction tells every node of a mint, however many it carries'
   await world.settle()
   const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
     SELECT mint_tx_hash AS hash FROM nodes WHERE ref = ${paid.at(-1) ?? ''}`
-  const outcome = await sync.byTransaction(hash)
+  const outcome = await sync.byTransaction(hash, world.at(4))
   assert.equal(outcome.kind === 'followed' && outcome.nodes.length, paid.length)
 })
 
@@ -278,21 +281,21 @@ test('a sync by id follows to the node, and tells its minter apart from its owne
   const paid = await unfollowedMint(11)
   const nodeId = await world.read<bigint>('nodeOfRef', [paid])
   await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])
-  assert.deepEqual(await sync.byNodeId(nodeId), {
+  assert.deepEqual(await sync.byNodeId(nodeId, world.at(12)), {
     kind: 'followed',
     nodes: [{ nodeId, mintedTo: world.at(11), ownerNow: world.at(12), created: true }],
   })
 })
 
-test('a sync of what is no mint says which: unknown, pending, failed, not minting, no such node', async () => {
-  assert.deepEqual(await sync.byTransaction(UNKNOWN), { kind: 'notFound' })
-  assert.deepEqual(await sync.byNodeId(10_000n), { kind: 'notFound' })
+test('a sync of what is no mint says which: unknown, in no block, failed, not minting, no such node', async () => {
+  assert.deepEqual(await sync.byTransaction(UNKNOWN, world.at(13)), { kind: 'notFound' })
+  assert.deepEqual(await sync.byNodeId(10_000n, world.at(13)), { kind: 'notFound' })
   const transfer = await world.pay(13, 1n, world.at(14))
-  assert.deepEqual(await sync.byTransaction(transfer), { kind: 'pending' })
+  assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'notFound' }, 'it is in no block yet')
   await world.chain.mine()
-  assert.deepEqual(await sync.byTransaction(transfer), { kind: 'noMint' })
+  assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'noMint' })
   const failed = await world.act(13, 'pause')
-  assert.deepEqual(await sync.byTransaction(failed), { kind: 'failed' })
+  assert.deepEqual(await sync.byTransaction(failed, world.at(13)), { kind: 'failed' })
 })
 
 test('a sync of a transaction that stands beside a mint in its block tells none of the mint’s nodes', async () => {
@@ -302,7 +305,7 @@ test('a sync of a transaction that stands beside a mint in its block tells none 
   const beside = await world.pay(13, 1n, world.at(14))
   const { transactions } = await world.chain.mine()
   assert.equal(transactions.length, 2)
-  assert.deepEqual(await sync.byTransaction(beside), { kind: 'noMint' })
+  assert.deepEqual(await sync.byTransaction(beside, world.at(13)), { kind: 'noMint' })
 })
 
 test('a sync of a node that the ledger lost brings it back', async () => {
@@ -313,7 +316,7 @@ test('a sync of a node that the ledger lost brings it back', async () => {
     await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${id}`
     await sql`DELETE FROM nodes WHERE node_id = ${id}`
   })
-  const outcome = await sync.byNodeId(BigInt(id))
+  const outcome = await sync.byNodeId(BigInt(id), address(await world.read('ownerOf', [BigInt(id)])))
   assert.equal(outcome.kind, 'followed')
   assert.equal((await world.pool`SELECT FROM nodes WHERE node_id = ${id}`).length, 1)
 })

@@ -104,6 +104,13 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
   }
 }
 
+/** Starts another node of the same chain: it has the same blocks up to the head, and goes its own way from there. */
+export async function startSibling(chain: TestChain): Promise<TestChain> {
+  const [state, sibling] = await Promise.all([chain.rpc('anvil_dumpState'), startTestChain()])
+  await sibling.rpc('anvil_loadState', [state])
+  return sibling
+}
+
 function hex(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }

@@ -3,7 +3,7 @@
 // touches is the chain's own answer.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Pool as HttpPool } from 'undici'
+import { Agent } from 'undici'
 import { toFunctionSelector } from 'viem/utils'
 import { alter, befalls } from './faults/calls.ts'
 import { DIALECTS, type Dialect, meaningOf, say } from './faults/dialects.ts'
@@ -43,6 +43,8 @@ export interface FaultProxy {
   dialect: Dialect | 'any'
   /** True if contracts know blocks by their hashes; where not, as on chains with block numbers of their own, no fork guard can be used. */
   knowsBlocks: boolean
+  /** The URL of the node that answers a call in the target's stead, as behind a balancer; null: the target does. */
+  servedBy: (call: Call) => string | null
   /** Called with every call before it is passed on. */
   onCall: (call: Call) => Promise<void> | void
   /** Called with every call after the chain has answered and before the service learns it. */
@@ -68,6 +70,7 @@ interface Injection {
   skip: number
 }
 
+const JSON_BODY = { 'content-type': 'application/json' }
 const HASH_OF = toFunctionSelector('hashOf(uint256)')
 /** True if a call asks the contract for a block's hash: the service does at start, to see whether its guard can be used. */
 const asksForHash = ({ method, params }: Call) =>
@@ -79,8 +82,7 @@ export async function startFaultProxy(options: {
   databaseUrl?: string | null
   seed?: number
 }): Promise<FaultProxy> {
-  const target = new URL(options.target)
-  const upstream = new HttpPool(target.origin, { connections: 16, headersTimeout: 0, bodyTimeout: 0 })
+  const upstream = new Agent({ connections: 16, headersTimeout: 0, bodyTimeout: 0 })
   const fired = new Map<Fault, number>()
   let injections: Injection[] = []
   let weather: { storm: Storm; dice: Dice } | null = null
@@ -88,8 +90,8 @@ export async function startFaultProxy(options: {
 
   async function forward(call: Call): Promise<Answer> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: call.method, params: call.params })
-    const headers = { 'content-type': 'application/json' }
-    const response = await upstream.request({ method: 'POST', path: target.pathname, headers, body })
+    const { origin, pathname: path } = new URL(proxy.servedBy(call) ?? options.target)
+    const response = await upstream.request({ method: 'POST', origin, path, headers: JSON_BODY, body })
     const answer = (await response.body.json()) as Answer
     return 'error' in answer ? { error: answer.error } : { result: answer.result }
   }
@@ -193,7 +195,7 @@ export async function startFaultProxy(options: {
       await reply(fault, exchange, dice)
       return
     }
-    response.writeHead(200, { 'content-type': 'application/json' })
+    response.writeHead(200, JSON_BODY)
     response.end(JSON.stringify(await answer()))
   }
 
@@ -209,6 +211,7 @@ export async function startFaultProxy(options: {
     seen: [],
     dialect: 'anvil',
     knowsBlocks: true,
+    servedBy: () => null,
     onCall: () => {},
     onAnswered: () => {},
     inject: (fault, aim = {}) => void injections.push({ fault, aim, left: aim.times ?? 1, skip: aim.skip ?? 0 }),
@@ -216,8 +219,8 @@ export async function startFaultProxy(options: {
       weather = { storm, dice: createDice(storm.seed) }
     },
     calm() {
-      injections = []
-      weather = null
+      ;[injections, weather] = [[], null]
+      proxy.servedBy = () => null
     },
     broken: () => rules.broken(),
     async close() {

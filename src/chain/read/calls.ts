@@ -2,11 +2,13 @@
 // for a value, least of all the empty one of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import type { Address } from '../../domain/units.ts'
+import type { Address, Hash } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault } from '../faults.ts'
+import type { BlockRef } from '../port.ts'
 import type { RpcCall } from '../rpc/provider.ts'
-import { bytes, toQuantity } from '../rpc/wire.ts'
+import { type RpcReads, resultOf } from '../rpc/rpc.ts'
+import { bytes, header, toQuantity } from '../rpc/wire.ts'
 
 type Reads = 'view' | 'pure'
 export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
@@ -16,15 +18,37 @@ export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeo
 /** The same ABI without its types, where a name that is a type parameter would not fit them. */
 const abi: Abi = factoryAbi
 
+/** A block as calls name it: by its number, by its hash (EIP-1898), or the newest. */
+export type CalledAt = number | 'latest' | { blockHash: Hash; requireCanonical: true }
+
 /** eth_call of one view function at a block. */
 export function viewCall<Name extends ViewName>(
   factory: Address,
-  at: number | 'latest',
+  at: CalledAt,
   name: Name,
   args: ViewArgs<Name>,
 ): RpcCall {
   const data = encodeFunctionData({ abi, functionName: name as string, args: args as readonly unknown[] })
   return { method: 'eth_call', params: [{ to: factory, data }, typeof at === 'number' ? toQuantity(at) : at] }
+}
+
+/**
+ * The results of calls after one very block, in order. A node that lacks the block, or has another one at its height, must not answer. Throws a
+ * retryable ChainFault if no provider has the block.
+ */
+export async function requestAllAt(
+  rpc: RpcReads,
+  { number, hash }: BlockRef,
+  calls: (at: CalledAt) => readonly RpcCall[],
+): Promise<unknown[]> {
+  const byHash = await rpc.batch(calls({ blockHash: hash, requireCanonical: true }))
+  if (byHash.every(({ ok }) => ok)) return byHash.map((reply) => resultOf('eth_call', reply))
+  // Not every provider takes a block by its hash. By its number is as good if the same request shows that hash there.
+  const head: RpcCall = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }
+  const [block, ...answers] = await rpc.requestAll([head, ...calls(number)])
+  if (block == null || header(block).hash !== hash)
+    throw new ChainFault(`the provider does not have block ${number} as ${hash}`, { retryable: true })
+  return answers
 }
 
 /** The function's answer. Throws a retryable ChainFault when the bytes do not decode. */

@@ -2,11 +2,19 @@
 // and never turn an unreadable answer into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
-import type { ChainNode, ContractReader } from '../port.ts'
+import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { Rpc, RpcCall } from '../rpc/rpc.ts'
 import { bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
-import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
+import {
+  type CalledAt,
+  readView,
+  requestAllAt,
+  type ViewArgs,
+  type ViewName,
+  type ViewResult,
+  viewCall,
+} from './calls.ts'
 import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
@@ -53,21 +61,21 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       }
     },
 
-    async nodes(firstId, count, atBlock) {
+    async nodes(firstId, count, at) {
       if (firstId < 1n) throw new RangeError('nodes are numbered from 1')
       const starts = chunks(Array.from({ length: count }), NODES_PER_CALL).map(
         (piece, index) => ({ first: firstId + BigInt(index * NODES_PER_CALL), length: piece.length }) as const,
       )
-      const pieces = await mapBounded(starts, IN_FLIGHT, async ({ first, length }) => {
-        const nodes = await view(atBlock, 'nodesInfo', [first, BigInt(length)])
-        return nodes.map((node, index) => toNode(node, first + BigInt(index)))
-      })
+      const pieces = await mapBounded(starts, IN_FLIGHT, ({ first, length }) =>
+        readNodes(rpc, { factory, at, first, length }),
+      )
       return pieces.flat()
     },
 
-    async cohorts(cohorts, atBlock) {
+    async cohorts(cohorts, at) {
       const pieces = await mapBounded(chunks(cohorts, COHORTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
-        const answers = await rpc.requestAll(piece.map((id) => viewCall(factory, atBlock, 'cohort', [BigInt(id)])))
+        const calls = (block: CalledAt) => piece.map((id) => viewCall(factory, block, 'cohort', [BigInt(id)]))
+        const answers = await requestAllAt(rpc, at, calls)
         return answers.map((answer, index) => {
           const [perNode, size, nextDue, interval, tier] = readView('cohort', answer)
           return {
@@ -137,6 +145,15 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       return wei(await view('latest', 'swapsAllowance', []))
     },
   }
+}
+
+async function readNodes(
+  rpc: Rpc,
+  { factory, at, first, length }: { factory: Address; at: BlockRef; first: bigint; length: number },
+): Promise<ChainNode[]> {
+  const calls = (block: CalledAt) => [viewCall(factory, block, 'nodesInfo', [first, BigInt(length)])]
+  const [answer] = await requestAllAt(rpc, at, calls)
+  return readView('nodesInfo', answer).map((node, index) => toNode(node, first + BigInt(index)))
 }
 
 /** Nodes are numbered without gaps, so the window's nth node has the nth id; anything else is another contract's answer. */

@@ -65,6 +65,13 @@ export function toEvent(log: WireLog, at: Position): FactoryEvent {
   return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log)) }
 }
 
+/** The node of a log with one of `ledgerTopics`, and whom it was minted to; null for a log that is no mint. */
+export function mintOf(log: WireLog): { nodeId: bigint; mintedTo: Address } | null {
+  if (log.topics[0] !== factoryTopics.NodeMinted) return null
+  const words = wordsOf(decode(log))
+  return words.kind === 'nodeMinted' ? { nodeId: words.nodeId, mintedTo: words.owner } : null
+}
+
 type Words<Event = FactoryEvent> = Event extends unknown ? Omit<Event, keyof Position | 'logIndex'> : never
 
 function wordsOf(event: Decoded): Words {

@@ -1,4 +1,4 @@
-// One node's own events over a range of blocks, and a cohort's credits in one block, for the reconciler. It must never leave a part out.
+// One node's own events over a range of blocks, a cohort's credits in one block, and the mints of a transaction. It must never leave a part out.
 // Where a provider refuses a range it is asked for the halves, and a refused single block is a fault.
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -6,8 +6,9 @@ import { factoryTopics } from '../factory/abi.ts'
 import { ChainFault, RpcFault } from '../faults.ts'
 import type { NodeHistory } from '../port.ts'
 import type { Rpc } from '../rpc/rpc.ts'
-import { header, list, log, toQuantity, type WireHeader, type WireLog } from '../rpc/wire.ts'
-import { toEvent } from './events.ts'
+import { header, list, log, receiptLogs, toQuantity, type WireHeader, type WireLog } from '../rpc/wire.ts'
+import { mintOf, toEvent } from './events.ts'
+import { readReceipt } from './receipt.ts'
 
 /** Requests for one question at most; a provider that takes a hundred blocks at a time is asked about 20,000. */
 const REQUESTS_MAX = 200
@@ -15,6 +16,17 @@ const REQUESTS_MAX = 200
 /** Builds the history of one factory's nodes. */
 export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   return {
+    async mintReceipt(txHash) {
+      const receipt = await readReceipt(rpc, txHash)
+      if (receipt === 'tooLarge') return { block: null, succeeded: true, nodes: [] }
+      if (receipt === null) return null
+      const { blockNumber, blockHash, succeeded } = receipt.found
+      const nodes = receiptLogs(receipt.answer, factory)
+        .map(mintOf)
+        .filter((node) => node !== null)
+      return { block: { number: blockNumber, hash: blockHash }, succeeded, nodes }
+    },
+
     async eventsOf(nodeId, from, to) {
       const id = `0x${nodeId.toString(16).padStart(64, '0')}` as Hash
       // The id is the first indexed argument of three of the events, and the third of Transfer.

@@ -7,9 +7,10 @@ import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
 import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
 import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
-import { count, header, receipt, toBlock, transaction } from '../rpc/wire.ts'
+import { count, header, toBlock, transaction } from '../rpc/wire.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
+import { readReceipt } from './receipt.ts'
 import { agreedState, stateThrough } from './state/state.ts'
 import { firstBlockAt } from './survey/first-block.ts'
 import { createSurveyReader } from './survey/reader.ts'
@@ -76,9 +77,9 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
       return count(await rpc.request('eth_chainId', []), 'chain id')
     },
 
-    async head() {
+    async head({ toFollow = false } = {}) {
       await rpc.passOverLaggards()
-      return heads.read()
+      return heads.read({ toFollow })
     },
 
     async finalized() {
@@ -184,8 +185,7 @@ async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<Transaction
   const { from, to, valueWei, blockNumber, blockHash } = tx
   const view = { txHash, txIndex: tx.index, from, to, valueWei, blockNumber, blockHash, succeeded: null }
   if (blockHash === null) return view
-  const found = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
-  if (found == null) return view
-  const { succeeded, blockHash: receiptBlock } = receipt(found)
-  return { ...view, succeeded: receiptBlock === blockHash ? succeeded : null }
+  const receipt = await readReceipt(rpc, txHash)
+  if (receipt === null || receipt === 'tooLarge' || receipt.found.blockHash !== blockHash) return view
+  return { ...view, succeeded: receipt.found.succeeded }
 }

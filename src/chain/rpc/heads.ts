@@ -22,10 +22,15 @@ export async function readBlockAt(rpc: RpcReads, number: number): Promise<Block 
   return block
 }
 
+function blockOf(answer: unknown): Block {
+  if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
+  return toBlock(header(answer))
+}
+
 export type Heads = ReturnType<typeof createHeads>
 
 /**
- * The provider's head. In full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
+ * The provider's head. To follow it, in full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
  * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.
  */
 export function createHeads(rpc: RpcReads) {
@@ -33,12 +38,13 @@ export function createHeads(rpc: RpcReads) {
   let newest = -1
   let kept: { number: number; answer: unknown; readAt: number } | null = null
   return {
-    async read(): Promise<Block> {
+    async read({ toFollow }: { toFollow: boolean }): Promise<Block> {
+      // Whoever asks meanwhile for another reason neither reads it in full nor takes it from the follower.
+      if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false))
       if (kept) inFull = false
       kept = null
       const answer = await askBlock(rpc, 'latest', inFull)
-      if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
-      const block = toBlock(header(answer))
+      const block = blockOf(answer)
       newest = block.number
       if (inFull) kept = { number: newest, answer, readAt: performance.now() }
       return block

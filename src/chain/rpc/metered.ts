@@ -25,10 +25,10 @@ export function metered(provider: Provider, observe?: ObserveRpc): Provider {
   }
   return {
     host,
-    call: (call, ms) =>
+    call: (call, ...limits) =>
       timed(
         call.method,
-        () => provider.call(call, ms),
+        () => provider.call(call, ...limits),
         (reply) => (reply.ok ? 'ok' : 'error'),
       ),
     batch: (calls, ms) =>

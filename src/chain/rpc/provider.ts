@@ -39,7 +39,7 @@ export interface ProviderOptions {
 export interface Provider {
   readonly host: string
   /** One call. A JSON-RPC error is an answer; everything else that is not a result throws RpcFault. */
-  call(call: RpcCall, timeoutMs: number): Promise<RpcReply>
+  call(call: RpcCall, timeoutMs: number, bytesMax?: number): Promise<RpcReply>
   /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
   /** Goes on with this URL, as where its key was changed. False where it leads elsewhere: connections are to one origin. */
@@ -89,16 +89,16 @@ export function createProvider(options: ProviderOptions): Provider {
   const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
   return {
     host: url.host,
-    async call(call, timeoutMs) {
+    async call(call, timeoutMs, bytesMax = link.replyBytesMax) {
       if (call.method !== SEND) assertNotPaused(link)
       const request = envelope(call)
-      const body = await post(link, JSON.stringify(request), timeoutMs)
+      const body = await post(link, JSON.stringify(request), { timeoutMs, bytesMax })
       return readReply(link, body, request.id)
     },
     async batch(calls, timeoutMs) {
       assertNotPaused(link)
       const requests = calls.map(envelope)
-      const body = await post(link, JSON.stringify(requests), timeoutMs)
+      const body = await post(link, JSON.stringify(requests), { timeoutMs, bytesMax: link.replyBytesMax })
       return readBatch(
         link,
         body,
@@ -189,12 +189,18 @@ function scrub(link: Link, text: string): string {
   return clean.slice(0, ERROR_TEXT_MAX)
 }
 
-async function post(link: Link, payload: string, timeoutMs: number): Promise<unknown> {
+/** The longest time for an answer, and the largest one that is read. */
+interface Limits {
+  timeoutMs: number
+  bytesMax: number
+}
+
+async function post(link: Link, payload: string, { timeoutMs, bytesMax }: Limits): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs)
   let leave: (() => void) | null = null
   try {
     leave = await link.places.enter(signal)
-    return await readAnswer(link, await exchange(link, payload, signal))
+    return await readAnswer(link, await exchange(link, payload, { signal, bytesMax }), bytesMax)
   } catch (error) {
     if (error instanceof RpcFault) throw error
     throw new RpcFault('unreachable', `${link.host}: ${scrub(link, reasonOf(error))}`)
@@ -215,9 +221,13 @@ interface Answer {
  * Posts, and gathers the answer as it comes. A stream, as undici's `request` gives, would cost half as much again as the rest of the
  * exchange.
  */
-function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Answer> {
+function exchange(
+  link: Link,
+  payload: string,
+  { signal, bytesMax }: { signal: AbortSignal; bytesMax: number },
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const { pool, origin, path, headers, replyBytesMax } = link
+    const { pool, origin, path, headers } = link
     const parts: Buffer[] = []
     let size = 0
     let statusCode = 0
@@ -249,7 +259,7 @@ function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Ans
         },
         onResponseData(_, part) {
           size += part.length
-          if (size > replyBytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link))
+          if (size > bytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link, bytesMax))
           else parts.push(part)
         },
         onResponseEnd: () =>
@@ -273,17 +283,21 @@ function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   return statusCode >= 500 ? new RpcFault('unreachable', `${host}: HTTP ${statusCode}`) : null
 }
 
-function tooLarge({ host, replyBytesMax }: Link): RpcFault {
-  return new RpcFault('tooLarge', `${host}: answer larger than ${replyBytesMax} bytes`)
+function tooLarge({ host }: Link, bytesMax: number): RpcFault {
+  return new RpcFault('tooLarge', `${host}: answer larger than ${bytesMax} bytes`)
 }
 
-async function readAnswer(link: Link, { statusCode, retryAfter, gzipped, body }: Answer): Promise<unknown> {
+async function readAnswer(
+  link: Link,
+  { statusCode, retryAfter, gzipped, body }: Answer,
+  bytesMax: number,
+): Promise<unknown> {
   // In seconds; few write a date, and what is none is no pause (RFC 9110, section 10.2.3).
   if (statusCode === 429 && /^\d{1,9}$/.test(retryAfter))
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
   const refusal = refusalOf(link, statusCode)
   if (refusal) throw refusal
-  const raw = gzipped ? await unpack(link, body) : body
+  const raw = gzipped ? await unpack(link, body, bytesMax) : body
   let answer: unknown
   try {
     answer = JSON.parse(raw.toString('utf8'))
@@ -296,11 +310,11 @@ async function readAnswer(link: Link, { statusCode, retryAfter, gzipped, body }:
   return answer
 }
 
-async function unpack(link: Link, packed: Buffer): Promise<Buffer> {
+async function unpack(link: Link, packed: Buffer, bytesMax: number): Promise<Buffer> {
   try {
-    return await inflate(packed, { maxOutputLength: link.replyBytesMax })
+    return await inflate(packed, { maxOutputLength: bytesMax })
   } catch (error) {
-    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link)
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link, bytesMax)
     throw new RpcFault('garbled', `${link.host}: answer with broken compression`)
   }
 }

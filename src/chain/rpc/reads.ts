@@ -20,6 +20,8 @@ export interface ReadOptions {
   attempts?: number
   /** Accepts a result. One that another provider may know better (a block that is null) is asked of the next one. */
   accept?: (result: unknown) => boolean
+  /** The largest answer to a single call; the client's own limit unless given. A larger one is a fault, `tooLarge`. */
+  bytesMax?: number
 }
 
 /** Reads, through all providers or through one. */
@@ -77,7 +79,8 @@ export function createReads(options: ReadsOptions): Reads {
   const { batches } = options
 
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
-    return await ask(options, (provider, ms) => provider.call({ method, params }, ms), read, worthOf(read))
+    const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)
+    return await ask(options, question, read, worthOf(read))
   }
 
   /** One request's calls, halved for as long as the provider refuses the size. */

@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<HaltReason, string>> = {
   otherChain: 'RPC_URL leads to another chain than the one of this ledger',
   tooDeep: 'the chain has none of the blocks whose headers the ledger keeps',
   pastFinalized: 'the chain took back blocks that it had called final',
+  mintedTwice: 'the chain mints a node that the ledger has from another block',
 }
 
 /** The event, its time, and the evidence. */

@@ -14,6 +14,8 @@ const NEXT: Record<HaltReason, string> = {
   otherChain: 'The passes go on if RPC_URL leads to the chain of this ledger again; if not, they halt again.',
   tooDeep:
     'Unless the provider was wrong, the passes halt again: such a ledger cannot be taken back. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  mintedTwice:
+    'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   pastFinalized: 'The passes then follow the chain as it is, and take back what is on it no more.',
 }
 

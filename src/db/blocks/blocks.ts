@@ -61,6 +61,13 @@ export async function readBlock(sql: Sql, number: number): Promise<Block | null>
   return row ?? null
 }
 
+/** The hashes of the stored headers among these heights. */
+export async function readHashes(sql: Sql, numbers: readonly number[]): Promise<Map<number, Hash>> {
+  const rows = await sql<{ number: number; hash: Hash }[]>`
+    SELECT number, hash FROM blocks WHERE number = ANY(${[...numbers]})`
+  return new Map(rows.map(({ number, hash }) => [number, hash]))
+}
+
 /** Lowest stored height, or null when none is stored. */
 export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number | null }[]>`SELECT min(number) AS number FROM blocks`

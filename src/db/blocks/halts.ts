@@ -4,8 +4,11 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
 
-/** Another chain than the ledger's; one that forked below the oldest stored header; or one that forked below a final block. */
-export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized'
+/**
+ * Another chain than the ledger's; one that forked below the oldest stored header; one that forked below a final block; or one that mints a node
+ * which the ledger has from another block.
+ */
+export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized' | 'mintedTwice'
 
 export interface HaltState {
   reason: HaltReason

@@ -102,6 +102,11 @@ export function isDatabaseClosed(error: unknown): boolean {
   return /^(28|3D)[0-9A-Z]{3}$/.test(codeOf(error) ?? '')
 }
 
+/** True for an error that says a row of that table is there already. */
+export function isDuplicate(error: unknown, table: string): boolean {
+  return codeOf(error) === '23505' && (error as { table_name?: unknown }).table_name === table
+}
+
 /** Server codes of a database that is read-only just now, of a full disk, and of a lock that was not to be had in time. */
 const NO_WRITES = ['25006', '53100', '55P03']
 

@@ -54,6 +54,12 @@ export async function writeAudit(
       ${entry.requestId ?? null})`
 }
 
+/** True if the audit log has such an entry. */
+export async function hasAudit(sql: Sql, action: string, subject: string): Promise<boolean> {
+  const rows = await sql`SELECT FROM audit WHERE action = ${action} AND subject = ${subject} LIMIT 1`
+  return rows.count > 0
+}
+
 /** Notifies every instance, once this transaction commits, that its memoised values are stale. */
 export async function notifyLedgerChanged(sql: Sql): Promise<void> {
   await sql`NOTIFY ledger`

@@ -250,6 +250,32 @@ export async function sumCreditsBefore(
   return row
 }
 
+/** The nodes that a transaction minted, as far as the ledger has them. */
+export async function readMintedBy(
+  sql: Sql,
+  txHash: Hash,
+): Promise<{ nodeId: bigint; owner: Address; mintedTo: Address }[]> {
+  const rows = await sql<{ nodeId: number; owner: Address }[]>`
+    SELECT node_id AS "nodeId", owner FROM nodes WHERE mint_tx_hash = ${txHash} ORDER BY node_id`
+  const owners = rows.map(({ nodeId, owner }) => ({ nodeId: BigInt(nodeId), owner }))
+  const mintedTo = await readMintedTo(
+    sql,
+    owners.map(({ nodeId }) => nodeId),
+  )
+  return owners.map((node) => ({ ...node, mintedTo: mintedTo.get(node.nodeId) ?? node.owner }))
+}
+
+/** The mints in the ledger of these nodes, or by these refs, lowest block first. */
+export async function readMints(
+  sql: Sql,
+  minted: readonly { nodeId: bigint; ref: Hash }[],
+): Promise<{ nodeId: string; ref: Hash; blockNumber: number; blockHash: Hash }[]> {
+  return await sql<{ nodeId: string; ref: Hash; blockNumber: number; blockHash: Hash }[]>`
+    SELECT node_id::text AS "nodeId", ref, block_number AS "blockNumber", block_hash AS "blockHash" FROM nodes
+    WHERE node_id = ANY(${column(minted, 'nodeId')}::bigint[]) OR ref = ANY(${column(minted, 'ref')}::text[])
+    ORDER BY block_number`
+}
+
 /** The recipient of each node's mint, for those the ledger has. */
 export async function readMintedTo(sql: Sql, nodeIds: readonly bigint[]): Promise<Map<bigint, Address>> {
   const rows = await sql<{ nodeId: number; to: Address }[]>`

@@ -2,7 +2,7 @@
 // contract's present word after; nothing the caller says of ownership is used. Writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { FoundNode, SyncOutcome } from '../../passes/outcomes.ts'
+import type { FoundNode, Syncer, SyncOutcome } from '../../passes/outcomes.ts'
 import type { DatabaseRead } from '../database-read.ts'
 import type { JsonObject } from '../edge/body.ts'
 import { parseHash, parseNodeId } from '../edge/guards.ts'
@@ -10,10 +10,10 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** Following to the mint's block may take this long; past it the caller comes back. */
+/** The longest that an answer takes; past it, 503. As a claim, a sync whose turn has come takes 12 s at most; the rest is for its wait in the line. */
 const DEADLINE_MS = 20_000
 
-export const sync = ({ deps, queryPrimary }: Tools): Route => ({
+export const sync = (tools: Tools): Route => ({
   path: '/api/nodes/sync',
   methods: ['POST'],
   limitPerMinute: 20,
@@ -22,20 +22,25 @@ export const sync = ({ deps, queryPrimary }: Tools): Route => ({
   session: true,
   takesJson: true,
   deadlineMs: DEADLINE_MS,
-  handle: async ({ body, wallet }) => {
+  handle: async ({ body, wallet, client }) => {
     const wanted = parseWanted(body)
     if (isRefusal(wanted)) return wanted
-    if (deps.syncer === null) return refuse('noChain')
-    const outcome = await lookUp(deps.syncer, wanted)
-    if (outcome.kind !== 'followed')
-      return refuse(REFUSED[outcome.kind][wanted.txHash === null ? 'byNodeId' : 'byTransaction'])
-    const asked = outcome.nodes.filter((node) => wanted.nodeId === null || node.nodeId === wanted.nodeId)
-    if (asked.length === 0) return refuse('syncMismatch')
-    const mine = asked.filter((node) => node.ownerNow === wallet)
-    if (mine.length === 0) return refuse(asked.some((node) => node.mintedTo === wallet) ? 'noLongerYours' : 'notYours')
-    return recorded(queryPrimary, mine, wallet)
+    const key = `sync ${wallet} ${wanted.txHash ?? ''} ${wanted.nodeId ?? ''}`
+    return (await tools.chainLine.run(key, client, () => synced(tools, wanted, wallet))) ?? refuse('busy')
   },
 })
+
+async function synced({ deps, queryPrimary }: Tools, wanted: SyncTarget, wallet: Address): Promise<Outcome> {
+  if (deps.syncer === null) return refuse('noChain')
+  const outcome = await lookUp(deps.syncer, wanted, wallet)
+  if (outcome.kind !== 'followed')
+    return refuse(REFUSED[outcome.kind][wanted.txHash === null ? 'byNodeId' : 'byTransaction'])
+  const asked = outcome.nodes.filter((node) => wanted.nodeId === null || node.nodeId === wanted.nodeId)
+  if (asked.length === 0) return refuse('syncMismatch')
+  const mine = asked.filter((node) => node.ownerNow === wallet)
+  if (mine.length === 0) return refuse(asked.some((node) => node.mintedTo === wallet) ? 'noLongerYours' : 'notYours')
+  return recorded(queryPrimary, mine, wallet)
+}
 
 type SyncTarget = { txHash: Hash; nodeId: bigint | null } | { txHash: null; nodeId: bigint }
 
@@ -48,15 +53,14 @@ function parseWanted(body: JsonObject): SyncTarget | Refusal {
   return nodeId === null ? refuse('nothingToSync') : { txHash: null, nodeId }
 }
 
-function lookUp(syncer: NonNullable<Tools['deps']['syncer']>, wanted: SyncTarget): Promise<SyncOutcome> {
-  return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId) : syncer.byTransaction(wanted.txHash)
+function lookUp(syncer: Syncer, wanted: SyncTarget, wallet: Address): Promise<SyncOutcome> {
+  return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId, wallet) : syncer.byTransaction(wanted.txHash, wallet)
 }
 
 /** The answer where no node was found, by the kind of request. */
 const REFUSED = {
   following: { byTransaction: 'stillFollowing', byNodeId: 'stillFollowing' },
   notFound: { byTransaction: 'mintNotConfirmed', byNodeId: 'nodeNotMinted' },
-  pending: { byTransaction: 'mintNotConfirmed', byNodeId: 'nodeNotMinted' },
   failed: { byTransaction: 'mintFailed', byNodeId: 'mintFailed' },
   noMint: { byTransaction: 'noMint', byNodeId: 'nodeNotMinted' },
 } as const

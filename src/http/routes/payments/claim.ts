@@ -7,47 +7,31 @@ import type { Hash } from '../../../domain/units.ts'
 import { toJson } from '../../../lib/json.ts'
 import type { ClaimOutcome } from '../../../passes/outcomes.ts'
 import { parseHash } from '../../edge/guards.ts'
-import { SingleFlight } from '../../edge/single-flight.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
 import type { Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 
-/** Claims that may ask the chain at a time, and those that may wait for one of them; more are answered 503. */
-const CONCURRENCY_MAX = 8
-const WAITING_MAX = 64
-/** Time in which a hash that the chain did not know is not asked for again, for any caller. */
-const UNKNOWN_KEPT_MS = 2_000
 /**
  * The longest that an answer takes; past it, 503. A claim whose turn has come takes 12 s at most (`REQUEST_POLL_POLICY`: 8 to read the
  * transaction, 4 for the ledger to follow to its block); the rest is for its wait in the line.
  */
 const DEADLINE_MS = 20_000
 
-export const claim = (tools: Tools): Route => {
-  const claims = new SingleFlight<Outcome>({
-    clock: tools.deps.monotonicClock,
-    concurrencyMax: CONCURRENCY_MAX,
-    waitingMax: WAITING_MAX,
-    keeps: isUnknown,
-    keptMs: UNKNOWN_KEPT_MS,
-  })
-  return {
-    path: '/api/payments/claim',
-    methods: ['POST'],
-    limitPerMinute: 20,
-    cache: 'no-store',
-    cors: true,
-    takesJson: true,
-    deadlineMs: DEADLINE_MS,
-    handle: async ({ body }) => {
-      const txHash = parseHash(body.txHash)
-      if (isRefusal(txHash)) return txHash
-      return (await claims.run(txHash, () => claimed(tools, txHash))) ?? refuse('busy')
-    },
-  }
-}
-
-const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
+export const claim = (tools: Tools): Route => ({
+  path: '/api/payments/claim',
+  methods: ['POST'],
+  limitPerMinute: 20,
+  cache: 'no-store',
+  cors: true,
+  takesJson: true,
+  deadlineMs: DEADLINE_MS,
+  handle: async ({ body, client }) => {
+    const txHash = parseHash(body.txHash)
+    if (isRefusal(txHash)) return txHash
+    const claiming = () => claimed(tools, txHash)
+    return (await tools.chainLine.run(`claim ${txHash}`, client, claiming)) ?? refuse('busy')
+  },
+})
 
 async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash): Promise<Outcome> {
   if (passes === null) return refuse('noChain')

@@ -1,0 +1,24 @@
+// Tells whether what a provider said of old blocks is about the ledger's own blocks. Behind a balancer, the node that answers may have another
+// block at the same height. Asked once everything was read: first before the transaction that stores it, then in it.
+import { oldestBlockNumber, readHashes } from '../db/blocks/blocks.ts'
+import type { Sql } from '../db/core/sql.ts'
+import type { Position } from '../domain/observed.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
+
+type Place = Pick<Position, 'blockNumber' | 'blockHash'>
+
+/** True if each block below the headers that are kept is the provider's block of that height. No reorganisation is followed that far down. */
+export async function areOlderCanonical({ pool, chain }: LedgerDb & ChainRead, places: readonly Place[]) {
+  const oldest = (await oldestBlockNumber(pool)) ?? 0
+  const older = new Map(places.filter(({ blockNumber }) => blockNumber < oldest).map((at) => [at.blockNumber, at]))
+  const blocks = await Promise.all([...older.keys()].map((number) => chain.block(number)))
+  const canonical = new Map(blocks.map((block) => [block?.number, block?.hash]))
+  return places.every(({ blockNumber, blockHash }) => blockNumber >= oldest || canonical.get(blockNumber) === blockHash)
+}
+
+/** True if each of the other blocks is the ledger's, by the header that it keeps. Under the cursor's lock. */
+export async function areOwnBlocks(sql: Sql, places: readonly Place[]): Promise<boolean> {
+  const oldest = (await oldestBlockNumber(sql)) ?? 0
+  const own = await readHashes(sql, [...new Set(places.map(({ blockNumber }) => blockNumber))])
+  return places.every(({ blockNumber, blockHash }) => blockNumber < oldest || own.get(blockNumber) === blockHash)
+}

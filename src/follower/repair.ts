@@ -1,0 +1,222 @@
+// Repairs what the ledger lacks, after what the contract says: nodes are inserted from their own events, and missing transfers, withdrawals and
+// expulsions added. It must never store what another block than the ledger's own says: state is read at the followed block's hash, and each event's
+// block is compared with the ledger's header once all was read.
+import type { ChainNode } from '../chain/port.ts'
+import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
+import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../db/nodes/cohorts.ts'
+import * as nodes from '../db/nodes/nodes.ts'
+import { compareCohort, type Drift } from '../domain/drift.ts'
+import type { FactoryEvent } from '../domain/observed.ts'
+import { wei } from '../domain/units.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  NodeHistoryRead,
+  RuledBy,
+} from '../passes/context.ts'
+import { areOlderCanonical, areOwnBlocks } from './own-blocks.ts'
+import { adopt } from './store.ts'
+
+/** Inserting and completing nodes: from their own events, after what the contract says of them. */
+export type RepairContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
+
+/** Missing nodes inserted in one run at most. */
+const REPAIRS_MAX = 100
+/** Repairs that fail in one run at most: each may have cost a provider many requests. */
+const FAILURES_MAX = 3
+/** Fields of a node that differ where an event of it was not followed. */
+const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
+
+/** Inserts the nodes that the ledger lacks, then completes those whose events it lacks. @returns how many. */
+export async function repair(
+  ctx: RepairContext,
+  cursor: Cursor,
+  drifts: readonly Drift[],
+  lastId: bigint,
+): Promise<number> {
+  const lacksNodes = drifts.some(
+    (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
+  )
+  const missing = lacksNodes ? await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX) : []
+  const incomplete = drifts.flatMap((drift) =>
+    drift.kind === 'node' && EXPLAINED_BY_EVENTS.includes(drift.field) ? [BigInt(drift.nodeId)] : [],
+  )
+  const inserted = await repairEach(ctx, 'reconcileMissing', missing, (id) => insertMissingNode(ctx, cursor, id))
+  const some = [...new Set(incomplete)].slice(0, REPAIRS_MAX)
+  const completed = await repairEach(ctx, 'reconcileIncomplete', some, (id) => completeNode(ctx, cursor, id))
+  const differing = drifts.flatMap((drift) => (drift.kind === 'cohort' ? [drift.cohort] : []))
+  return inserted + completed + (await repairCohorts(ctx, cursor, [...new Set(differing)]))
+}
+
+/**
+ * Sets cohorts to what the contract says of them, so that the next round is planned from that. What was credited meanwhile and is not in the
+ * ledger stays on record as a difference of the counters: a rescan finds it. @returns how many were set.
+ */
+async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
+  if (numbers.length === 0) return 0
+  const theirs = await ctx.contract.cohorts([...numbers], cursor)
+  return inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return 0
+    // Nodes that were inserted or completed have mended some.
+    const wrong = (await readCohorts(sql)).flatMap((ours) => {
+      const other = theirs.find(({ cohort }) => cohort === ours.cohort)
+      return other && compareCohort(ours, other).length > 0 ? [{ ours, other }] : []
+    })
+    for (const { ours, other } of wrong) {
+      const { perNodeWei, size, nextDue, intervalSec } = other
+      const state = { ...ours, perNodeWei, size, nextDue, intervalSec }
+      await repairCohort(sql, state, cursor.number)
+      const detail = { was: ours, is: state }
+      await writeAudit(sql, { actor: 'pass', action: 'cohortReconciled', subject: String(ours.cohort), detail })
+      ctx.log.warn({ cohort: ours.cohort, ...detail }, 'a cohort was set to what the contract says')
+    }
+    if (wrong.length > 0) await notifyLedgerChanged(sql)
+    return wrong.length
+  })
+}
+
+/**
+ * Repairs node by node: one that cannot be repaired, as where a provider limits the blocks of a question, keeps no other from it. After
+ * a few that failed the rest has its turn at the next run, which begins with them. @returns how many were repaired.
+ */
+async function repairEach(
+  ctx: LedgerDb & Logging,
+  bookmark: 'reconcileMissing' | 'reconcileIncomplete',
+  ids: readonly bigint[],
+  repairOne: (nodeId: bigint) => Promise<boolean>,
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const after = BigInt(((await readState(ctx.pool, bookmark)) as string | null) ?? '0')
+  let repaired = 0
+  let failed = 0
+  for (const nodeId of [...ids.filter((id) => id > after), ...ids.filter((id) => id <= after)]) {
+    try {
+      if (await repairOne(nodeId)) repaired++
+    } catch (error) {
+      ctx.log.warn({ nodeId: nodeId.toString(), err: error }, 'a node could not be repaired; a later run tries again')
+      await writeState(ctx.pool, bookmark, nodeId.toString(), 'pass')
+      if (++failed === FAILURES_MAX) break
+    }
+  }
+  return repaired
+}
+
+/** Inserts a node that the contract has and the ledger, although it followed past its mint, has not. */
+export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+  const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor)
+  if (!onChain) return false
+  // Ids are given in the order of mints: it was minted no earlier than the one before it that the ledger has.
+  const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
+  const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
+  return insertNode(ctx, cursor, onChain, events)
+}
+
+/** Inserts one node from its own events, unless the ledger has moved on meanwhile, or they are of blocks that are not its own. */
+async function insertNode(
+  ctx: RepairContext,
+  cursor: Cursor,
+  node: ChainNode,
+  events: FactoryEvent[],
+): Promise<boolean> {
+  const mint = events.find((event) => event.kind === 'nodeMinted')
+  const expulsions = events.filter((event) => event.kind === 'nodeExpelled')
+  const [cohort] = mint ? await ctx.contract.cohorts([mint.cohort], cursor) : []
+  if (!mint || !cohort) return false
+  const credits = await creditsIn(ctx, mint)
+  const read = [...events, ...credits]
+  const transfers = events.filter((event) => event.kind === 'transfer')
+  const withdrawals = events.filter((event) => event.kind === 'withdrawn')
+  // A node that lags does not know all of its events yet.
+  const withdrawnWei = withdrawals.at(-1)?.withdrawnTotalWei ?? 0n
+  if (transfers.at(-1)?.to !== node.owner || withdrawnWei !== node.withdrawnWei) return false
+  if (!(await areOlderCanonical(ctx, read))) return false
+  return inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
+    if (!(await areOwnBlocks(sql, read))) return false
+    // A sync or another repair may have inserted it meanwhile.
+    if ((await nodes.readMintedTo(sql, [node.nodeId])).size > 0) return false
+    const rounds = roundsBefore(credits, mint)
+    const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === mint.cohort)
+    if (!known) return false
+    const before = await nodes.sumCreditsBefore(sql, mint.cohort, { blockNumber: mint.blockNumber, rounds })
+    // The credits of an expelled node prove nothing about the cohort that it left.
+    const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
+    const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
+    await nodes.insertNodes(sql, [row])
+    await nodes.insertOwnershipChanges(sql, transfers)
+    await nodes.insertWithdrawals(sql, withdrawals)
+    await nodes.insertExpulsions(sql, expulsions)
+    await countIntoStates(sql, { cohort: cohort.cohort, fromBlock: mint.blockNumber, by: 1 })
+    await resizeCohort(sql, cohort.cohort, cohort.size)
+    await adopt(ctx, sql, [mint.ref])
+    const detail = { owner: node.owner, cohort: node.cohort, ref: mint.ref }
+    await writeAudit(sql, { actor: 'pass', action: 'nodeReconciled', subject: node.nodeId.toString(), detail })
+    await notifyLedgerChanged(sql)
+    ctx.log.warn(
+      { nodeId: node.nodeId.toString(), ...detail },
+      'a node that the ledger lacked was inserted from the chain',
+    )
+    return true
+  })
+}
+
+/** The credits of a node's cohort in the very block of its mint. */
+async function creditsIn(
+  ctx: LedgerDb & NodeHistoryRead,
+  { cohort, blockNumber }: { cohort: number; blockNumber: number },
+): Promise<FactoryEvent[]> {
+  const wasCredited = await nodes.wasCreditedIn(ctx.pool, cohort, blockNumber)
+  return wasCredited ? await ctx.history.creditsIn(cohort, blockNumber) : []
+}
+
+/** The rounds among these credits that came before the mint. */
+const roundsBefore = (credits: readonly FactoryEvent[], mint: FactoryEvent) =>
+  credits.flatMap((event) => (event.kind === 'credited' && event.logIndex < mint.logIndex ? [event.round] : []))
+
+/** Replaces what the ledger has of a node's transfers, withdrawals and expulsion by the node's own events, unless these are no more. */
+async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+  const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
+  const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
+  const transfers = events.filter((event) => event.kind === 'transfer')
+  const withdrawals = events.filter((event) => event.kind === 'withdrawn')
+  const expulsions = events.filter((event) => event.kind === 'nodeExpelled')
+  const left = expulsions.map(({ cohort }) => cohort)
+  const cohorts = left.length > 0 ? await ctx.contract.cohorts(left, cursor) : []
+  if (!(await areOlderCanonical(ctx, events))) return false
+  return inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
+    if (!(await areOwnBlocks(sql, events))) return false
+    const known = await nodes.countEvents(sql, nodeId)
+    // All that there is, or more, is known: then it is not for want of events that the two differ.
+    if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
+    const isExpelledNow = expulsions.length > known.expulsions
+    if (transfers.length + withdrawals.length === known.transfers + known.withdrawals && !isExpelledNow) return false
+    if (isExpelledNow) {
+      await nodes.insertExpulsions(sql, expulsions)
+      for (const { cohort, blockNumber } of expulsions) {
+        await countIntoStates(sql, { cohort, fromBlock: blockNumber, by: -1 })
+      }
+      for (const { cohort, size } of cohorts) await resizeCohort(sql, cohort, size)
+    }
+    await nodes.forgetEvents(sql, nodeId)
+    await nodes.insertOwnershipChanges(sql, transfers)
+    await nodes.insertWithdrawals(sql, withdrawals)
+    const detail = {
+      transfers: transfers.length - known.transfers,
+      withdrawals: withdrawals.length - known.withdrawals,
+      expulsions: expulsions.length - known.expulsions,
+    }
+    await writeAudit(sql, { actor: 'pass', action: 'nodeReconciled', subject: nodeId.toString(), detail })
+    await notifyLedgerChanged(sql)
+    ctx.log.warn(
+      { nodeId: nodeId.toString(), ...detail },
+      'events of a node that the ledger lacked were added from the chain',
+    )
+    return true
+  })
+}

@@ -1,0 +1,28 @@
+// The one line of requests that read the chain on a caller's word: claims and syncs. Nobody can make the service ask more than so much at a time,
+// and one caller cannot keep the others out.
+import type { HttpDeps } from './deps.ts'
+import { SingleFlight } from './edge/single-flight.ts'
+import { isRefusal, type RefusalName } from './refusals.ts'
+import type { Outcome } from './route.ts'
+
+/** Requests that may ask the chain at a time, and those that may wait for one of them; more are answered 503. */
+const CONCURRENCY_MAX = 8
+const WAITING_MAX = 64
+/** The same of one caller. Pages ask again and again, for one transaction: they share the answer. */
+const OF_CALLER = { concurrencyMax: 2, waitingMax: 6 }
+/** Time in which a hash or an id that the chain did not know is not asked for again. */
+const UNKNOWN_KEPT_MS = 2_000
+
+const UNKNOWN: readonly (RefusalName | string)[] = ['notYetKnown', 'mintNotConfirmed', 'nodeNotMinted']
+
+export type ChainLine = SingleFlight<Outcome>
+
+export const createChainLine = ({ monotonicClock }: Pick<HttpDeps, 'monotonicClock'>): ChainLine =>
+  new SingleFlight<Outcome>({
+    clock: monotonicClock,
+    concurrencyMax: CONCURRENCY_MAX,
+    waitingMax: WAITING_MAX,
+    ofCaller: OF_CALLER,
+    keeps: (outcome) => isRefusal(outcome) && UNKNOWN.includes(outcome.refused),
+    keptMs: UNKNOWN_KEPT_MS,
+  })

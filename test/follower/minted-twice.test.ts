@@ -1,0 +1,119 @@
+// A mint of a node that the ledger has already: the ledger goes back to before the block that it has the node from, and reads again; if that is no
+// remedy, the passes halt and say so.
+import assert from 'node:assert/strict'
+import type { ChainReader } from '../../src/chain/port.ts'
+import { readHealth } from '../../src/db/reads/public-api.ts'
+import { type Hash, hash } from '../../src/domain/units.ts'
+import { worldTest } from '../support/in-world.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+const OTHER = hash(`0x${'5b'.repeat(32)}`)
+const inWorld = worldTest()
+const halted = async (world: World) => (await readHealth(world.pool)).halted?.reason ?? null
+const wentBack = async ({ pool }: World) =>
+  (await pool<{ subject: string }[]>`SELECT subject FROM audit WHERE action = 'mintedTwice'`).map(
+    ({ subject }) => subject,
+  )
+
+/** The ledger has the node of a payment from the head's height, and the chain mints it in the next block, which is not followed yet. */
+async function mintedTwice(world: World, from?: Hash): Promise<Hash> {
+  const { chain, pool } = world
+  const paid = await world.pay(5, ETHER / 100n)
+  await chain.mine()
+  await world.payments()
+  await chain.mine()
+  assert.equal((await world.payments()).minted, 1)
+  await pool`CREATE TABLE saved_nodes AS SELECT * FROM nodes`
+  await pool`CREATE TABLE saved_transfers AS SELECT * FROM node_transfers`
+  await chain.reorg(1)
+  await world.payments()
+  assert.equal((await pool`SELECT FROM nodes`).count, 0)
+  const own = (await chain.block()).hash
+  await pool.begin(async (sql) => {
+    await sql`INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, block_hash)
+      SELECT node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, ${from ?? own} FROM saved_nodes`
+    await sql`INSERT INTO node_transfers SELECT * FROM saved_transfers`
+    await sql`UPDATE cohorts SET size = size + 1 WHERE cohort = (SELECT cohort FROM saved_nodes)`
+  })
+  await chain.mine()
+  return paid
+}
+
+async function isMintedOnce(world: World, paid: Hash): Promise<void> {
+  await world.settle()
+  assert.equal(await halted(world), null)
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  assert.equal(
+    (await world.pool`SELECT FROM nodes JOIN blocks ON number = block_number AND hash = block_hash`).count,
+    1,
+  )
+  await checkInvariants(world)
+}
+
+inWorld(
+  'a node that the ledger has from a block of another fork is taken back, and comes as the chain has it',
+  async (world) => {
+    const paid = await mintedTwice(world, OTHER)
+    assert.equal((await world.payments()).minted, 1)
+    assert.deepEqual(await wentBack(world), ['1'])
+    await isMintedOnce(world, paid)
+  },
+)
+
+inWorld('a node that the ledger has from its own block is read again, once', async (world) => {
+  const paid = await mintedTwice(world)
+  assert.equal((await world.payments()).minted, 1)
+  assert.deepEqual(await wentBack(world), ['1'])
+  await isMintedOnce(world, paid)
+})
+
+/** Takes out what `mintedTwice` put in. */
+const takeOut = ({ pool }: World) =>
+  pool.begin(async (sql) => {
+    await sql`DELETE FROM nodes`
+    await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM saved_nodes)`
+  })
+
+inWorld('if going back did not help, the passes halt, say why, and take nothing back', async (world) => {
+  const paid = await mintedTwice(world)
+  await world.pool`INSERT INTO audit (actor, action, subject, detail) VALUES ('pass', 'mintedTwice', '1', '{}')`
+  for (let i = 0; i < 2; i++) {
+    assert.deepEqual([(await world.payments()).minted, await halted(world)], [null, 'mintedTwice'])
+    assert.deepEqual(await wentBack(world), ['1'])
+  }
+  const [{ detail } = assert.fail()] =
+    await world.pool`SELECT value -> 'detail' AS detail FROM settings WHERE name = 'halted'`
+  const head = await world.chain.block()
+  assert.deepEqual(
+    [detail.nodeId, detail.mintedIn],
+    ['1', { nodeId: '1', block: Number(head.number), hash: head.hash }],
+  )
+  await takeOut(world)
+  await isMintedOnce(world, paid)
+})
+
+inWorld('if the headers before that block are no longer kept, the passes halt', async (world) => {
+  const paid = await mintedTwice(world, OTHER)
+  await world.pool`DELETE FROM blocks WHERE number < (SELECT block_number FROM nodes)`
+  await world.payments()
+  assert.deepEqual([await halted(world), await wentBack(world)], ['mintedTwice', []])
+  await takeOut(world)
+  await isMintedOnce(world, paid)
+})
+
+inWorld('a provider that tells one mint twice in a range halts the passes until it is right again', async (world) => {
+  const paid = await world.pay(5, ETHER / 100n)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.mine()
+  const { chain } = world.ctx
+  const observe: ChainReader['observe'] = async (...asked) => {
+    const range = await chain.observe(...asked)
+    const again = range.events.filter(({ kind }) => kind === 'nodeMinted').map((event) => ({ ...event, logIndex: 99 }))
+    return { ...range, events: [...range.events, ...again] }
+  }
+  await world.instance({ chain: { ...chain, observe } }).payments()
+  assert.deepEqual([await halted(world), await wentBack(world)], ['mintedTwice', []])
+  await isMintedOnce(world, paid)
+})

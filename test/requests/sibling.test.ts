@@ -1,0 +1,197 @@
+// A balancer with a node on a sibling of the ledger's block behind it, or one that lags: what such a node says of a mint is never stored, and
+// a node that stands in the ledger with another block than the ledger's own is taken back.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { encodeFunctionData } from 'viem'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { createSyncer } from '../../src/requests/sync.ts'
+import { openStage, paid, type Stage } from '../faults/stage.ts'
+import { loseNode } from '../follower/lost.ts'
+import { startSibling, type TestChain } from '../support/anvil.ts'
+import { mintData } from '../support/factory.ts'
+import type { Call } from '../support/faults/names.ts'
+import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
+import { judgeOnly, ownerAbi, paymentOf } from '../support/world.ts'
+
+let stage: Stage
+before(async () => {
+  stage = await openStage({ rpcTimeoutMs: 5_000 })
+  await stage.world.settle()
+})
+after(async () => {
+  await stage.world.close()
+})
+
+/** The readings of a request and of a repair: all but the head, and the blocks that the follower reads in full. */
+const asReading = ({ method, params }: Call) =>
+  method.startsWith('eth_get') || method === 'eth_call' ? params[0] !== 'latest' && params[1] !== true : false
+
+interface Split {
+  sibling: TestChain
+  buyer: Address
+  payment: Hash
+  mint: Hash
+  nodeId: bigint
+  /** The call of the mint. */
+  data: `0x${string}`
+}
+
+/** A head that the ledger has followed and that has no mint, and its sibling that has one. */
+async function split(account: number): Promise<Split> {
+  const { world } = stage
+  const payment = await paid(world, account)
+  await judgeOnly(world)
+  const sibling = await startSibling(world.chain)
+  const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
+    SELECT max(cohort) AS cohort FROM cohorts WHERE tier_no = 1`
+  const data = mintData({ to: world.at(account), cohort, ref: payment })
+  await sibling.increaseTime(7)
+  const mint = await sibling.send({ from: world.at(1), to: world.factory, data, gas: '0x200000' })
+  await sibling.mine()
+  await world.chain.mine()
+  await judgeOnly(world)
+  const nodeId = BigInt((await world.pool`SELECT FROM nodes`).count + 1)
+  const [ours, theirs] = [await world.chain.block(), await sibling.block()]
+  assert.ok(ours.number === theirs.number && ours.hash !== theirs.hash)
+  const receipt = await sibling.rpc<{ status: string; logs: unknown[] }>('eth_getTransactionReceipt', [mint])
+  assert.deepEqual([receipt.status, receipt.logs.length], ['0x1', 2])
+  return { sibling, buyer: world.at(account), payment, mint, nodeId, data }
+}
+
+/** A sync that does not wait for long. */
+function syncer() {
+  const { ctx } = stage.world
+  return createSyncer({ ...ctx, pollPolicy: { ...ctx.pollPolicy, waitMs: 200 } }, () => judgeOnly(stage.world))
+}
+
+const nodesWith = (nodeId: bigint) => stage.world.pool`SELECT FROM nodes WHERE node_id = ${Number(nodeId)}`
+
+/** What was minted beside the ledger's chain is minted on it in the end, once. */
+async function endsWell({ payment, sibling, nodeId }: Split, onPurpose: OnPurpose = {}): Promise<void> {
+  const { world, proxy } = stage
+  proxy.calm()
+  await world.settle()
+  assert.equal((await paymentOf(world, payment))?.state, 'minted')
+  assert.equal((await nodesWith(nodeId)).length, 1)
+  await checkInvariants(world, onPurpose)
+  await sibling.stop()
+}
+
+test('a sync by node id that a sibling of the ledger’s block answers is told nothing, and the chain is followed on', async () => {
+  const { proxy } = stage
+  const beside = await split(5)
+  proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
+  await assert.rejects(syncer().byNodeId(beside.nodeId, beside.buyer), /does not have block/)
+  assert.equal((await nodesWith(beside.nodeId)).length, 0)
+  await endsWell(beside)
+})
+
+test('a sync by transaction that a sibling of the ledger’s block answers finds nothing yet', async () => {
+  const { proxy } = stage
+  const beside = await split(6)
+  const failed = await beside.sibling.send({
+    from: beside.buyer,
+    to: stage.world.factory,
+    data: '0x00',
+    gas: '0x10000',
+  })
+  await beside.sibling.mine()
+  await stage.world.chain.mine()
+  await judgeOnly(stage.world)
+  proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
+  for (const txHash of [beside.mint, failed])
+    assert.deepEqual(await syncer().byTransaction(txHash, beside.buyer), { kind: 'notFound' })
+  assert.equal((await nodesWith(beside.nodeId)).length, 0)
+  await endsWell(beside)
+})
+
+test("the reconciler that a sibling of the ledger's block answers inserts nothing, and the chain is followed on", async () => {
+  const { world, proxy } = stage
+  const beside = await split(7)
+  proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
+  await world.payments().catch(() => {})
+  assert.equal((await nodesWith(beside.nodeId)).length, 0)
+  await endsWell(beside)
+})
+
+/** Only logs, and the headers that they name. */
+const asLogs = ({ method }: Call) => method === 'eth_getLogs' || method === 'eth_getBlockByHash'
+
+test('a node that a lagging node tells without its last transfer is not inserted', async () => {
+  const { world, proxy } = stage
+  const payment = await paid(world, 9)
+  await world.settle()
+  const nodeId = await world.read<bigint>('nodeOfRef', [payment])
+  const lagging = await startSibling(world.chain)
+  await world.act(9, 'transferFrom', [world.at(9), world.at(10), nodeId])
+  await judgeOnly(world)
+  await loseNode(world, Number(nodeId))
+  proxy.servedBy = (call) => (asLogs(call) ? lagging.rpcUrl : null)
+  assert.deepEqual(await syncer().byNodeId(nodeId, world.at(10)), { kind: 'following' })
+  assert.equal((await nodesWith(nodeId)).length, 0)
+  proxy.calm()
+  assert.equal((await syncer().byNodeId(nodeId, world.at(10))).kind, 'followed')
+  await checkInvariants(world)
+  await lagging.stop()
+})
+
+test('a node is not completed by a transfer that a sibling of its block tells', async () => {
+  const { world, proxy } = stage
+  const payment = await paid(world, 11)
+  await world.settle()
+  const nodeId = await world.read<bigint>('nodeOfRef', [payment])
+  const sibling = await startSibling(world.chain)
+  const args = [world.at(11), world.at(12), nodeId] as const
+  const data = encodeFunctionData({ abi: ownerAbi, functionName: 'transferFrom', args })
+  await sibling.send({ from: world.at(11), to: world.factory, data, gas: '0x200000' })
+  await sibling.increaseTime(7)
+  const theirs = await sibling.mine()
+  await world.act(11, 'transferFrom', args)
+  await judgeOnly(world)
+  const { hash } = await world.chain.block()
+  assert.notEqual(hash, theirs.hash)
+  await world.pool`DELETE FROM node_transfers WHERE node_id = ${Number(nodeId)} AND to_address = ${world.at(12)}`
+  await world.pool`UPDATE nodes SET owner = ${world.at(11)} WHERE node_id = ${Number(nodeId)}`
+  proxy.servedBy = (call) => (asLogs(call) ? sibling.rpcUrl : null)
+  assert.equal((await judgeOnly(world)).reconciled, 0)
+  proxy.calm()
+  assert.equal((await judgeOnly(world)).reconciled, 1)
+  const [last] = await world.pool`SELECT block_hash AS hash FROM node_transfers ORDER BY block_number DESC LIMIT 1`
+  assert.equal(last?.hash, hash)
+  await checkInvariants(world)
+  await sibling.stop()
+})
+
+/** A node that the ledger lost, minted in the head's block, and the sibling of that block which has a mint of its own with the same id. */
+async function lost(account: number): Promise<Split> {
+  const { world } = stage
+  const beside = await split(account)
+  await world.chain.reorg(1, [[{ from: world.at(1), to: world.factory, data: beside.data, gas: '0x200000' }, 0]])
+  await judgeOnly(world)
+  assert.equal((await nodesWith(beside.nodeId)).length, 1)
+  await loseNode(world, Number(beside.nodeId))
+  return beside
+}
+
+test('a node whose state is of the ledger’s block and whose events are of a sibling is not inserted', async () => {
+  const { world, proxy } = stage
+  const beside = await lost(8)
+  const head = Number((await world.chain.block()).number)
+  proxy.servedBy = (call) => (asLogs(call) ? beside.sibling.rpcUrl : null)
+  assert.deepEqual(await syncer().byNodeId(beside.nodeId, beside.buyer), { kind: 'following' })
+  await judgeOnly(world)
+  assert.equal((await nodesWith(beside.nodeId)).length, 0)
+  // Nor once the header of that block is no longer kept.
+  await world.chain.mine(2)
+  await judgeOnly(world)
+  await world.pool`DELETE FROM blocks WHERE number <= ${head + 1}`
+  assert.deepEqual(await syncer().byNodeId(beside.nodeId, beside.buyer), { kind: 'following' })
+  assert.equal((await nodesWith(beside.nodeId)).length, 0)
+  proxy.calm()
+  assert.equal((await syncer().byNodeId(beside.nodeId, beside.buyer)).kind, 'followed')
+  const [node] =
+    await world.pool`SELECT block_hash AS hash, block_number AS number FROM nodes WHERE node_id = ${Number(beside.nodeId)}`
+  assert.equal(node?.hash, (await world.chain.block(Number(node?.number))).hash)
+  const [foreign = assert.fail()] = (await world.chain.block(head)).transactions
+  await endsWell(beside, { foreign: [foreign] })
+})
