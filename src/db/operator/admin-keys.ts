@@ -89,21 +89,17 @@ export async function insertAdminKey(
   return row
 }
 
-/** The key of this id, locked until the transaction ends. */
-export async function lockAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | null> {
-  const [row] = await sql<AdminKeyRow[]>`SELECT ${columns(sql)} FROM admin_keys WHERE id = ${id} FOR UPDATE`
+/** The key of this id. */
+export async function readAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | null> {
+  const [row] = await sql<AdminKeyRow[]>`SELECT ${columns(sql)} FROM admin_keys WHERE id = ${id}`
   return row ?? null
 }
 
-/**
- * True as long as a key opens, which it then does until the transaction ends: who revokes it waits. The passkey of a session comes first, in the order
- * of who revokes that.
- */
-export async function holdOpen(sql: Sql, id: number): Promise<boolean> {
-  await sql`SELECT FROM passkeys WHERE id = (SELECT passkey_id FROM admin_keys WHERE id = ${id}) FOR KEY SHARE`
-  const held =
-    await sql`SELECT FROM admin_keys WHERE id = ${id} AND revoked_at IS NULL AND expires_at > now() FOR SHARE`
-  return held.count > 0
+/** True if a key opens. Behind the gate it does until the transaction ends. */
+export async function isOpen(sql: Sql, id: number): Promise<boolean> {
+  const [row] = await sql<{ open: boolean }[]>`
+    SELECT EXISTS (SELECT FROM admin_keys WHERE id = ${id} AND revoked_at IS NULL AND expires_at > now()) AS open`
+  return row?.open ?? false
 }
 
 /** Has a key open no more. */

@@ -36,12 +36,6 @@ export async function readPasskeys(sql: Sql, limit: number): Promise<PasskeyRow[
     SELECT ${columns(sql)} FROM passkeys p ORDER BY p.revoked_at IS NULL AND p.expires_at > now() DESC, p.id DESC LIMIT ${limit}`
 }
 
-/** True for a ledger that knows passkeys: one that was restored from an earlier backup does not. */
-export async function knowsPasskeys(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ knows: boolean }[]>`SELECT to_regclass('passkeys') IS NOT NULL AS knows`
-  return row?.knows ?? false
-}
-
 /** True if anybody can sign in by a passkey. */
 export async function hasLivePasskeys(sql: Sql): Promise<boolean> {
   return (await countLivePasskeys(sql)) > 0

@@ -3,12 +3,13 @@
 import { inTransaction } from '../../db/core/sql.ts'
 import * as keys from '../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../db/operator/invitations.ts'
-import { knowsPasskeys, readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
+import { readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import { recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
 import { readReason } from '../input.ts'
 import { readGift, readRevoked, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { endKey, whileNobodyMakes } from './revoking.ts'
 import { newAdminKey } from './secret.ts'
 
 /** Far more than the people and machines of one operator; a longer list is a script gone wrong. */
@@ -61,20 +62,24 @@ export const createKey = defineAct({
   },
 })
 
-/** POST keys/:id/revoke `{reason?}`: the key opens no more, within seconds, on every instance. Its invitations that wait go with it. */
+/**
+ * POST keys/:id/revoke `{reason?}`: the key opens no more, within seconds, on every instance. Its invitations that wait go with it, and what its
+ * person is making just then.
+ */
 export const revokeKey = defineAct({
   read: readRevoked,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const key = await keys.lockAdminKey(sql, id)
+    whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
+      const key = await keys.readAdminKey(sql, id)
       if (!key) return refuseAct('notFound', `There is no key ${id}: the list of keys has them.`)
       const refused = refuseAbove(actor, actor.held?.keyId === id, key.scopes)
       if (refused) return refused
       if (key.revokedAt !== null) return refuseAct('conflict', `Key ${id} was revoked before, by ${key.revokedBy}.`)
-      await keys.revokeAdminKey(sql, id, actor.name)
-      await revokeInvitations(sql, { byKey: id }, actor.name)
       const { label, scopes } = key
-      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, before: { label, scopes }, reason })
+      await endKey(sql, id, actor.name)
+      const after = await endMeanwhile(sql, label)
+      const acted = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'keyRevoked', subject: `key ${id}`, ...acted })
       return { id, label, revoked: true }
     }),
 })
@@ -83,11 +88,11 @@ export const revokeKey = defineAct({
 export const revokeAllKeys = defineAct({
   read: readReason,
   run: ({ pool }: LedgerDb, actor, { reason }) =>
-    inTransaction(pool, async (sql) => {
+    whileNobodyMakes(pool, actor.name, async (sql) => {
+      // In this order: it waits for who accepts an invitation or signs in, and then ends the session too.
+      const invitations = await revokeInvitations(sql, 'all', actor.name)
+      const passkeys = await revokeAllPasskeys(sql, actor.name)
       const revoked = await keys.revokeAllAdminKeys(sql, actor.name)
-      const knows = await knowsPasskeys(sql)
-      const passkeys = knows ? await revokeAllPasskeys(sql, actor.name) : 0
-      const invitations = knows ? await revokeInvitations(sql, 'all', actor.name) : 0
       const after = { revoked, passkeys, invitations }
       if (revoked + passkeys + invitations > 0) await recordAct(sql, actor, { action: 'keysRevoked', after, reason })
       return after

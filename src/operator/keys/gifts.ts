@@ -1,6 +1,7 @@
 // What the holder of a key may give to others: keys, and invitations to make a passkey. The fields that both have are read here.
 import type { Sql } from '../../db/core/sql.ts'
-import { holdOpen, makersOfLabel } from '../../db/operator/admin-keys.ts'
+import { isOpen, makersOfLabel } from '../../db/operator/admin-keys.ts'
+import { passGate } from '../../db/operator/key-gate.ts'
 import { LABEL_FORM, missingScopes, OUR_NAMES, SCOPES, type Scope } from '../../domain/keys/admin-key.ts'
 import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
 import type { FieldReader } from '../input.ts'
@@ -57,17 +58,18 @@ function readExpiry(fields: FieldReader, otherwise: string): number {
 
 /**
  * A stolen key must not make itself stronger, nor outlive its own end: not even in the seconds for which an instance still takes it for open. A session
- * may give for as long as its passkey, while it is fresh. Run in the transaction that gives.
+ * may give for as long as its passkey, while it is fresh. Run in the transaction that gives, before anything else: it passes the gate.
  */
 export async function refuseGift(
   sql: Sql,
   { held }: Actor,
   { scopes, seconds }: Gift,
 ): Promise<OperatorRefusal | null> {
+  await passGate(sql)
   if (!held) return null
   const above = missingScopes(held.scopes, scopes)
   if (above.length > 0) return refuseAct('forbidden', `Your key cannot give what it lacks: ${above.join(', ')}.`)
-  if (held.keyId !== null && !(await holdOpen(sql, held.keyId)))
+  if (held.keyId !== null && !(await isOpen(sql, held.keyId)))
     return refuseAct('forbidden', 'Your key opens no more: it was revoked, or has ended.')
   if (held.passkey && held.passkey.signedInAt.getTime() < Date.now() - FRESH_MS)
     return refuseAct('forbidden', 'That takes a sign-in within the last ten minutes: leave, and sign in again.')

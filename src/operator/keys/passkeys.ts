@@ -2,13 +2,14 @@
 // passkeys themselves is in sign-in.ts.
 import { inTransaction } from '../../db/core/sql.ts'
 import * as invitations from '../../db/operator/invitations.ts'
-import { countLivePasskeys, lockPasskey, revokePasskeyRow } from '../../db/operator/passkeys.ts'
+import { countLivePasskeys, lockPasskey } from '../../db/operator/passkeys.ts'
 import { invitationLink, relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import { recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
 import type { EnvironmentKeys } from './admin-keys.ts'
 import { readGift, readRevoked, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { endPasskey, whileNobodyMakes } from './revoking.ts'
 import { newCode } from './secret.ts'
 
 /** Far more than the people of one operator. */
@@ -71,21 +72,24 @@ export const revokeInvitation = defineAct({
     }),
 })
 
-/** POST passkeys/:id/revoke `{reason?}`: it signs in no more, and its sessions open no more, within seconds, on every instance. */
+/**
+ * POST passkeys/:id/revoke `{reason?}`: it signs in no more, and its sessions open no more, within seconds, on every instance. Its invitations
+ * that wait go with it, and what its person is making just then.
+ */
 export const revokePasskey = defineAct({
   read: readRevoked,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
-    inTransaction(pool, async (sql) => {
+    whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const passkey = await lockPasskey(sql, id)
       if (!passkey) return refuseAct('notFound', `There is no passkey ${id}: the list of keys has them.`)
       const { label, scopes, revokedAt, revokedBy } = passkey
       const refused = refuseAbove(actor, actor.held?.passkey?.id === id, scopes)
       if (refused) return refused
       if (revokedAt !== null) return refuseAct('conflict', `Passkey ${id} was revoked before, by ${revokedBy}.`)
-      await revokePasskeyRow(sql, id, actor.name)
-      await invitations.revokeInvitations(sql, { byPasskey: id }, actor.name)
-      const before = { label, scopes }
-      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, before, reason })
+      await endPasskey(sql, id, actor.name)
+      const after = await endMeanwhile(sql, label)
+      const acted = { before: { label, scopes }, ...(after && { after: { madeMeanwhile: after } }), reason }
+      await recordAct(sql, actor, { action: 'passkeyRevoked', subject: `passkey ${id}`, ...acted })
       return { id, label, revoked: true }
     }),
 })

@@ -3,6 +3,7 @@
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { insertAdminKey, revokeAdminKey } from '../../db/operator/admin-keys.ts'
 import { findInvitation, type InvitationRow, lockInvitation, useInvitation } from '../../db/operator/invitations.ts'
+import { closeGate } from '../../db/operator/key-gate.ts'
 import * as passkeys from '../../db/operator/passkeys.ts'
 import { spendNonce } from '../../db/sends/nonces.ts'
 import type { RelyingParty } from '../../domain/keys/passkey.ts'
@@ -132,6 +133,7 @@ export const signOut = defineAct({
     if (!passkey || !keyId)
       return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
     return inTransaction(pool, async (sql) => {
+      await closeGate(sql)
       await revokeAdminKey(sql, keyId, actor.name)
       await recordAct(sql, actor, { action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
       return { signedOut: true }

@@ -1,0 +1,56 @@
+// The gate between those who make keys and invitations and those who revoke what opens /api/admin. Who makes passes it, many at a time. Who
+// revokes closes it: it waits for all who are within, and sees what they have made; the others wait, and see what is revoked. It comes before
+// any row, so that nobody within waits for who closes it. Who accepts an invitation or signs in holds its row instead.
+import type { Sql } from '../core/sql.ts'
+
+/** Advisory lock number; any constant will do. */
+const GATE = 7_340_012
+
+/** Passes the gate until the transaction ends. */
+export async function passGate(sql: Sql): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock_shared(${GATE})`
+}
+
+/** Closes the gate until the transaction ends. */
+export async function closeGate(sql: Sql): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${GATE})`
+}
+
+/** Keys and passkeys by their ids; sessions go with their passkeys. */
+export interface Made {
+  readonly keys: readonly number[]
+  readonly passkeys: readonly number[]
+}
+
+const open = (sql: Sql) => sql`
+  SELECT 'key' AS kind, id, label, made_by AS by FROM admin_keys WHERE passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()
+  UNION ALL SELECT 'passkey', id, label, invited_by FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()`
+
+/** All that open. */
+export async function readOpen(sql: Sql): Promise<Made> {
+  return madeOf(await sql<MadeRow[]>`SELECT kind, id FROM (${open(sql)}) o`)
+}
+
+/** What this person has made since then, themselves or through what they made since then. */
+export async function readMadeSince(sql: Sql, label: string, { keys, passkeys }: Made): Promise<Made> {
+  return madeOf(
+    await sql<MadeRow[]>`
+      WITH RECURSIVE fresh AS (
+        SELECT * FROM (${open(sql)}) o
+        WHERE id <> ALL(CASE kind WHEN 'key' THEN ${[...keys]}::bigint[] ELSE ${[...passkeys]}::bigint[] END)
+      ), made(kind, id, label) AS (
+        SELECT kind, id, label FROM fresh WHERE by = ${label}
+        UNION SELECT f.kind, f.id, f.label FROM fresh f JOIN made m ON f.by = m.label)
+      SELECT kind, id FROM made ORDER BY kind, id`,
+  )
+}
+
+interface MadeRow {
+  kind: 'key' | 'passkey'
+  id: number
+}
+
+function madeOf(rows: readonly MadeRow[]): Made {
+  const of = (kind: MadeRow['kind']) => rows.flatMap((row) => (row.kind === kind ? [row.id] : []))
+  return { keys: of('key'), passkeys: of('passkey') }
+}

@@ -1,0 +1,40 @@
+// How what opens is revoked: behind the closed gate, so that nothing that is being made at the same time is missed. Of one person, what they are
+// making when the revocation begins goes with it; what they made before stays.
+import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
+import { revokeAdminKey } from '../../db/operator/admin-keys.ts'
+import { revokeInvitations } from '../../db/operator/invitations.ts'
+import { closeGate, type Made, readMadeSince, readOpen } from '../../db/operator/key-gate.ts'
+import { revokePasskeyRow } from '../../db/operator/passkeys.ts'
+
+/** Ends what a person of this label was making meanwhile. @returns what it was, for the audit log; null if nothing. */
+export type EndMeanwhile = (sql: Sql, label: string) => Promise<Made | null>
+
+/** Runs `body` in a transaction behind the closed gate. */
+export async function whileNobodyMakes<T>(
+  pool: Pool,
+  by: string,
+  body: (sql: Sql, endMeanwhile: EndMeanwhile) => Promise<T>,
+): Promise<T> {
+  const before = await readOpen(pool)
+  return inTransaction(pool, async (sql) => {
+    await closeGate(sql)
+    return body(sql, async (within, label) => {
+      const made = await readMadeSince(within, label, before)
+      for (const id of made.keys) await endKey(within, id, by)
+      for (const id of made.passkeys) await endPasskey(within, id, by)
+      return made.keys.length + made.passkeys.length === 0 ? null : made
+    })
+  })
+}
+
+/** Ends a key, and its invitations that wait. */
+export async function endKey(sql: Sql, id: number, by: string): Promise<void> {
+  await revokeInvitations(sql, { byKey: id }, by)
+  await revokeAdminKey(sql, id, by)
+}
+
+/** Ends a passkey, its sessions, and its invitations that wait. */
+export async function endPasskey(sql: Sql, id: number, by: string): Promise<void> {
+  await revokeInvitations(sql, { byPasskey: id }, by)
+  await revokePasskeyRow(sql, id, by)
+}
