@@ -1660,6 +1660,8 @@ export interface components {
             isPaymentFinal: boolean;
             /** @description Whether to send the ether back now. */
             sendNow: boolean;
+            /** @description When the first file for a Safe was made that pays it back: send the ether only if none of them was sent. `null`: none was made. */
+            fileMadeAt: components["schemas"]["NullableTime"];
             /** @description The same in words. */
             says: string;
         };
@@ -1672,7 +1674,7 @@ export interface components {
                 from: null | components["schemas"]["Address"];
                 valueWei: components["schemas"]["NullableWei"];
                 prepared: null | components["schemas"]["RefundPrepared"];
-                /** @description Why it was not prepared; `null` where it was. */
+                /** @description Why it was not prepared; `null` where it was. A second name of a payment is refused. */
                 refusal: string | null;
             }[];
             /** @description The sum of what may be sent now to payers that are known. */

@@ -202,7 +202,7 @@ async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Tr
     isIn({ txHash, wallet, innerIndex }) || refunds.has(`${txHash} ${innerIndex}`)
 }
 
-const taken = refuseAct('conflict', 'That transfer is another payment already.')
+const taken = refuseAct('conflict', 'That transfer is another payment already, or is named twice.')
 
 /** The transfer of a trace that is named; the first of several that differ in their place only. */
 function byTrace(

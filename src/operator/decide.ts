@@ -14,7 +14,7 @@ import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct } from './define-act.ts'
 import type { FieldReader } from './input.ts'
-import { keysOf, lockHeld, type NamedPayment, namesNone, readMany, readPaymentAct, refuseSpent } from './payments.ts'
+import { findRows, keysOf, lockHeld, type NamedPayment, readMany, readPaymentAct, refuseSpent } from './payments.ts'
 
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
@@ -191,9 +191,9 @@ async function decideEach(
     return release(sql, actor, { key, tierId: own?.tierId == null ? tierId : null, reason })
   }
   const results: ManyDecided['results'] = []
-  for (const { payment, key } of named) {
+  for (const { payment, row } of await findRows(pool, named)) {
     const run = dryRun ? inUndoneTransaction : inTransaction
-    const found = key === null ? namesNone : await run(pool, (sql) => decide(sql, key))
+    const found = isOperatorRefusal(row) ? row : await run(pool, (sql) => decide(sql, row))
     results.push(
       isOperatorRefusal(found)
         ? { ...NOT_DECIDED, payment, refusal: found.message }

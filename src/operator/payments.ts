@@ -7,6 +7,7 @@ import {
   listPayments,
   type PaymentKey,
   readForReview,
+  readRowsOf,
   WAITING_COUNT_MAX,
   type WaitingPayments,
 } from '../db/payments/decisions.ts'
@@ -119,19 +120,48 @@ export interface NamedPayment {
   readonly key: PaymentKey | null
 }
 
-/** Reads the list `payments` of an act on several, each once. */
+export const namedAs = (payment: string): NamedPayment => ({ payment, key: parsePayment(payment) ?? null })
+
+/** Reads the list `payments` of an act on several. */
 export const readMany = (fields: FieldReader): readonly NamedPayment[] =>
-  fields.value('payments', `a list of 1 to ${MANY_MAX} payments`, [], (value) => {
-    const named = Array.isArray(value) ? [...new Set(value.map(String))] : []
-    if (named.length === 0 || named.length > MANY_MAX) return undefined
-    return named.map((payment) => ({ payment, key: parsePayment(payment) ?? null }))
-  })
+  fields.value('payments', `a list of 1 to ${MANY_MAX} payments`, [], (value) =>
+    Array.isArray(value) && value.length > 0 && value.length <= MANY_MAX
+      ? value.map((payment) => namedAs(String(payment)))
+      : undefined,
+  )
+
+/** A payment of several by its row, or why it has no place among them. */
+export interface RowNamed {
+  readonly payment: string
+  readonly row: { id: number } | OperatorRefusal
+}
+
+/**
+ * The rows of payments that were named: an act on several goes by these alone, because a hash in small letters, one in capitals and a row id may
+ * all name one payment. Its second name is refused.
+ */
+export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promise<RowNamed[]> {
+  const rows = await readRowsOf(sql, keysOf(named))
+  const firstNames = new Map<number, string>()
+  const rowOf = ({ payment, key }: NamedPayment) => {
+    if (key === null) return namesNone
+    const found = 'id' in key ? [key] : rows.filter(({ txHash }) => txHash === key.txHash)
+    const [row] = found
+    if (!row) return unknownPayment
+    if (found.length > 1) return refuseSeveral(found)
+    const first = firstNames.get(row.id)
+    if (first !== undefined) return refuseAct('conflict', `Named twice: it is the payment that ${first} names.`)
+    firstNames.set(row.id, payment)
+    return { id: row.id }
+  }
+  return named.map((one) => ({ payment: one.payment, row: rowOf(one) }))
+}
 
 /** Those of them that name one. */
 export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
   named.flatMap(({ key }) => (key === null ? [] : [key]))
 
-export const namesNone = refuseAct(
+const namesNone = refuseAct(
   'invalid',
   'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
 )
@@ -143,10 +173,14 @@ export async function lockPayment(sql: Sql, key: PaymentKey) {
   const found = await readForReview(sql, key, { lock: true })
   const [payment] = found
   if (!payment) return unknownPayment
-  if (found.length > 1)
-    return refuseAct('conflict', `That transaction holds several payments: name one by its id, of ${idsOf(found)}.`)
-  return payment
+  return found.length > 1 ? refuseSeveral(found) : payment
 }
+
+const refuseSeveral = (payments: readonly { id: number }[]) =>
+  refuseAct(
+    'conflict',
+    `That transaction holds several payments: name one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
+  )
 
 /** Refuses to pay back a transfer that failed, also before the judge has looked at it. One that is reorganised out may yet succeed. */
 export function refuseFailed({ succeeded, state }: DeskPayment): OperatorRefusal | null {
@@ -187,5 +221,3 @@ export async function refuseSpent(sql: Sql, { id }: DeskPayment): Promise<Operat
   for (const { ref } of [first, ...others]) if (await mayStillMint(sql, ref)) return mintOnItsWay
   return null
 }
-
-const idsOf = (payments: readonly { id: number }[]) => payments.map(({ id }) => id).join(', ')

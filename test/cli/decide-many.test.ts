@@ -39,6 +39,23 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
   assert.equal(named.code, 1, named.err)
   const { decided, refused: rest } = JSON.parse(named.out)
   assert.deepEqual([decided + rest.length, rest.at(-1).payment], [3, 'nobody'])
+
+  // More than one request takes: its hash in capitals is in the first, its row id in the second.
+  const twice = await world.pay(17, CENT + 7n)
+  await world.settle()
+  const [row] = await world.pool`SELECT id FROM payments WHERE tx_hash = ${twice}`
+  const strangers = Array.from({ length: 99 }, (_, n) => `nobody ${n}`)
+  writeFileSync(file, [`0x${twice.slice(2).toUpperCase()}`, ...strangers, row?.id, twice].join('\n'))
+  const once = JSON.parse((await decide(['dismiss', '--file', file, '--dry-run', '--json'])).out)
+  assert.equal(once.decided, 1)
+  assert.deepEqual(
+    once.refused.slice(-2).map(({ payment, refusal }: { payment: string; refusal: string }) => [payment, refusal]),
+    [String(row?.id), twice].map((name) => [
+      name,
+      `Named twice: it is the payment that 0x${twice.slice(2).toUpperCase()} names.`,
+    ]),
+  )
+
   for (const words of [
     ['dismiss', '--yes'],
     ['dismiss', '--file', file, ...chosen],

@@ -50,6 +50,24 @@ describe('held payments', () => {
     await desk.post('payments/decide', { decision: 'dismiss', payments: [mine, others] })
   })
 
+  it('that are named by hash, in capitals and by row id are one payment: its second name is refused, in a preview too', async () => {
+    const [first] = await holdTwo()
+    const { id } = (await desk.get(`payments/${first}`)).json.payments[0]
+    const payments = [String(id), first, `0x${first.slice(2).toUpperCase()}`, first]
+    for (const [decision, dryRun] of [
+      ['release', true],
+      ['dismiss', true],
+      ['dismiss', false],
+    ] as const) {
+      const asked = { decision, payments, dryRun, ...(decision === 'release' && { tierId: 'basic' }) }
+      const { decided, results } = (await desk.post('payments/decide', asked)).json
+      const refusals = results.map(({ refusal }: { refusal: string | null }) => refusal)
+      const again = `Named twice: it is the payment that ${id} names.`
+      assert.deepEqual([decided, refusals], [1, [null, again, again, again]], `${decision} ${dryRun}`)
+    }
+    assert.equal(await told(first), 'dismissed wrongAmount')
+  })
+
   it('are decided together, each for itself, after a preview that decides nothing', async () => {
     const [first, second] = await holdTwo()
     const priced = await world.pay(16, BASIC)
@@ -68,8 +86,10 @@ describe('held payments', () => {
       [first, 'accepted'],
       [priced, null],
       [second, 'accepted'],
+      [first, null],
     ]
     assert.deepEqual(shape(preview), [true, 2, expected])
+    assert.match(preview.json.results[3].refusal, /Named twice/)
     assert.match(preview.json.results[1].refusal, /only one that is held can be decided/)
     assert.deepEqual([await told(first), await told(second)], ['held wrongAmount', 'held wrongAmount'])
     assert.deepEqual((await desk.get(`audit?subject=${first}`)).json.entries, [])

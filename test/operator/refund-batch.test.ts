@@ -68,6 +68,47 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   for (const txHash of [first, second]) assert.equal((await refund(txHash, paid)).json.alarm, null)
 })
 
+test('a payment that is named in several ways is paid back once, and whoever asks again hears of the first file', async () => {
+  const txHash = await heldPayment(5, BASIC - 31n)
+  for (let i = 0; i < 66; i++) await world.chain.mine()
+  await world.payments()
+  const [row] = await world.pool`SELECT id FROM payments WHERE tx_hash = ${txHash}`
+  const capitals = `0x${txHash.slice(2).toUpperCase()}`
+  const prepare = async (payments: unknown) => (await desk.post('payments/refunds/prepare', { payments })).json
+  const first = await prepare([txHash, capitals, row?.id, txHash])
+  assert.deepEqual(
+    first.results.map(({ payment, refusal }: { payment: string; refusal: string | null }) => [payment, refusal]),
+    [txHash, capitals, String(row?.id), txHash].map((name, place) => [
+      name,
+      place === 0 ? null : `Named twice: it is the payment that ${txHash} names.`,
+    ]),
+  )
+  assert.deepEqual([first.safeBatch.transactions.length, first.sendNowWei], [1, String(BASIC - 31n)])
+  assert.equal(first.results[0].prepared.fileMadeAt, null)
+
+  const [made] =
+    await world.pool`SELECT iso(at) AS at FROM audit WHERE action = 'refundFileMade' AND subject = ${txHash}`
+  const again = await prepare([row?.id])
+  const later = await prepare([capitals])
+  for (const { results, safeBatch } of [again, later]) {
+    assert.equal(results[0].prepared.fileMadeAt, made?.at)
+    assert.match(results[0].prepared.says, new RegExp(`was made at ${made?.at}. Send it now unless that one was sent`))
+    assert.equal(safeBatch.transactions.length, 1)
+  }
+  // Given up and prepared again: the file is still somewhere.
+  await desk.post(`payments/${txHash}/refund/cancel`, {})
+  assert.equal((await desk.post(`payments/${txHash}/refund/prepare`, {})).json.fileMadeAt, made?.at)
+})
+
+test('of two who ask for a file at once, one hears of the other’s', async () => {
+  const txHash = await heldPayment(6, BASIC - 32n)
+  for (let i = 0; i < 66; i++) await world.chain.mine()
+  await world.payments()
+  const answers = await Promise.all([1, 2].map(() => desk.post('payments/refunds/prepare', { payments: [txHash] })))
+  const heard = answers.filter(({ json }) => json.results[0].prepared.fileMadeAt !== null)
+  assert.equal(heard.length, 1)
+})
+
 test('the file has the checksum by which the Transaction Builder notices a change, whatever the order of fields', () => {
   const to = '0x49d4450977E2c95362C13D3a31a09311E0Ea26A6'
   const file = {

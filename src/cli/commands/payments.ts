@@ -150,7 +150,8 @@ be carried out until the time that it prints. Send nothing before this command s
     group: 'decide',
     summary: 'hold several payments for their refunds, and write the file by which a Safe pays them all',
     details: `As "payments refund-prepare" for each of them, up to 100: one that is refused keeps no other from it. The file holds a transfer of the exact
-amount to each payer who may be paid back now; Safe's Transaction Builder imports it. Run it again until all of them are in it. Then record
+amount to each payer who may be paid back now; Safe's Transaction Builder imports it. Run it again until all of them are in it, and
+send only one of the files: the answer says of each payment when the first one was made. Then record
 the Safe's transaction for each payment by "payments refund".`,
     args: [{ name: 'payments', help: 'their transactions or row ids, with commas between' }],
     options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },

@@ -2,10 +2,10 @@
 // alone, with its own row of the audit log; so a run that was cut off is simply run again, and finds what is left.
 import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
-import type { OperatorDeps } from '../../operator/act.ts'
+import { isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
 import { decideMany } from '../../operator/decide.ts'
 import { LIMIT_MAX } from '../../operator/page.ts'
-import { MANY_MAX, readPayments } from '../../operator/payments.ts'
+import { findRows, MANY_MAX, namedAs, readPayments } from '../../operator/payments.ts'
 import { prepareRefunds } from '../../operator/refunds/refund-many.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -24,7 +24,7 @@ interface Outcome {
 
 /** Runs the command: 0 when each was decided, 1 when any was refused. */
 export async function decidePayments(call: Call): Promise<ExitCode> {
-  const { args, values, flags, io, out, signal } = call
+  const { args, values, flags, io, out } = call
   const filters = ['held-for', 'from', 'tier'].filter((name) => values[name] !== undefined)
   if ((values.file === undefined) === (filters.length === 0))
     throw new UsageError('Choose the payments: by --file, or by one or more of --held-for, --from and --tier.')
@@ -35,19 +35,22 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
   if (args.decision !== 'release' && values['tier-id'] !== undefined)
     throw new UsageError('--tier-id: only with release')
   return await withOperator(io, async (deps) => {
-    const payments = values.file === undefined ? await chosen(call, deps) : readNames(values.file)
+    const names = values.file === undefined ? await chosen(call, deps) : readNames(values.file)
     const dryRun = flags.has('dry-run')
-    if (payments.length === 0) {
+    if (names.length === 0) {
       await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment is like that.')
       return EXIT.done
     }
+    // Over the whole file: a part of it does not know the names in another one.
+    const rows = await findRows(deps.pool, names.map(namedAs))
+    const payments = rows.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : [String(row.id)]))
     const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
-    if (!dryRun) await mustAgree(call, question)
-    const results: Outcome[] = []
-    for (let at = 0; at < payments.length && !signal.aborted; at += MANY_MAX) {
-      results.push(...(await decide(call, deps, payments.slice(at, at + MANY_MAX))))
-      if (payments.length > MANY_MAX) out.say(`  ${results.length} of ${payments.length}`)
-    }
+    if (!dryRun && payments.length > 0) await mustAgree(call, question)
+    const refusals = await decideInParts(call, deps, payments)
+    const results = rows.flatMap(({ payment, row }): Outcome[] => {
+      const refusal = isOperatorRefusal(row) ? row.message : refusals.get(String(row.id))
+      return refusal === undefined ? [] : [{ payment, refusal }]
+    })
     const refused = results.filter(({ refusal }) => refusal !== null)
     const decided = results.length - refused.length
     await out.result({ dryRun, decided, refused }, () =>
@@ -58,6 +61,21 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
     )
     return refused.length === 0 ? EXIT.done : EXIT.negative
   })
+}
+
+/** As many at a time as one act takes, until the run is cut off. @returns why each was not decided; null where it was. */
+async function decideInParts(
+  call: Call,
+  deps: OperatorDeps,
+  payments: readonly string[],
+): Promise<Map<string, string | null>> {
+  const refusals = new Map<string, string | null>()
+  for (let at = 0; at < payments.length && !call.signal.aborted; at += MANY_MAX) {
+    const outcomes = await decide(call, deps, payments.slice(at, at + MANY_MAX))
+    for (const { payment, refusal } of outcomes) refusals.set(payment, refusal)
+    if (payments.length > MANY_MAX) call.out.say(`  ${refusals.size} of ${payments.length}`)
+  }
+  return refusals
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -99,7 +117,7 @@ function summary(rows: readonly Row[]): string {
 function readNames(path: string): string[] {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')
-    return [...new Set(lines.map((line) => (line.split(/[,#]/)[0] ?? '').trim()).filter((name) => name !== ''))]
+    return lines.map((line) => (line.split(/[,#]/)[0] ?? '').trim()).filter((name) => name !== '')
   } catch (error) {
     throw new UsageError(`--file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }

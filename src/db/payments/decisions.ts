@@ -154,6 +154,14 @@ export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock:
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
 }
 
+/** The rows of payments that are named by their transactions' hashes. */
+export async function readRowsOf(sql: Sql, keys: readonly PaymentKey[]): Promise<{ id: number; txHash: Hash }[]> {
+  const hashes = keys.flatMap((key) => ('txHash' in key ? [key.txHash] : []))
+  if (hashes.length === 0) return []
+  return await sql<{ id: number; txHash: Hash }[]>`
+    SELECT id, tx_hash AS "txHash" FROM payments WHERE tx_hash = ANY(${hashes}) ORDER BY inner_index`
+}
+
 /** The blocks in which value without transaction arrived: one, unless the states in between could not be read. */
 export async function readResidueRange(
   sql: Sql,

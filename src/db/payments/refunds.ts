@@ -48,6 +48,14 @@ export async function readRefundsBy(
     FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
+/** When the first file was made that pays a payment back, ISO 8601, by the audit log; null if none was. A subject may have several payments. */
+export async function readFirstFile(sql: Sql, paymentId: number, subject: string): Promise<string | null> {
+  const [row] = await sql<{ at: string | null }[]>`
+    SELECT iso(min(at)) AS at FROM audit
+    WHERE subject = ${subject} AND action = 'refundFileMade' AND detail -> 'after' ->> 'id' = ${String(paymentId)}`
+  return row?.at ?? null
+}
+
 /** Notes as final the refunds in followed blocks up to a final height. */
 export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
   await sql`

@@ -5,10 +5,10 @@ import { readState } from '../../db/core/state.ts'
 import { sumToPrepare } from '../../db/operator/sums.ts'
 import type { Address, Wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
-import { type Actor, isOperatorRefusal } from '../act.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
-import { keysOf, type NamedPayment, namesNone, readMany } from '../payments.ts'
-import { type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
+import { findRows, keysOf, type NamedPayment, type RowNamed, readMany } from '../payments.ts'
+import { noteFile, type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
 import { type SafeBatch, safeBatch } from './safe-batch.ts'
 
 /** The outcome for a payment that was named. */
@@ -46,29 +46,43 @@ async function prepareEach(
   { named, note }: { named: readonly NamedPayment[]; note: string | null },
 ): Promise<PreparedRefunds> {
   const horizon = await readHorizon(deps)
-  const results: OneOfMany[] = []
-  for (const one of named) results.push(await prepareOne(deps, actor, one, { note, horizon }))
-  const transfers = results.flatMap(({ from, valueWei, prepared }) =>
-    prepared?.sendNow && from && valueWei ? [{ to: from, valueWei }] : [],
-  )
+  const outcomes: Outcome[] = []
+  for (const one of await findRows(deps.pool, named))
+    outcomes.push(await prepareOne(deps, actor, one, { note, horizon }))
+  const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
   return {
-    results,
+    results: outcomes.map(({ result }) => result),
     sendNowWei: transfers.reduce((sum, { valueWei }) => sum + valueWei, 0n),
     safeBatch: transfers.length === 0 ? null : await batchOf(deps, transfers),
   }
 }
 
+interface Outcome {
+  result: OneOfMany
+  /** Its transfer in the file; null if it has none. */
+  transfer: { to: Address; valueWei: Wei } | null
+}
+
 async function prepareOne(
   { pool }: LedgerDb,
   actor: Actor,
-  { payment, key }: NamedPayment,
+  { payment, row }: RowNamed,
   { note, horizon }: { note: string | null; horizon: RefundHorizon },
-): Promise<OneOfMany> {
-  const found =
-    key === null ? namesNone : await inTransaction(pool, (sql) => prepareLocked(sql, { actor, key, note, horizon }))
-  if (isOperatorRefusal(found)) return { payment, from: null, valueWei: null, prepared: null, refusal: found.message }
-  const { from, valueWei } = found.payment
-  return { payment, from, valueWei, prepared: found.answer, refusal: null }
+): Promise<Outcome> {
+  const refused = ({ message: refusal }: OperatorRefusal): Outcome => ({
+    result: { payment, from: null, valueWei: null, prepared: null, refusal },
+    transfer: null,
+  })
+  if (isOperatorRefusal(row)) return refused(row)
+  return inTransaction(pool, async (sql) => {
+    const found = await prepareLocked(sql, { actor, key: row, note, horizon })
+    if (isOperatorRefusal(found)) return refused(found)
+    const { from, valueWei } = found.payment
+    const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
+    // Under the payment's lock: of two who ask at once, the second hears of the first one's file.
+    if (transfer) await noteFile(sql, actor, found.payment)
+    return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
+  })
 }
 
 async function batchOf({ pool }: LedgerDb, transfers: Parameters<typeof safeBatch>[0]): Promise<SafeBatch> {

@@ -7,7 +7,13 @@ import { sumOfPayments, sumToPrepare } from '../../db/operator/sums.ts'
 import type { DeskPayment, PaymentKey } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readRecheck, type Word } from '../../db/payments/recheck.ts'
-import { isIntentPending, moveFromRefunding, readSignedUntil, withdrawRefunding } from '../../db/payments/refunds.ts'
+import {
+  isIntentPending,
+  moveFromRefunding,
+  readFirstFile,
+  readSignedUntil,
+  withdrawRefunding,
+} from '../../db/payments/refunds.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import {
   type FinalBlock,
@@ -41,6 +47,8 @@ export interface PreparedRefund {
   isPaymentFinal: boolean
   /** True if the ether should be sent back now. */
   sendNow: boolean
+  /** When the first file for a Safe was made that pays it back; null if there is none. ISO 8601. */
+  fileMadeAt: string | null
   /** The same in words. */
   says: string
 }
@@ -84,7 +92,14 @@ export async function prepareLocked(
   if (isOperatorRefusal(safety)) return safety
   if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
   const { id, txHash, tierId } = payment
-  return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety) } }
+  const fileMadeAt = await readFirstFile(sql, id, subjectOf(payment))
+  return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, fileMadeAt) } }
+}
+
+/** Notes that a file pays a payment back: whoever asks for another one has to know. The payment must be locked. */
+export function noteFile(sql: Sql, actor: Actor, payment: DeskPayment): Promise<void> {
+  const after = { id: payment.id, valueWei: payment.valueWei.toString() }
+  return recordAct(sql, actor, { action: 'refundFileMade', subject: subjectOf(payment), after })
 }
 
 async function hold(
@@ -119,15 +134,17 @@ function refuseToPrepare(payment: DeskPayment): OperatorRefusal | null {
   return refuseFailed(payment)
 }
 
-function tell(safety: RefundSafety) {
+function tell(safety: RefundSafety, fileMadeAt: string | null) {
   const { safeAfter, mayStillMint, isPaymentFinal } = safety
   const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
   const says = mayStillMint
     ? `Do not send it yet: a mint that was signed for it can be carried out until ${at}, by the time of a block that is final. Ask again after that.`
     : isPaymentFinal
-      ? 'Send it now, then record it.'
+      ? fileMadeAt === null
+        ? 'Send it now, then record it.'
+        : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
       : 'Do not send it yet: the payment’s own block is not final. Should a reorganisation take the payment out, you would have paid back what you never received. Ask again in a while.'
-  return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), says }
+  return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
 }
 
 /** A payment whose refund was given up. */
