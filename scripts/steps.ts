@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { processorTimeLines, readProcessorSeconds } from './tests/processor-time.ts'
 import { runNodeTests } from './tests/run.ts'
 import { withTestServer } from './tests/server.ts'
 
@@ -50,8 +51,8 @@ export function isTreeClean(): boolean {
 }
 
 /**
- * Runs the steps one after the other, beside them the tests of these files, past any failure; prints failures, and the test
- * runner's closing lines last. True when everything passed.
+ * Runs the steps one after the other, beside them the tests of these files, past any failure; prints failures, the
+ * processor time, and the test runner's closing lines last. True when everything passed.
  */
 export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
   const { failed, closing } = await withTestServer(async (signal) => {
@@ -59,7 +60,7 @@ export async function runAll(steps: readonly Step[], files: readonly string[]): 
     return { failed: outcome.passed ? names : [...names, 'tests'], closing: outcome.closing }
   })
   if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`)
-  console.log(`\n${closing.join('\n')}`)
+  console.log(`\n${[...processorTimeLines(readProcessorSeconds()), ...closing].join('\n')}`)
   return failed.length === 0
 }
 
