@@ -11,7 +11,7 @@ import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService, startServiceHere } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/until.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 import { startFalseProvider } from './false-provider.ts'
 import { AWS_KEY, startKms } from './kms/double.ts'
 
@@ -48,7 +48,7 @@ test('with a key from an encrypted file, the service mints and its whole log hol
   const service = await startService(dataDir, env)
   try {
     await buy(service, 5)
-    await until('the node is there', owns(service, 5), 120_000, 1_500)
+    await until('the node is there', owns(service, 5), HANGING_MS, 1_500)
     nothingLeaked(service, password, keystore.crypto.ciphertext)
   } finally {
     await service.stop()
@@ -68,7 +68,7 @@ test('with a remote signer that goes away, payments wait and are minted when it 
     )?.[0]
     assert.ok(rpc)
     await buy(service, 5)
-    await until('it was asked while it was down', () => service.output().includes('not signed'), 120_000)
+    await until('it was asked while it was down', () => service.output().includes('not signed'))
     assert.equal(await owns(service, 5)(), false)
     signer.rule = async ({ method, params }) => {
       assert.equal(method, 'eth_signTransaction')
@@ -79,7 +79,7 @@ test('with a remote signer that goes away, payments wait and are minted when it 
       })
       return (await response.json()) as { result: string }
     }
-    await until('the node is there', owns(service, 5), 120_000, 1_500)
+    await until('the node is there', owns(service, 5), HANGING_MS, 1_500)
     const nonces = signer.seen.map(({ params }) => Number((params[0] as { nonce: string }).nonce))
     // The first transaction was asked for again and again under the first nonce; after it was signed, nonces go up by one.
     assert.equal(nonces[0], 0)
@@ -104,9 +104,9 @@ test('with a key in a key management service it mints, and waits while the servi
   const service = await startServiceHere(env)
   try {
     await buy(service, 5)
-    await until('it was asked while it refused', () => service.output().includes('AccessDeniedException'), 120_000)
+    await until('it was asked while it refused', () => service.output().includes('AccessDeniedException'))
     kms.instead = null
-    await until('the node is there', owns(service, 5), 120_000, 1_500)
+    await until('the node is there', owns(service, 5), HANGING_MS, 1_500)
     nothingLeaked(service, kms.settings.given.AWS_SECRET_ACCESS_KEY ?? assert.fail())
   } finally {
     await service.stop()

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { createClient, followPayment, LedgerError, watchAddress, watchPayment } from '../../client/src/index.ts'
 import { document } from '../support/http-contract.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 
 interface Said {
   status: number
@@ -175,8 +176,12 @@ test('a signal ends the request and the waits with its own reason', async () => 
   const reason = new Error('enough')
   const client = createClient({ baseUrl, retry: { ...retry, baseMs: 60_000 } })
   answers = [{ status: 503 }]
-  const waiting = AbortSignal.timeout(50)
-  await assert.rejects(client.getStats({ signal: waiting }), { name: 'TimeoutError' })
+  const stop = new AbortController()
+  const stopped = assert.rejects(client.getStats({ signal: stop.signal }), { name: 'TimeoutError' })
+  // Not before the request has arrived, because a late one would take the first answer of the next test.
+  await until('the request has arrived', () => asked.length > 0, HANGING_MS, 5)
+  stop.abort(new DOMException('late', 'TimeoutError'))
+  await stopped
   await assert.rejects(client.getStats({ signal: AbortSignal.abort(reason) }), reason)
 })
 

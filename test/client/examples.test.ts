@@ -9,16 +9,12 @@ import { promisify } from 'node:util'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startServiceHere } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/until.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLIENT = join(ROOT, 'client')
 const TSC = join(CLIENT, 'node_modules/typescript/bin/tsc')
-/** A mint, a round, and a busy machine. */
-const CREDITED_MS = 180_000
-/** All of them, one of which buys a node and waits for it. */
-const PLAY_MS = 110_000
 const PRICE_WEI = 10n ** 16n
 const BUYER = DEVELOPMENT_ACCOUNTS[7]
 /** Names that an example may use without saying where they come from; the README explains them in words. */
@@ -49,14 +45,10 @@ before(async () => {
     join(project, 'tsconfig.json'),
     JSON.stringify({ extends: join(CLIENT, 'tsconfig.json'), include: ['.'] }),
   )
-  await until(
-    'the first node has been credited',
-    async () => {
-      const nodes = await service.get<{ creditedWei: string }[]>(`/api/nodes/${BUYER?.address}`)
-      return BigInt(nodes[0]?.creditedWei ?? 0) > 0n
-    },
-    CREDITED_MS,
-  )
+  await until('the first node has been credited', async () => {
+    const nodes = await service.get<{ creditedWei: string }[]>(`/api/nodes/${BUYER?.address}`)
+    return BigInt(nodes[0]?.creditedWei ?? 0) > 0n
+  })
   played = playAll()
 })
 after(() => service.stop())
@@ -95,7 +87,7 @@ for (const [index, example] of examples.entries()) {
 async function playAll() {
   writeFileSync(join(project, 'play.mjs'), PLAY)
   const names = examples.map((_, index) => nameOf(index))
-  const { stdout } = await run(process.execPath, [join(project, 'play.mjs'), ...names], { timeout: PLAY_MS })
+  const { stdout } = await run(process.execPath, [join(project, 'play.mjs'), ...names], { timeout: HANGING_MS })
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1)) as { stdout: string; error: string | null }[]
 }
 

@@ -8,11 +8,10 @@ import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { assertPrinted } from './http-contract.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { temporaryDirectory } from './temporary.ts'
+import { HANGING_MS } from './until.ts'
 import type { World } from './world.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-/** A command on a busy machine of two cores, the key derivation of a keystore included. */
-const RUN_MS = 120_000
 
 /** Commands that print with --json what a route of the operator's answers. */
 const ROUTES: Readonly<Record<string, string>> = {
@@ -67,7 +66,7 @@ export async function runProcess(
     cwd: temporaryDirectory(),
     env: { ...runtimeEnv(), HOME: temporaryDirectory(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: RUN_MS,
+    timeout: HANGING_MS,
     killSignal: 'SIGKILL',
   })
   let [out, err] = ['', '']

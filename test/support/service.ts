@@ -11,11 +11,9 @@ import { FOREVER } from './factory.ts'
 import { createDatabase } from './postgres.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { temporaryDirectory } from './temporary.ts'
-import { until } from './until.ts'
+import { HANGING_MS, until } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-/** First start with initdb and deployment on a busy machine of two cores. */
-const START_MS = 60_000
 const STARTS_MAX = 3
 const STOP_MS = 40_000
 
@@ -104,7 +102,7 @@ async function startOnce(
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
   const url = await new Promise<string>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`no banner in ${START_MS} ms:\n${output}`)), START_MS)
+    const late = setTimeout(() => reject(new Error(`no banner in ${HANGING_MS} ms:\n${output}`)), HANGING_MS)
     const read = (chunk: Buffer) => {
       output += chunk.toString()
       onOutput(output)

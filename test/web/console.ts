@@ -7,8 +7,8 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { complaintsOf, pressIn, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { HANGING_MS } from '../support/until.ts'
 
-const LONG_MS = 60_000
 /** Runs in the page. Its operator comes back to it all the time: what it shows is then read again as soon as it is two seconds old, not ten. */
 const COME_BACK = "setInterval(() => dispatchEvent(new Event('visibilitychange')), 250)"
 
@@ -49,7 +49,7 @@ export function openConsole(settings: () => Promise<Record<string, string>> = as
     browser = await started
     opened.wellKnown = await opened.service.get<WellKnown>('/.well-known/node-ledger.json')
     opened.page = await browser.newPage()
-    opened.page.setDefaultTimeout(LONG_MS)
+    opened.page.setDefaultTimeout(HANGING_MS)
     await opened.page.addInitScript(COME_BACK)
     opened.complaints = complaintsOf(opened.page)
     await opened.page.goto(`${opened.service.url}/console`)

@@ -7,11 +7,11 @@ import type { Browser, Page } from 'playwright-core'
 import { type BrowserWallet, installWallet } from '../support/browser-wallet.ts'
 import { noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
+import { HANGING_MS } from '../support/until.ts'
 import { ENDS } from './shop/ends.ts'
 import { startShop, testFrame } from './shop/frame.ts'
 import { testReact } from './shop/react.ts'
 
-const LONG_MS = 60_000
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 
 const noViolations = async (page: Page) => assert.deepEqual(await violations(page), [])
@@ -34,7 +34,7 @@ describe('a payment that was left alone', { skip: noBrowser }, () => {
   })
   async function openBare(): Promise<Page> {
     const page = await (await browser.newContext()).newPage()
-    page.setDefaultTimeout(LONG_MS)
+    page.setDefaultTimeout(HANGING_MS)
     return page
   }
   async function open(account: number): Promise<{ page: Page; own: BrowserWallet }> {

@@ -7,9 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
+import { HANGING_MS } from '../support/until.ts'
 import { type Call, makeSafe, type TestSafe } from './safe.ts'
-
-const LONG_MS = 60_000
 
 /** The page of a site that shows its apps in a frame, as Safe's does, and hands on what they ask. */
 const AROUND = (app: string) => `<!doctype html><title>Around</title>
@@ -82,7 +81,7 @@ describe('as a Safe App', { skip: noBrowser }, () => {
     app = service.url + path
     // Taller than the frame, whose dialogs stand in its middle.
     const page = await browser.newPage({ viewport: { width: 1280, height: 950 } })
-    page.setDefaultTimeout(LONG_MS)
+    page.setDefaultTimeout(HANGING_MS)
     return page
   }
 

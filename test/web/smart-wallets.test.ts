@@ -9,10 +9,9 @@ import { WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 import { installSafe, makeSafe, type Offers, type TestSafe } from './safe.ts'
 
-const LONG_MS = 60_000
 const BASIC_WEI = 10n ** 16n
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 
@@ -33,7 +32,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
 
   async function open(safe: TestSafe, offers: Offers) {
     const page = await (await browser.newContext({ permissions: ['clipboard-write', 'clipboard-read'] })).newPage()
-    page.setDefaultTimeout(LONG_MS)
+    page.setDefaultTimeout(HANGING_MS)
     return { page, complaints: complaintsOf(page), asked: await installSafe(page, safe, offers) }
   }
   const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()

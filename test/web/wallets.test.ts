@@ -8,9 +8,8 @@ import { formatEther, getAddress, parseEther } from 'viem'
 import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 
-const LONG_MS = 60_000
 const BASIC_WEI = 10n ** 16n
 const FOUNDER_WEI = 5n * BASIC_WEI
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
@@ -37,7 +36,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
 
   async function open(account: number): Promise<{ page: Page; own: BrowserWallet; complaints: string[] }> {
     const page = await (await browser.newContext()).newPage()
-    page.setDefaultTimeout(LONG_MS)
+    page.setDefaultTimeout(HANGING_MS)
     const complaints = complaintsOf(page)
     const own = await installWallet(page, account, wellKnown.rpcUrl)
     return { page, own, complaints }
@@ -86,14 +85,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
 
     const [node] = await wallet(5, wellKnown).nodesOf()
     assert.ok(node)
-    await until(
-      'the first credit',
-      async () => {
-        const { balanceWei } = await wallet(5, wellKnown).nodeInfo(node)
-        return balanceWei !== '0'
-      },
-      120_000,
-    )
+    await until('the first credit', async () => {
+      const { balanceWei } = await wallet(5, wellKnown).nodeInfo(node)
+      return balanceWei !== '0'
+    })
     // No further credit comes in between from here on.
     await fetch(`${service.url}/api/admin/pause`, { method: 'POST', headers: { 'x-admin-key': ADMIN_KEY } })
     await press(page, 'Withdraw…')
@@ -287,7 +282,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
 
   test('a phone pays by the QR code on a page without a wallet, which goes on by itself', async () => {
     const page = await (await browser.newContext()).newPage()
-    page.setDefaultTimeout(LONG_MS)
+    page.setDefaultTimeout(HANGING_MS)
     const phone = wallet(9, wellKnown)
     const streams: (string | undefined)[] = []
     page.on('request', (request) => {
@@ -317,7 +312,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const phone = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
     const context = await browser.newContext({ ...phone, permissions: ['clipboard-write', 'clipboard-read'] })
     const page = await context.newPage()
-    page.setDefaultTimeout(LONG_MS)
+    page.setDefaultTimeout(HANGING_MS)
     const copied = async (what: string) => {
       await page.getByRole('button', { name: `Copy ${what}` }).tap()
       return page.evaluate<string>('navigator.clipboard.readText()')
