@@ -330,6 +330,13 @@ describe('the console', { skip: noBrowser }, () => {
     assert.equal((await fetch(url, { method: 'POST', headers, body: JSON.stringify(long) })).status, 200)
     await page.setViewportSize({ width: 360, height: 640 })
     await page.emulateMedia({ colorScheme: 'dark' })
+    // A round that is due, of an amount with all its digits, which only chance would show here.
+    await page.route('**/api/admin/credit/preview', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { round: Record<string, unknown> }
+      body.round.totalWei = '1234123456789012345678'
+      await route.fulfill({ response, json: body })
+    })
     const sections = page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link')
     for (const name of await sections.allTextContents()) {
       await go(name)
@@ -351,6 +358,7 @@ describe('the console', { skip: noBrowser }, () => {
     // Nothing of the page covers a dialog that takes the whole height.
     await dialog().getByRole('button', { name: 'Close' }).click()
     await dialog().waitFor({ state: 'detached' })
+    await page.unroute('**/api/admin/credit/preview')
     await page.setViewportSize({ width: 1280, height: 720 })
     await page.emulateMedia({ colorScheme: null })
   })

@@ -20,7 +20,7 @@ export function Exact({ wei, hinted = false }: ExactProps) {
     )
   return (
     <span className="exact">
-      <span className="nowrap">{ether(wei)} ETH</span> <span className="note">{text}</span>
+      {ether(wei)} ETH <span className="note">{text}</span>
     </span>
   )
 }
