@@ -16,7 +16,7 @@ import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { defineGuardedAct } from './define-act.ts'
 import { type FieldReader, readFields } from './input.ts'
-import { type MinedTransaction, readMined } from './mined.ts'
+import { isOwnBlock, type MinedTransaction, readMined, takenBack } from './mined.ts'
 import { lockHeld, readPaymentAct } from './payments.ts'
 
 /** Transfers that one act takes out of a residue at most: each transaction costs a trace. */
@@ -93,6 +93,7 @@ async function attribute(
   return inTransaction(deps.pool, async (sql) => {
     // Before the payment's row, as the follower does: no part is filed in a block that is taken back meanwhile.
     await readCursor(sql, { lock: true })
+    for (const { tx } of traced.values()) if ((await isOwnBlock(sql, tx)) === false) return takenBack('transaction')
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
     const parts = await chooseParts(sql, payment, { named, traced, isAlone })

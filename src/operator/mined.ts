@@ -1,5 +1,8 @@
-// A transaction that the operator names, as the chain has it: believed only in a canonical block and where it went through.
+// A transaction that the operator names, as the chain has it: believed only in a canonical block, which is the ledger's own once it is followed, and
+// if it went through.
 import type { TransactionView } from '../chain/port.ts'
+import { readHashes } from '../db/blocks/blocks.ts'
+import type { Sql } from '../db/core/sql.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead } from '../passes/context.ts'
 import { type OperatorRefusal, refuseAct } from './act.ts'
@@ -21,9 +24,21 @@ export async function readMined(
   const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
   if (!tx || blockNumber === null || blockHash === null || succeeded === null)
     return refuseAct('notYet', `The ${what} is in no block that the provider has seen yet: try again shortly.`)
-  if ((await deps.chain.block(blockNumber))?.hash !== blockHash)
-    return refuseAct('notYet', `The block of the ${what} is being reorganised: try again shortly.`)
+  if ((await deps.chain.block(blockNumber))?.hash !== blockHash) return takenBack(what)
   if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: nothing was paid by it.`)
   if (to === null) return refuseAct('invalid', `The ${what} creates a contract: that is no transfer.`)
   return { ...tx, to, blockNumber, blockHash }
 }
+
+/**
+ * Tells whether the ledger has that very block: null if it has no header of that height. Behind a balancer, the node that answered may be on another
+ * fork. So this is asked once all was read, in the transaction of the act.
+ */
+export async function isOwnBlock(sql: Sql, { blockNumber, blockHash }: MinedTransaction): Promise<boolean | null> {
+  const own = (await readHashes(sql, [blockNumber])).get(blockNumber)
+  return own === undefined ? null : own === blockHash
+}
+
+/** Refuses a transaction of another block than the chain's, or the ledger's. */
+export const takenBack = (what: string) =>
+  refuseAct('notYet', `The block of the ${what} is being reorganised: try again shortly.`)

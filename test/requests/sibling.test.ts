@@ -3,13 +3,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
+import { operatorDeps } from '../../src/boot/app.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { attributePayment } from '../../src/operator/attribute.ts'
+import { refundPayment } from '../../src/operator/refunds/refund.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
-import { openStage, paid, type Stage } from '../faults/stage.ts'
+import { BASIC, openStage, paid, type Stage } from '../faults/stage.ts'
 import { loseNode } from '../follower/lost.ts'
 import { startSibling, type TestChain } from '../support/anvil.ts'
 import { mintData } from '../support/factory.ts'
 import type { Call } from '../support/faults/names.ts'
+import { FORWARDER, forwardTo, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
 import { judgeOnly, ownerAbi, paymentOf } from '../support/world.ts'
 
@@ -158,6 +163,61 @@ test('a node is not completed by a transfer that a sibling of its block tells', 
   assert.equal((await judgeOnly(world)).reconciled, 1)
   const [last] = await world.pool`SELECT block_hash AS hash FROM node_transfers ORDER BY block_number DESC LIMIT 1`
   assert.equal(last?.hash, hash)
+  await checkInvariants(world)
+  await sibling.stop()
+})
+
+const ADA = { name: 'ada', requestId: null }
+const refusedBecause = (answer: object) => (isOperatorRefusal(answer) ? answer.because : 'done')
+
+test('a refund that is in a sibling of the ledger’s block is not recorded', async () => {
+  const { world, proxy } = stage
+  const payment = await paid(world, 14, BASIC - 5n)
+  await judgeOnly(world)
+  const sibling = await startSibling(world.chain)
+  const back = { from: world.at(3), to: world.at(14), value: `0x${(BASIC - 5n).toString(16)}` } as const
+  const beside = await sibling.send(back)
+  await sibling.mine()
+  await world.chain.mine()
+  await judgeOnly(world)
+  const deps = operatorDeps(world.ctx, world.pool)
+  proxy.servedBy = (call) => (asReading(call) ? sibling.rpcUrl : null)
+  const refused = await refundPayment(deps, ADA, { payment, refundTxHash: beside })
+  assert.equal(refusedBecause(refused), 'notYet')
+  proxy.calm()
+  const refundTxHash = await world.chain.send({ ...back, gas: '0x5300' })
+  // The chain calls its block final before the ledger has followed it.
+  await world.chain.mine(70)
+  assert.equal(refusedBecause(await refundPayment(deps, ADA, { payment, refundTxHash })), 'done')
+  const isFinal = async () => (await world.pool`SELECT final FROM refunds`)[0]?.final
+  assert.equal(await isFinal(), false)
+  await judgeOnly(world)
+  assert.equal(await isFinal(), true)
+  await checkInvariants(world)
+  await sibling.stop()
+})
+
+test('a payer that a sibling of the ledger’s block names is not believed', async () => {
+  const { world, proxy } = stage
+  await putForwarder(world)
+  const sibling = await startSibling(world.chain)
+  const inside = {
+    to: FORWARDER,
+    data: forwardTo(world.at(3)),
+    gas: '0x200000',
+    value: `0x${BASIC.toString(16)}`,
+  } as const
+  const beside = await sibling.send({ ...inside, from: world.at(16) })
+  await sibling.mine()
+  const own = await world.chain.send({ ...inside, from: world.at(15) })
+  await world.chain.mine()
+  await world.instance({ minter: null, chain: { ...world.ctx.chain, blockTransfers: async () => null } }).payments()
+  const [residue] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE reason = 'unattributed'`
+  const attribute = (txHash: Hash) => attributePayment(world.ctx, ADA, { payment: String(residue?.id), txHash })
+  proxy.servedBy = (call) => (asReading(call) || call.method.startsWith('debug_') ? sibling.rpcUrl : null)
+  assert.equal(refusedBecause(await attribute(beside)), 'notYet')
+  proxy.calm()
+  assert.equal(refusedBecause(await attribute(own)), 'done')
   await checkInvariants(world)
   await sibling.stop()
 })

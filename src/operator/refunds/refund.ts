@@ -16,7 +16,7 @@ import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../..
 import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
 import { defineAct } from '../define-act.ts'
-import { type MinedTransaction, readMined } from '../mined.ts'
+import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { lockPayment, readPaymentAct, refuseFailed } from '../payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
@@ -49,6 +49,8 @@ async function recordRefund(
   const finalized = (await deps.chain.finalized())?.number ?? -1
   const horizon = await readHorizon(deps)
   return inTransaction(deps.pool, async (sql) => {
+    const isOwn = await isOwnBlock(sql, tx)
+    if (isOwn === false) return takenBack('refund')
     const payment = await lockPayment(sql, key)
     if (isOperatorRefusal(payment)) return payment
     const name = MOVE_FROM[payment.state]
@@ -68,7 +70,8 @@ async function recordRefund(
     const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
     const recorded = await insertRefund(sql, {
       ...{ paymentRef: payment.ref, txHash: refundTxHash, innerIndex, from, to, valueWei, blockNumber, blockHash },
-      final: blockNumber <= finalized,
+      // Until the ledger has followed its block, the passes look after it.
+      final: isOwn === true && blockNumber <= finalized,
       recordedBy: actor.name,
     })
     if (!recorded)
