@@ -1,10 +1,14 @@
 // Files, functions and folders stay small, and the list of exceptions can only shrink.
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { findDead } from '../scripts/dead-exports.ts'
+import { GROUPS } from '../scripts/mutation/scope.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
 import { EXCEPTIONS } from '../scripts/tidy-exceptions.ts'
 
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const NONE: Exceptions = { file: {}, function: {}, folder: {} }
 const lines = (count: number) => 'x()\n'.repeat(count)
 const check = (files: Record<string, string>, exceptions: Partial<Exceptions> = {}) =>
@@ -64,4 +68,16 @@ test('an export that nothing imports is found, and a file that nothing starts', 
     ['src/a.ts: nothing imports spare'],
   )
   assert.deepEqual(dead({ ...used, 'src/d.ts': '' }), ['src/d.ts is imported by nothing'])
+})
+
+test('each path of the scope of mutation and coverage names a file', () => {
+  const alternatives = (pattern: string): string[] => {
+    const [, before = '', words, behind = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? []
+    return words === undefined ? [pattern] : words.split(',').map((word) => before + word + behind)
+  }
+  const paths = GROUPS.flatMap(({ files, tests }) => [...files, ...tests]).flatMap(alternatives)
+  assert.deepEqual(
+    paths.filter((path) => globSync(path, { cwd: ROOT }).length === 0),
+    [],
+  )
 })

@@ -14,8 +14,11 @@ export const GROUPS: readonly [Group, Group] = [
     goal: 95,
     files: [
       'src/domain/*.ts',
-      'src/chain/{digest,send-errors}.ts',
-      'src/http/{session,sign-in-message,signature,secrets,origin,cookies,guards}.ts',
+      'src/chain/digest.ts',
+      'src/chain/send/send-errors.ts',
+      'src/http/session/{session,sign-in-message,signature,origin,cookies}.ts',
+      'src/http/secrets.ts',
+      'src/http/edge/guards.ts',
       'src/http/routes/admin/guard.ts',
     ],
     tests: ['test/domain/*.test.ts', 'test/http/*.property.test.ts', 'test/chain/{send-errors,digest}.test.ts'],
@@ -24,7 +27,7 @@ export const GROUPS: readonly [Group, Group] = [
     name: 'the rest',
     goal: 85,
     files: [
-      'src/http/{client-address,limits,gate}.ts',
+      'src/http/edge/{client-address,limits}.ts',
       'src/chain/read/logs/bloom.ts',
       'src/feeds/eth-usd.ts',
       'src/config/{values,weak}.ts',
@@ -32,9 +35,9 @@ export const GROUPS: readonly [Group, Group] = [
     tests: [
       'test/http/{limits,parsers}.property.test.ts',
       'test/http/client-address.test.ts',
-      'test/chain/bloom.test.ts',
+      'test/chain/logs/bloom.test.ts',
       'test/feeds/eth-usd.test.ts',
-      'test/{config,config-values}.test.ts',
+      'test/config/{load,values}.test.ts',
     ],
   },
 ]

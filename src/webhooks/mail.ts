@@ -8,7 +8,7 @@ import { inTime, Overdue } from '../lib/deadline.ts'
 import { messageOf } from '../lib/errors.ts'
 import { linesOf, sentenceOf } from './chat.ts'
 import type { PostResult } from './post.ts'
-import { isPublicAddress, publicLookup, TargetError } from './target.ts'
+import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
 /** Mail servers greet slowly to keep senders of junk away; the lease of a delivery is longer. */
 const TIMEOUT_MS = 30_000
@@ -52,7 +52,7 @@ export async function sendMail(
 
 /** A connection to the server, if it may be spoken to. */
 async function connected({ host, port }: MailTarget, allowPrivate: boolean): Promise<Socket> {
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
+  if (!allowPrivate) assertNoPrivateLiteral(host)
   const socket = connect({ host, port, ...(allowPrivate ? {} : { lookup: publicLookup }) })
   await once(socket, 'connect')
   return socket

@@ -63,7 +63,7 @@ export function createPoster({
 
 /** A URL must not reach anything that only this machine can reach, and nothing is sent without TLS. */
 function assertSafe(url: URL): void {
-  assertNoPrivateLiteral(url)
+  assertNoPrivateLiteral(url.hostname)
   if (url.protocol !== 'https:') throw new TargetError(url.host, 'is not https')
 }
 

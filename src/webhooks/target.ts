@@ -60,9 +60,9 @@ export class TargetError extends Error {
   }
 }
 
-/** Throws a TargetError for a URL that names a private address itself; names are judged when they are looked up. */
-export function assertNoPrivateLiteral(url: URL): void {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+/** Throws a TargetError for a host that is a private address itself; names are judged when they are looked up. */
+export function assertNoPrivateLiteral(hostname: string): void {
+  const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
 }
 
