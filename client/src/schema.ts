@@ -391,7 +391,7 @@ export interface paths {
          * Sign in
          * @description Signs in the wallet whose signature over this browser's nonce recovers to `address`. The nonce is used up by the attempt.
          *     401 when it was used already or has lapsed, or when the signature is not the address's. Only the canonical 65-byte
-         *     form of a signature is accepted (`v` 27 or 28, low `s`).
+         *     form of a signature is accepted (`v` 27 or 28, or the same as 0 or 1; low `s`).
          */
         post: operations["verifySignature"];
         delete?: never;

@@ -11,7 +11,7 @@ import { readCookies, writeCookie } from '../../src/http/session/cookies.ts'
 import { originCheck } from '../../src/http/session/origin.ts'
 import { Sessions } from '../../src/http/session/session.ts'
 import { signInMessage } from '../../src/http/session/sign-in-message.ts'
-import { isCanonicalSignature } from '../../src/http/session/signature.ts'
+import { canonicalSignature } from '../../src/http/session/signature.ts'
 import { cases } from '../support/property.ts'
 
 const SECRET = 'session-secret-of-the-properties-01234'
@@ -378,20 +378,20 @@ test('a page is our own when its origin is the configured one, or a loopback nam
     assert.equal(local(origin), own, String(origin))
 })
 
-test('a signature has one spelling: 65 bytes, v 27 or 28, r and s in range, s in the lower half', () => {
+test('a signature has one spelling: 65 bytes, v 27 or 28 or the same as 0 or 1, r and s in range, s in the lower half', () => {
   const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
   const word = (n: bigint) => n.toString(16).padStart(64, '0')
   const edges = [0n, 1n, ORDER / 2n - 1n, ORDER / 2n, ORDER / 2n + 1n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 256n - 1n]
   for (const r of edges)
     for (const s of edges)
-      for (const v of ['1b', '1c', '1B', '1C', '00', '01', '1a', '1d', '23', ''])
-        assert.equal(
-          isCanonicalSignature(`0x${word(r)}${word(s)}${v}`),
-          r > 0n && r < ORDER && s > 0n && s <= (ORDER - 1n) / 2n && /^1[bc]$/i.test(v),
-          `${r} ${s} ${v}`,
-        )
+      for (const v of ['1b', '1c', '1B', '1C', '00', '01', '02', '1a', '1d', '23', '0', '']) {
+        const spelt = ({ '00': '1b', '01': '1c' } as Record<string, string>)[v] ?? v.toLowerCase()
+        const isGood = r > 0n && r < ORDER && s > 0n && s <= (ORDER - 1n) / 2n && /^1[bc]$/.test(spelt)
+        const expected = isGood ? `0x${word(r)}${word(s)}${spelt}` : null
+        assert.equal(canonicalSignature(`0x${word(r)}${word(s)}${v}`), expected, `${r} ${s} ${v}`)
+      }
   const good = `${word(1n)}${word(1n)}1b`
   for (const text of [good, `0X${good}`, `0x${good}00`, `x0x${good}`, `0x${good}\n`, `0x${good.replace('1', 'g')}`, ''])
-    assert.equal(isCanonicalSignature(text), false, text)
-  assert.equal(isCanonicalSignature(`0x${good.toUpperCase()}`), true)
+    assert.equal(canonicalSignature(text), null, text)
+  assert.equal(canonicalSignature(`0x${good.toUpperCase()}`)?.toLowerCase(), `0x${good}`)
 })

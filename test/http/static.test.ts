@@ -222,6 +222,17 @@ test('a link to a page says elsewhere what the page is and whose, and takes noth
   }
 })
 
+test('the page for a path that has none is sent as the bytes of its text, whatever script the sale’s name is in', async () => {
+  const brand = { name: '北極 Ünïcode', logo: null, color: null, contact: null, termsUrl: null }
+  const named = await startService({ settings: { site: { chainName: null, explorerUrl: null, brand } } })
+  try {
+    const missing = await fetch(`http://127.0.0.1:${named.port}/nowhere`, { headers: { accept: 'text/html' } })
+    assert.match(await missing.text(), /<title>Not found · 北極 Ünïcode<\/title>/)
+  } finally {
+    await named.close()
+  }
+})
+
 test('people get a page where there is none, and the page behind a slash too many; programs get the envelope', async () => {
   const html = { headers: { accept: 'text/html,*/*' }, redirect: 'manual' } as const
   const ask = (path: string, how: RequestInit = html) => fetch(`http://127.0.0.1:${service.port}${path}`, how)

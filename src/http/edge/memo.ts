@@ -22,12 +22,14 @@ export interface CachedResponse {
 
 /**
  * Bytes to be sent; few of them as a text of one character a byte (latin1), which Node sends in one piece with the headers. Either has
- * its length in bytes.
+ * its length in bytes. Only `bodyOf` makes such a text, so that no other is sent as one.
  */
-export type Body = Buffer | string
+export type Body = Buffer | Latin1
+type Latin1 = string & { readonly [LATIN1]: true }
+declare const LATIN1: unique symbol
 
 export function bodyOf(bytes: Buffer): Body {
-  return bytes.length <= TEXT_BYTES_MAX ? bytes.toString('latin1') : bytes
+  return bytes.length <= TEXT_BYTES_MAX ? (bytes.toString('latin1') as Latin1) : bytes
 }
 
 /** Makes a body and its tag of a text, or of bytes. */

@@ -1,6 +1,7 @@
 // Answers requests that no route takes, for people who look at pages: a slash too many at the end of a page's path leads to the page, and what
 // is not there says so as a page. Programs get the error envelope, as ever.
 import type { IncomingMessage } from 'node:http'
+import { bodyOf } from './memo.ts'
 import type { Reply } from './reply.ts'
 import type { Router } from './router.ts'
 
@@ -9,6 +10,7 @@ export type AnswerAsPage = (reply: Reply, request: IncomingMessage) => boolean
 
 /** How requests for a page that is not there are answered. */
 export function pageAnswers(router: Router, notFound: { html: string; policy: string }): AnswerAsPage {
+  const body = bodyOf(Buffer.from(notFound.html))
   return (reply, { method, url = '', headers }) => {
     if ((method !== 'GET' && method !== 'HEAD') || !headers.accept?.includes('text/html')) return false
     const target = withoutSlash(url)
@@ -20,7 +22,7 @@ export function pageAnswers(router: Router, notFound: { html: string; policy: st
       reply
         .header('content-security-policy', notFound.policy)
         .header('content-type', 'text/html; charset=utf-8')
-        .send(404, notFound.html)
+        .send(404, body)
     return true
   }
 }

@@ -12,7 +12,7 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Call, Outcome, Route } from '../route.ts'
 import type { Nonce } from '../session/session.ts'
 import { signInMessage } from '../session/sign-in-message.ts'
-import { isCanonicalSignature } from '../session/signature.ts'
+import { canonicalSignature } from '../session/signature.ts'
 import type { Tools } from '../tools.ts'
 
 const DEADLINE_MS = 10_000
@@ -74,9 +74,10 @@ async function isSignedBy(
 ): Promise<'key' | 'contract' | false | null> {
   if (nonce.boundTo !== null && nonce.boundTo !== wallet) return false
   const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
-  if (isCanonicalSignature(signature)) {
+  const canonical = canonicalSignature(signature)
+  if (canonical !== null) {
     // A library may throw on what recovers to no point: that is no signature, and no fault of ours.
-    const signer = await deps.recoverSigner(message, signature).catch(() => null)
+    const signer = await deps.recoverSigner(message, canonical).catch(() => null)
     if (signer === wallet) return 'key'
   }
   const accepted =
