@@ -49,6 +49,11 @@ test('functions are found by the names they are given', () => {
   )
 })
 
+test('no program waits for a receipt as viem does, which looks again at each new block only', () => {
+  const waiting = [...readTidied()].filter(([, text]) => /\.waitForTransactionReceipt\(/.test(text))
+  assert.deepEqual(Object.keys(Object.fromEntries(waiting)), [], 'use untilMined of test/support/until.ts')
+})
+
 test('no file and no export is dead', () => {
   assert.deepEqual(findDead(readTidied()), [])
 })

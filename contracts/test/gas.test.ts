@@ -19,6 +19,7 @@ import {
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { factoryBytecode } from '../../src/chain/factory/bytecode.ts'
+import { untilMined } from '../../test/support/until.ts'
 import { factoryFullAbi as abi } from '../factory.full.abi.ts'
 import { anvilPath } from '../tools/binaries.ts'
 
@@ -88,7 +89,7 @@ describe('gas by receipt', () => {
     value = 0n,
   ): Promise<TransactionReceipt> {
     const call = { account, address: factory, abi: abi as Abi, functionName, args, value }
-    const receipt = await chain.waitForTransactionReceipt({ hash: await chain.writeContract(call) })
+    const receipt = await untilMined(chain, await chain.writeContract(call))
     assert.equal(receipt.status, 'success', functionName)
     return receipt
   }
@@ -156,7 +157,7 @@ describe('gas by receipt', () => {
       leastInterval: 3_600n,
     }
     const hash = await chain.deployContract({ account: owner, abi, bytecode: factoryBytecode, args: [setup] })
-    const { contractAddress } = await chain.waitForTransactionReceipt({ hash })
+    const { contractAddress } = await untilMined(chain, hash)
     assert.ok(contractAddress)
     factory = contractAddress
     // Guards have numbers of two bytes from here on.

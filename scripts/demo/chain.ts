@@ -2,6 +2,7 @@
 // in any of it, and its own ABI could not even encode a withdrawal.
 import {
   type Account,
+  type Client,
   createPublicClient,
   createWalletClient,
   defineChain,
@@ -12,11 +13,13 @@ import {
   parseAbi,
   parseEther,
   type TransactionReceipt,
+  TransactionReceiptNotFoundError,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { getTransactionReceipt } from 'viem/actions'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import type { Turn, WellKnown } from './api.ts'
-import { Trouble } from './trouble.ts'
+import { Trouble, until } from './trouble.ts'
 
 const ABI = parseAbi([
   'function nodesOf(address wallet) view returns (uint256[] ids)',
@@ -32,7 +35,7 @@ export const GAS_MONEY_WEI = parseEther('0.05')
 const RECEIPT_WAIT_MS = 60_000
 /** The chain goes and comes with the service: half a minute of doubling pauses outlasts a restart. */
 const RETRIES = { retryCount: 6, retryDelay: 500 }
-/** Interval of polling the node; its blocks come every second. */
+/** Between two looks for a receipt; the node's blocks come every second. */
 const POLL_MS = 300
 
 export interface OnChain {
@@ -65,11 +68,11 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
     rpcUrls: { default: { http: [rpcUrl] } },
   })
   const transport = http(rpcUrl, { batch: true, ...RETRIES })
-  const client = createPublicClient({ chain, transport, pollingInterval: POLL_MS, cacheTime: 0 })
-  const wallet = (account: Account) => createWalletClient({ account, chain, transport, pollingInterval: POLL_MS })
+  const client = createPublicClient({ chain, transport, cacheTime: 0 })
+  const wallet = (account: Account) => createWalletClient({ account, chain, transport })
 
   const mined = async (hash: Hash, what: string): Promise<TransactionReceipt> => {
-    const receipt = await client.waitForTransactionReceipt({ hash, timeout: RECEIPT_WAIT_MS })
+    const receipt = await receiptOf(client, hash)
     if (receipt.status !== 'success') throw new Trouble(`${what} reverted: ${hash}`)
     return receipt
   }
@@ -122,6 +125,17 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
       return await client.getBalance({ address: of })
     },
   }
+}
+
+/** Waits for it. A Trouble if it does not come. */
+function receiptOf(client: Client, hash: Hash): Promise<TransactionReceipt> {
+  const look = () =>
+    getTransactionReceipt(client, { hash }).catch((error: unknown) => {
+      if (error instanceof TransactionReceiptNotFoundError) return null
+      throw error
+    })
+  const late = `No block has ${hash} after ${RECEIPT_WAIT_MS / 1000} s.`
+  return until(look, { everyMs: POLL_MS, withinMs: RECEIPT_WAIT_MS, late })
 }
 
 /** The chain that the service says it is on; throws a Trouble when it is none to play on. */

@@ -11,7 +11,7 @@ import { FOREVER } from './factory.ts'
 import { createDatabase } from './postgres.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { temporaryDirectory } from './temporary.ts'
-import { HANGING_MS, until } from './until.ts'
+import { HANGING_MS, until, untilMined } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const STARTS_MAX = 3
@@ -167,10 +167,10 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
   const account = privateKeyToAccount(key)
   const transport = http(rpcUrl, { retryCount: 5 })
   const sender = createWalletClient({ account, chain: anvil, transport })
-  const reader = createPublicClient({ chain: anvil, transport, pollingInterval: 200, cacheTime: 0 })
+  const reader = createPublicClient({ chain: anvil, transport, cacheTime: 0 })
   const factory = { address: factoryAddress, abi: walletAbi } as const
   const mined = async (hash: Hash) => {
-    const receipt = await reader.waitForTransactionReceipt({ hash })
+    const receipt = await untilMined(reader, hash)
     if (receipt.status !== 'success') throw new Error(`${hash} failed`)
     return hash
   }

@@ -5,6 +5,8 @@
 export const HANGING_MS = 600_000
 /** Between two looks; oftener, and it may meet the service's limits on callers. */
 const PAUSE_MS = 250
+/** Between two looks for a receipt: a node of a test's own has no limits, and mines within milliseconds. */
+const RECEIPT_PAUSE_MS = 20
 
 /** Asks until the answer is neither null nor false, nor an error, and gives it. Throws the last error, or says what it waited for in vain. */
 export async function until<T>(
@@ -24,4 +26,15 @@ export async function until<T>(
     if (Date.now() > deadline) throw new Error(`waited ${waitMs} ms in vain for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
+}
+
+/**
+ * Waits for the receipt of a transaction that was sent. viem's waitForTransactionReceipt looks again only when a new block comes, but
+ * a node that mines each transaction at once may answer before it can show the receipt, and make no other block.
+ */
+export function untilMined<Receipt>(
+  reader: { getTransactionReceipt(of: { hash: `0x${string}` }): Promise<Receipt> },
+  hash: `0x${string}`,
+): Promise<Receipt> {
+  return until(`the receipt of ${hash}`, () => reader.getTransactionReceipt({ hash }), HANGING_MS, RECEIPT_PAUSE_MS)
 }

@@ -19,6 +19,7 @@ import { anvil } from 'viem/chains'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { KNOWN_IMPLEMENTATIONS } from '../../src/domain/payers/known-wallets.ts'
 import { type Asked, announceWallet } from '../support/browser-wallet.ts'
+import { untilMined } from '../support/until.ts'
 
 type Hex = `0x${string}`
 
@@ -55,7 +56,7 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
   const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[owner]?.privateKey ?? '0x')
   const transport = http(rpcUrl)
   const signer = createWalletClient({ account, chain: anvil, transport })
-  const reader = createPublicClient({ chain: anvil, transport, pollingInterval: 100, cacheTime: 0 })
+  const reader = createPublicClient({ chain: anvil, transport, cacheTime: 0 })
   const read = (method: string, params: unknown) => reader.request({ method, params } as never) as Promise<unknown>
   const singleton = (known ? KNOWN_SINGLETON?.address : OTHER_SINGLETON) as Hex
   for (const [address, path] of [
@@ -65,7 +66,7 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
   ] as const)
     await read('anvil_setCode', [address, codeOf(path)])
   const mined = async (call: { to: Hex; data: Hex }) => {
-    const receipt = await reader.waitForTransactionReceipt({ hash: await signer.sendTransaction(call) })
+    const receipt = await untilMined(reader, await signer.sendTransaction(call))
     if (receipt.status !== 'success') throw new Error(`${receipt.transactionHash} failed`)
     return receipt
   }

@@ -1,12 +1,13 @@
 // Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
 import { encodeFunctionData, formatEther, parseEventLogs, type TransactionReceipt } from 'viem'
-import { getChainId, signMessage, simulateContract, waitForTransactionReceipt } from 'viem/actions'
+import { getChainId, signMessage, simulateContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment } from '../follow.ts'
 import type { Hex, Quote } from '../types.ts'
 import { explained, type WalletCall, WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
+import { receiptOf } from './receipt.ts'
 import { isContract, type OwnWallet, sendCall } from './send.ts'
 
 /** Signs in: asks for the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
@@ -144,7 +145,7 @@ async function send(
   await explained(() => simulateContract(wallet, simulated))
   const txHash = await explained(() => sendCall(wallet, call, options.onProposed))
   options.onSent?.(txHash)
-  const receipt = await waitForTransactionReceipt(wallet, { hash: txHash })
+  const receipt = await receiptOf(wallet, txHash)
   if (receipt.status !== 'success')
     throw new WalletError('reverted', 'The contract refused in the block, although not before. Nothing moved.', {
       txHash,

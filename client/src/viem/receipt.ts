@@ -1,0 +1,66 @@
+// Waits until a transaction that was sent is in a block, or one that replaced it: the owner of a wallet may raise the fee.
+import {
+  BlockNotFoundError,
+  TransactionNotFoundError,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+  WaitForTransactionReceiptTimeoutError,
+} from 'viem'
+import { getBlock, getBlockNumber, getTransaction, getTransactionCount, getTransactionReceipt } from 'viem/actions'
+import type { Hex } from '../types.ts'
+import type { OwnWallet } from './send.ts'
+
+const WAIT_MS = 180_000
+
+/**
+ * The receipt of the transaction, or of its replacement. viem's own function looks again only when a new block comes: on a chain that
+ * mines no further block it may wait in vain. It also fails if a node shows a block before its receipts.
+ */
+export async function receiptOf(wallet: OwnWallet, hash: Hex): Promise<TransactionReceipt> {
+  const deadline = Date.now() + WAIT_MS
+  let sent: Sent | null = null
+  while (Date.now() < deadline) {
+    const receipt = await ifKnown(getTransactionReceipt(wallet, { hash }))
+    if (receipt) return receipt
+    sent ??= await readSent(wallet, hash)
+    const replacement = sent && (await findReplacement(wallet, sent))
+    if (replacement) return replacement
+    await new Promise((resolve) => setTimeout(resolve, wallet.pollingInterval))
+  }
+  throw new WaitForTransactionReceiptTimeoutError({ hash })
+}
+
+interface Sent {
+  hash: Hex
+  from: Hex
+  nonce: number
+  /** The head when we first saw the transaction in no block. */
+  since: bigint
+}
+
+async function readSent(wallet: OwnWallet, hash: Hex): Promise<Sent | null> {
+  const since = await getBlockNumber(wallet, { cacheTime: 0 })
+  const transaction = await ifKnown(getTransaction(wallet, { hash }))
+  return transaction && { hash, from: transaction.from, nonce: transaction.nonce, since }
+}
+
+/** The receipt of another transaction with the same nonce. The blocks are read only once the nonce is used. */
+async function findReplacement(wallet: OwnWallet, { hash, from, nonce, since }: Sent) {
+  if ((await getTransactionCount(wallet, { address: from })) <= nonce) return null
+  const head = await getBlockNumber(wallet, { cacheTime: 0 })
+  for (let blockNumber = since; blockNumber <= head; blockNumber++) {
+    const block = await ifKnown(getBlock(wallet, { blockNumber, includeTransactions: true }))
+    const mined = block?.transactions.find((each) => each.from === from && each.nonce === nonce)
+    if (mined) return mined.hash === hash ? null : ifKnown(getTransactionReceipt(wallet, { hash: mined.hash }))
+  }
+  return null
+}
+
+const NOT_KNOWN = [BlockNotFoundError, TransactionNotFoundError, TransactionReceiptNotFoundError]
+
+/** Null if the node does not know it yet. */
+const ifKnown = <T>(reading: Promise<T>): Promise<T | null> =>
+  reading.catch((error: unknown) => {
+    if (NOT_KNOWN.some((kind) => error instanceof kind)) return null
+    throw error
+  })
