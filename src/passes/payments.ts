@@ -23,7 +23,7 @@ import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
 import { watchFunds } from './steps/funds.ts'
-import { finalizedHeight, judge } from './steps/judge.ts'
+import { beginJudging, finalizedHeight, untilMint } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { resolvePending, type SenderRun } from './steps/send.ts'
@@ -53,9 +53,8 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     held = await checkWalletBalances(ctx, cursor, run)
     // Asked once for both: with FINALITY=finalized it is a question to the provider.
     const settled = await finalizedHeight(ctx, cursor, run)
-    const judged = await judge(ctx, cursor, settled, run)
-    held += judged.held
-    if (judged.failed > 0) run.reportFault(`${judged.failed} payments could not be judged: the log says which, and why`)
+    const judging = await beginJudging(ctx, cursor, settled)
+    await judging.goOn(untilMint(judging, run))
     await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) {
       const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, settled)
@@ -64,6 +63,10 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
       budgetSpent = minted.result ?? null
       await watchBudget(ctx, cursor, minted.result)
     }
+    await judging.goOn(() => run.outOfTime())
+    const { failed } = judging.result
+    held += judging.result.held
+    if (failed > 0) run.reportFault(`${failed} payments could not be judged: the log says which, and why`)
   }
   return {
     ran: true,

@@ -5,9 +5,10 @@ import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { lockWallet } from '../../src/db/payments/places.ts'
 import { insertIncomingTransfers } from '../../src/db/payments/rows.ts'
+import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
 import { type Address, address, type Hash, hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
-import { judge } from '../../src/passes/steps/judge.ts'
+import { judge, PAGE_MAX } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
@@ -51,12 +52,14 @@ async function enter(paid: readonly Paid[]): Promise<void> {
     ...{ blockNumber, blockHash, blockTime, txIndex, from, succeeded },
     ...{ txHash: keyOf(txIndex), wallet: world.at(3), valueWei: wei(valueWei) },
   }))
-  for (const transfer of transfers.reverse()) await insertIncomingTransfers(world.pool, [transfer])
+  const size = Math.ceil(transfers.length / 100)
+  for (let last = transfers.length; last > 0; last -= size)
+    await insertIncomingTransfers(world.pool, transfers.slice(Math.max(0, last - size), last))
 }
 
-async function judgeAll(page: number, log = world.ctx.log) {
+async function judgeAll(page: number, { log = world.ctx.log, most = 10_000 } = {}) {
   const cursor = (await readCursor(world.pool)) ?? assert.fail()
-  const run = { checkLock: () => {}, outOfTime: () => false, page }
+  const run = { checkLock: () => {}, outOfTime: () => false, page, most }
   return await judge({ ...world.ctx, log }, cursor, cursor.number, run)
 }
 
@@ -148,7 +151,7 @@ test('a payment that fails to be judged holds up the later ones of its wallet, a
   const errors: object[] = []
   const log = { ...world.ctx.log, error: (told: object) => void errors.push(told) } as typeof world.ctx.log
   await poisoned(keyOf(17), async () => {
-    const { accepted, failed } = await judgeAll(25, log)
+    const { accepted, failed } = await judgeAll(25, { log })
     assert.deepEqual([accepted, failed], [38, 2])
     assert.equal(await states(), paid.map(({ from }) => (from === bad ? 's' : 'a')).join(''))
   })
@@ -209,17 +212,81 @@ test('two judges at once decide each payment once, and give no place twice', asy
   for (const [wallet, ofWallet] of ofWallets) assert.ok(ofWallet.length <= CAP, `${wallet} has ${ofWallet.length}`)
 })
 
-test('while somebody decides about a wallet, the others of its page are judged, and that wallet’s after them', async () => {
-  const [busy, row] = [payer(1), payer(2)]
-  await enter([busy, payer(5), busy, row, payer(6), row].map((from) => ({ from, valueWei: SOLO })))
-  let judging: Promise<unknown> | undefined
-  await inTransaction(world.pool, async (sql) => {
-    await lockWallet(sql, busy)
-    await sql`SELECT FROM payments WHERE tx_index = 3 FOR UPDATE`
-    judging = judgeAll(500)
-    await lockIsAwaited(world.pool)
-    assert.equal(await states(), 'sassas')
+for (const held of ['wallet', 'payment'] as const)
+  test(`while somebody decides about a ${held}, its page goes payment by payment, and waits for it holding no other lock`, async () => {
+    const decided = payer(1)
+    await enter([payer(5), decided, decided, payer(2), payer(6), payer(2)].map((from) => ({ from, valueWei: SOLO })))
+    let judging: Promise<unknown> | undefined
+    await inTransaction(world.pool, async (sql) => {
+      if (held === 'wallet') await lockWallet(sql, decided)
+      else await sql`SELECT FROM payments WHERE tx_index = 1 FOR UPDATE`
+      judging = judgeAll(500)
+      await lockIsAwaited(world.pool)
+      assert.equal(await states(), 'asssss')
+      await lockWallet(sql, payer(6))
+    })
+    await judging
+    assert.equal(await states(), 'aahaah')
   })
-  await judging
-  assert.equal(await states(), 'aahaah')
+
+/** What a run of the payments pass stores, in its order: pages of verdicts, and its mint. */
+async function order(onStored: () => void = () => {}): Promise<string[]> {
+  const told: string[] = []
+  watchFailpoints((point) => {
+    if (point === 'judge.stored' || point === 'mint.stored') told.push(point)
+    if (point === 'judge.stored') onStored()
+  })
+  await world.payments()
+  watchFailpoints(null)
+  return told
+}
+
+test('judging gives way after two seconds, and goes on after the mint', async ({ mock }) => {
+  const junk = Array.from({ length: 3 * PAGE_MAX }, () => ({ from: payer(9), valueWei: WRONG }))
+  await enter([...junk, { from: payer(5), valueWei: BASIC }])
+  const now = performance.now.bind(performance)
+  let later = 0
+  mock.method(performance, 'now', () => now() + later)
+  const pages = await order(() => {
+    later += 1_500
+  })
+  assert.deepEqual(pages, ['judge.stored', 'judge.stored', 'mint.stored', 'judge.stored', 'judge.stored'])
+  assert.equal(await states(), `${'h'.repeat(junk.length)}m`)
+  await world.settle()
+})
+
+test('what is of no price does not fill a run before a buyer’s turn', async () => {
+  await enter([
+    ...Array.from({ length: 20 }, () => ({ from: payer(9), valueWei: WRONG })),
+    { from: payer(5), valueWei: BASIC },
+  ])
+  await judgeAll(500, { most: 10 })
+  assert.equal(await states(), `${'h'.repeat(9)}${'s'.repeat(11)}a`)
+})
+
+test('five thousand payments of junk delay a buyer by two ticks at most', async () => {
+  const junk = Array.from({ length: 5_000 }, (_, n) => ({ from: payer(n % 50), valueWei: WRONG }))
+  await enter([...junk, { from: payer(60), valueWei: BASIC }])
+  const buyer = async () => (await states()).at(-1)
+  let ticks = 1
+  for (await world.payments(); (await buyer()) !== 'm'; ticks++) await world.payments()
+  assert.ok(ticks <= 2, `the buyer waited for ${ticks} ticks`)
+  await world.settle()
+  assert.doesNotMatch(await states(), /s/)
+})
+
+// Last: each later run would reconcile a hundred of its nodes, whose payments are gone by then. No earlier test mints a payment with one of its indexes.
+test('judging gives way once a mint is full, and goes on after it with the places that are left', async () => {
+  // One wallet pays for two nodes in the first page, and for two more in the second, with room for three.
+  const buyers = Array.from({ length: PAGE_MAX + 3 }, (_, n) => ({
+    from: payer([0, 1, PAGE_MAX + 1, PAGE_MAX + 2].includes(n) ? 8 : n + 10),
+    valueWei: BASIC,
+  }))
+  const junk = Array.from({ length: PAGE_MAX + 1 }, () => ({ from: payer(9), valueWei: WRONG }))
+  await enter([...junk, ...buyers])
+  const stored = ['judge.stored', 'mint.stored', 'judge.stored', 'judge.stored', 'judge.stored']
+  assert.deepEqual(await order(), stored)
+  const minting = 'm'.repeat(MINT_BATCH_MAX)
+  const accepted = 'a'.repeat(PAGE_MAX + 2 - MINT_BATCH_MAX)
+  assert.equal(await states(), `${'h'.repeat(junk.length)}${minting}${accepted}h`)
 })

@@ -65,10 +65,11 @@ export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
 }
 
-/** Takes the same locks of many wallets, as far as they are free, and waits for none. @returns the wallets of which it has the lock. */
-export async function lockFreeWallets(sql: Sql, wallets: readonly Address[]): Promise<Address[]> {
-  if (wallets.length === 0) return []
-  const rows = await sql<{ wallet: Address; locked: boolean }[]>`
-    SELECT wallet, pg_try_advisory_xact_lock(hashtextextended(wallet, 7)) AS locked FROM unnest(${[...wallets]}::text[]) AS asked(wallet)`
-  return rows.flatMap(({ wallet, locked }) => (locked ? [wallet] : []))
+/** Takes the same locks of many wallets. Throws if one of them is not free: waiting for a lock while holding others risks a deadlock. */
+export async function lockWalletsNow(sql: Sql, wallets: readonly Address[]): Promise<void> {
+  if (wallets.length === 0) return
+  const [row] = await sql<{ held: number }[]>`
+    SELECT count(*) FILTER (WHERE NOT pg_try_advisory_xact_lock(hashtextextended(wallet, 7))) AS held
+    FROM unnest(${[...wallets]}::text[]) AS asked(wallet)`
+  if (row?.held !== 0) throw new Error('somebody else decides about one of these wallets just now')
 }

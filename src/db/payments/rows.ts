@@ -101,13 +101,15 @@ export async function readPayments(
 }
 
 /**
- * Payments by id, locked until the transaction ends, in judging order. `free`: leaves out those that are locked just now, since waiting for one
+ * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if one of them is locked just now: waiting for a
  * lock while holding others risks a deadlock.
  */
-export async function lockPayments(sql: Sql, ids: readonly number[], { free } = { free: false }): Promise<Payment[]> {
-  return await sql<Payment[]>`
+export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = { wait: true }): Promise<Payment[]> {
+  const locked = await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-    WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p ${free ? sql`SKIP LOCKED` : sql``}`
+    WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p ${wait ? sql`` : sql`SKIP LOCKED`}`
+  if (!wait && locked.length < ids.length) throw new Error('somebody else decides about one of these payments just now')
+  return locked
 }
 
 /** The payments that a transaction made, in any state: its own transfer's, and those of the calls within it, in their order. */

@@ -4,7 +4,7 @@ import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
 import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
 import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db/payments/payers.ts'
-import { lockFreeWallets, lockWallet, readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
+import { lockWallet, lockWalletsNow, readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { lockPayments, type Payment } from '../../db/payments/rows.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
@@ -38,8 +38,8 @@ export interface Candidate {
   holding: HoldingReading
 }
 
-/** What became of a payment. `busy`: somebody else holds it, or its wallet. `failed`: it could not be judged. */
-export type Outcome = Verdict['kind'] | 'unchanged' | 'busy' | 'failed'
+/** What became of a payment. `failed`: it could not be judged. */
+export type Outcome = Verdict['kind'] | 'unchanged' | 'failed'
 
 export interface Judged {
   candidate: Candidate
@@ -60,10 +60,7 @@ interface Written {
 }
 const MOVE_OF = { accepted: 'accept', held: 'hold', ignored: 'ignore' } as const
 
-/**
- * Judges payments, which come in chain order. A page waits for no lock, since it may hold others by then: what it does not get is `busy`. A
- * payment that is judged alone waits.
- */
+/** Judges payments, which come in chain order. A page of several fails if somebody else holds one of its locks; a payment alone waits for them. */
 export async function judgePage(
   ctx: LedgerDb & Logging,
   basis: JudgingBasis,
@@ -88,7 +85,7 @@ export async function judgePage(
 
 /** What the ledger knows of a page, under its locks. */
 interface PageFacts {
-  /** The payments whose locks are held, with their wallets'. */
+  /** The payments as they are by now. */
   current: ReadonlyMap<number, Payment>
   denied: ReadonlySet<Address>
   /** What the operator decided last, of those of which it counts. */
@@ -99,22 +96,22 @@ interface PageFacts {
 
 /** Wallets are locked before payments, as all lock them. What is of no price takes no place, and needs no wallet's lock. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
+  const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
+  const [first] = wallets
   const isAlone = page.length === 1
-  const counted = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
-  if (isAlone) for (const wallet of counted) await lockWallet(sql, wallet)
-  const wallets = new Set(isAlone ? counted : await lockFreeWallets(sql, counted))
-  const free = page.filter((candidate) => !mayBuy(candidate) || wallets.has(candidate.payment.from))
-  const locked = await lockPayments(sql, free.map(idOf), { free: !isAlone })
+  if (!isAlone) await lockWalletsNow(sql, wallets)
+  else if (first) await lockWallet(sql, first)
+  const locked = await lockPayments(sql, page.map(idOf), { wait: isAlone })
   const current = new Map(locked.map((payment) => [payment.id, payment]))
-  const decidable = free.filter(({ payment }) => payment.state === 'held' || isRestored(basis, payment))
+  const decidable = page.filter(({ payment }) => payment.state === 'held' || isRestored(basis, payment))
   return {
     current,
-    denied: await readDenied(sql, [...new Set(free.map(({ payment }) => payment.from))]),
+    denied: await readDenied(sql, [...new Set(page.map(({ payment }) => payment.from))]),
     decisions: await readLastVerdicts(sql, decidable.map(idOf)),
-    places: await readPlaces(sql, [...wallets]),
+    places: await readPlaces(sql, wallets),
     payers: await readPayers(
       sql,
-      free.filter((candidate) => mayBuy(candidate) && isAsRead(candidate, current)),
+      page.filter((candidate) => mayBuy(candidate) && isAsRead(candidate, current)),
     ),
   }
 }
@@ -151,20 +148,19 @@ interface Decided {
   written: Written[]
 }
 
-/** Decides about one after the other. Behind a payment that stays undecided, or is busy, the later ones of its wallet are left as they are. */
+/** Decides about one after the other. Behind a payment that stays undecided the later ones of its wallet are left as they are. */
 function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: PageFacts): Decided {
-  const waiting = new Map<Address, Outcome>()
+  const waiting = new Set<Address>()
   const taken = new Map(facts.places)
   const decided: Decided = { judged: [], written: [] }
   for (const candidate of page) {
     const { payment } = candidate
-    const before = waiting.get(payment.from)
-    const { outcome, written, taking }: Decision = before
-      ? { outcome: before }
-      : decide(basis, candidate, { ...facts, places: taken }, page.length === 1)
+    const { outcome, written, taking }: Decision = waiting.has(payment.from)
+      ? { outcome: 'undecided' }
+      : decide(basis, candidate, { ...facts, places: taken })
     decided.judged.push({ candidate, outcome })
     if (written) decided.written.push(written)
-    if (mayBuy(candidate) && (outcome === 'undecided' || outcome === 'busy')) waiting.set(payment.from, outcome)
+    if (outcome === 'undecided') waiting.add(payment.from)
     if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
   }
   return decided
@@ -179,9 +175,8 @@ interface Decision {
 
 const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFlight: 1 })
 
-function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts, isAlone: boolean): Decision {
+function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): Decision {
   const { payment } = candidate
-  if (!isAlone && !facts.current.has(payment.id)) return { outcome: 'busy' }
   if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
     return acceptIfWalletHasRoom(basis, payment, facts)

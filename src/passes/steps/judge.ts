@@ -1,6 +1,6 @@
-// Judges the payments that wait for it, in chain order and by the page. A payment whose facts cannot be read, or that fails to be judged, holds
-// up the later ones of its wallet, no other wallet's. Of an inner transfer the facts are also what its sender's code was, and whether that is
-// somebody's wallet.
+// Judges the payments that wait for it by the page, those of a tier's price first, each kind in chain order. A payment whose facts cannot be read, or
+// that fails to be judged, holds up the later ones of its wallet, no other wallet's. Of an inner transfer the facts are also what its sender's
+// code was, and whether that is somebody's wallet.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/sql.ts'
@@ -12,6 +12,7 @@ import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { retryTimeOf } from '../../domain/payment.ts'
+import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { Killed } from '../../lib/failpoint.ts'
@@ -30,12 +31,14 @@ import { type Candidate, type Judged, type JudgingBasis, judgePage, mayBuy, type
 
 type JudgeContext = LedgerDb & ChainRead & Logging
 
-/** Payments judged in one run at most, so that no mint waits longer for it than seconds; the rest wait for the next run. */
+/** Payments read to be judged in one run at most; the rest wait for the next run. */
 const JUDGED_MAX = 10_000
 /** Payments judged in one transaction. Each of their wallets takes a lock, of which a small server keeps some 1,300 for all who are connected. */
 export const PAGE_MAX = 500
 /** Payments whose facts are read from the chain at a time. */
 const READINGS_AT_ONCE = 4
+/** After this long judging gives way to the mint of what it has accepted. */
+const BEFORE_MINT_MS = 2_000
 
 export interface JudgeResult {
   accepted: number
@@ -44,51 +47,80 @@ export interface JudgeResult {
   failed: number
 }
 
-/** Judges what the ledger has seen up to block `upToBlock`, the settled height, `run.page` payments at a time. */
+/** Payments judged in one transaction, and read for one run, at most. */
+interface JudgingLimits {
+  page?: number
+  most?: number
+}
+
+/** The judging of one run. */
+export interface Judging {
+  /** What has come of it so far. */
+  readonly result: JudgeResult
+  /** Judges on until nothing is left, or `stop` says so, which is asked before each page. */
+  goOn(stop: () => boolean): Promise<void>
+}
+
+/** Judges all that waits, as far as the run's time allows. */
 export async function judge(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
   upToBlock: number,
-  run: RunLimits & { page?: number },
+  run: RunLimits & JudgingLimits,
 ): Promise<JudgeResult> {
-  const { page = PAGE_MAX } = run
-  const judged: JudgeResult = { accepted: 0, held: 0, failed: 0 }
+  const judging = await beginJudging(ctx, cursor, upToBlock, run)
+  await judging.goOn(() => run.outOfTime())
+  return judging.result
+}
+
+/** Reads what the ledger has seen up to block `upToBlock`, the settled height, to be judged. */
+export async function beginJudging(
+  ctx: JudgeContext & FactoryRead & ServiceAccounts,
+  cursor: Cursor,
+  upToBlock: number,
+  { page = PAGE_MAX, most = JUDGED_MAX }: JudgingLimits = {},
+): Promise<Judging> {
+  const result: JudgeResult = { accepted: 0, held: 0, failed: 0 }
   const recheckUpTo = await readRecheck(ctx.pool)
-  if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
+  if (recheckUpTo !== null) result.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
   // Judged payments are minted and credited, by terms that the operator has to enter first.
-  if (!(await hasTerms(ctx.pool))) return judged
-  const waiting = await readWaiting(ctx, cursor, upToBlock)
-  if (waiting === null) return judged
-  const { candidates, walletMax } = waiting
+  const waiting = (await hasTerms(ctx.pool)) ? await readWaiting(ctx, cursor, { upToBlock, limit: most }) : null
+  if (waiting === null) return { result, goOn: async () => {} }
   const basis: JudgingBasis = {
     wallets: await readPaymentWallets(ctx.pool),
     modes: await readModes(ctx.pool),
-    walletMax,
+    walletMax: waiting.walletMax,
     serviceAccounts: addressesOf(ctx),
     now: cursor.time,
     height: cursor.number,
     recheckUpTo,
   }
-  const note = (outcomes: readonly Judged[]) => {
-    for (const { outcome } of outcomes)
-      if (outcome === 'accepted' || outcome === 'held' || outcome === 'failed') judged[outcome]++
+  const pages = judgeInTurn({ ...ctx, basis }, waiting.candidates, page)
+  return {
+    result,
+    async goOn(stop) {
+      while (!stop()) {
+        const { done, value } = await pages.next()
+        if (done) return
+        for (const { outcome } of value)
+          if (outcome === 'accepted' || outcome === 'held' || outcome === 'failed') result[outcome]++
+      }
+    },
   }
-  const bench = { basis, run }
-  const priced = await judgeInOrder(ctx, bench, chunks(candidates.filter(mayBuy), page))
-  note(priced)
-  // What no fact can make a sale depends on no other payment, and delays no buyer.
-  const unpriced = candidates.filter((candidate) => !mayBuy(candidate))
-  note(await judgeInOrder(ctx, bench, chunks(unpriced, page)))
-  await judgeWithReadings(ctx, bench, priced.filter(({ outcome }) => outcome === 'undecided').map(candidateOf), note)
-  return judged
+}
+
+/** Says when the buyers who are accepted by now have waited long enough for their mint, or fill one. */
+export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
+  const deadline = performance.now() + BEFORE_MINT_MS
+  return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
 }
 
 /** What waits to be judged, in chain order, and the contract's cap of a wallet; null where nothing does. */
 async function readWaiting(
   ctx: LedgerDb & FactoryRead,
   cursor: Cursor,
-  upToBlock: number,
+  { upToBlock, limit }: { upToBlock: number; limit: number },
 ): Promise<{ candidates: Candidate[]; walletMax: number } | null> {
   // A flood of transfers that are no sale must not fill a run before a buyer's turn.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
@@ -100,16 +132,14 @@ async function readWaiting(
     upToBlock,
   }
   const [seen, [full], shown] = [
-    await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit: JUDGED_MAX }),
+    await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit }),
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
-    await payments.readPayments(ctx.pool, { ...forPayer, limit: JUDGED_MAX }),
+    await payments.readPayments(ctx.pool, { ...forPayer, limit }),
   ]
   if (seen.length === 0 && !full && shown.length === 0) return null
   const walletMax = await ctx.contract.maxPerWallet()
   // A wallet may have room again: judged again at every run. Those of full ones are left out, or they would take the whole run.
-  const roomy = full
-    ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit: JUDGED_MAX })
-    : []
+  const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
   const candidates = [...seen, ...roomy, ...shown].sort(payments.byPlace).map((payment): Candidate => {
@@ -125,79 +155,72 @@ const chunks = <T>(items: readonly T[], size: number): T[][] =>
 
 const candidateOf = ({ candidate }: Judged): Candidate => candidate
 
-interface Bench {
-  basis: JudgingBasis
-  run: RunLimits
+type Bench = JudgeContext & { basis: JudgingBasis }
+
+/** Payments of a tier's price come first, then those for which the chain has to be read. What no fact can make a sale delays no buyer. */
+async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page: number): AsyncGenerator<Judged[]> {
+  const undecided: Candidate[] = []
+  for await (const judged of judgeInOrder(bench, chunks(candidates.filter(mayBuy), page))) {
+    undecided.push(...judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf))
+    yield judged
+  }
+  yield* judgeWithReadings(bench, undecided)
+  const unpriced = candidates.filter((candidate) => !mayBuy(candidate))
+  yield* judgeInOrder(bench, chunks(unpriced, page))
 }
 
 /** Outcomes after which the later payments of a wallet wait. */
 const WAITS: readonly Outcome[] = ['undecided', 'failed']
 
 /**
- * Judges parts one after the other, while there is time. Behind a payment that waits, the later ones of its wallet are left out: their outcome is
- * that one's.
+ * Judges pages one after the other; one that fails goes payment by payment. Behind a payment that waits, the later ones of its wallet are left
+ * out: their outcome is that one's.
  */
-async function judgeInOrder(ctx: JudgeContext, bench: Bench, parts: readonly Candidate[][]): Promise<Judged[]> {
+async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): AsyncGenerator<Judged[]> {
   const waiting = new Map<Address, Outcome>()
-  const all: Judged[] = []
-  for (const part of parts) {
-    if (bench.run.outOfTime()) break
-    const judged = await judgeTogether(
-      ctx,
-      bench,
-      part.filter(({ payment }) => !waiting.has(payment.from)),
-    )
-    for (const candidate of part) {
+  const left = [...pages]
+  for (let page = left.shift(); page; page = left.shift()) {
+    const behind = page.flatMap((candidate): Judged[] => {
       const outcome = waiting.get(candidate.payment.from)
-      if (outcome) all.push({ candidate, outcome })
-    }
-    for (const { candidate, outcome } of judged)
+      return outcome ? [{ candidate, outcome }] : []
+    })
+    const free = page.filter(({ payment }) => !waiting.has(payment.from))
+    const judged = await judgeTogether(bench, free)
+    if (judged === null) left.unshift(...free.map((candidate) => [candidate]))
+    for (const { candidate, outcome } of judged ?? [])
       if (WAITS.includes(outcome)) waiting.set(candidate.payment.from, outcome)
-    all.push(...judged)
+    yield [...behind, ...(judged ?? [])]
   }
-  return all
 }
 
-/**
- * Judges some payments in one transaction. Those that somebody else holds just now are waited for, each alone. Where one fails, halves are tried,
- * down to the payment that fails: it keeps no other wallet's from being judged.
- */
-async function judgeTogether(ctx: JudgeContext, bench: Bench, page: readonly Candidate[]): Promise<Judged[]> {
-  if (page.length === 0) return []
-  const judged = await judgePage(ctx, bench.basis, page).catch((error: unknown) => {
-    if (error instanceof Killed || isDatabaseDown(error)) throw error
-    return error
-  })
-  if (Array.isArray(judged)) {
-    const busy = judged.filter(({ outcome }) => outcome === 'busy').map((one) => [candidateOf(one)])
-    if (busy.length === 0) return judged
-    return [...judged.filter(({ outcome }) => outcome !== 'busy'), ...(await judgeInOrder(ctx, bench, busy))]
-  }
+/** Judges some payments in one transaction. Null if that fails and they are several: one of them, or somebody else's lock, must not stop the others. */
+async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
   const [first] = page
-  if (page.length === 1 && first) {
+  if (!first) return []
+  try {
+    return await judgePage(bench, bench.basis, page)
+  } catch (error) {
+    if (error instanceof Killed || isDatabaseDown(error)) throw error
+    if (page.length > 1) {
+      bench.log.warn({ err: error, payments: page.length }, 'payments could not be judged together: tried one by one')
+      return null
+    }
     const { id, txHash } = first.payment
-    ctx.log.error(
-      { id, txHash, err: judged },
+    bench.log.error(
+      { id, txHash, err: error },
       'a payment could not be judged: it waits, and so do the later ones of its wallet',
     )
     return [{ candidate: first, outcome: 'failed' }]
   }
-  ctx.log.warn({ err: judged, payments: page.length }, 'payments could not be judged together: tried in halves')
-  return await judgeInOrder(ctx, bench, chunks(page, Math.ceil(page.length / 2)))
 }
 
 /**
  * Reads codes and holdings, of a few wallets at a time, those that were never asked for first. One that cannot be read backs off, and with it the
  * later payments of its wallet.
  */
-async function judgeWithReadings(
-  ctx: JudgeContext,
-  bench: Bench,
-  unread: readonly Candidate[],
-  note: (judged: readonly Judged[]) => void,
-): Promise<void> {
+async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): AsyncGenerator<Judged[]> {
   if (unread.length === 0) return
-  const retryTimes = await readRetryTimes(ctx.pool)
+  const retryTimes = await readRetryTimes(bench.pool)
   const triedAt = ([first]: readonly Candidate[]) => (first && retryTimes.get(first.payment.id)) ?? 0
   const ofWallets = [...Map.groupBy(unread, ({ payment }) => payment.from).values()]
   for (const few of chunks(
@@ -206,10 +229,9 @@ async function judgeWithReadings(
   )) {
     // The first payment of each wallet, then the second one where that was decided.
     for (let open = few, place = 0; open.length > 0; place++) {
-      if (bench.run.outOfTime()) return
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
-      const decided = await judgeByReadings(ctx, bench, next)
-      note(decided)
+      const decided = await judgeByReadings(bench, next)
+      yield decided
       const done = decided.filter(({ outcome }) => !WAITS.includes(outcome))
       const ids = new Set(done.map(({ candidate }) => candidate.payment.id))
       open = open.filter((ofWallet) => ids.has(ofWallet[place]?.payment.id ?? 0))
@@ -218,26 +240,26 @@ async function judgeWithReadings(
 }
 
 /** Readings of the chain are taken outside of locks, one kind after the other, and only where everything else passes. @returns the decided ones. */
-async function judgeByReadings(ctx: JudgeContext, bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
+async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
   const decided: Judged[] = []
   let left = asked
   const decide = async () => {
-    const judged = await judgeTogether(ctx, bench, left)
+    const judged = (await Array.fromAsync(judgeInOrder(bench, [[...left]]))).flat()
     decided.push(...judged.filter(({ outcome }) => outcome !== 'undecided'))
     left = judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf)
   }
   // It was behind another one until now.
   await decide()
   if (left.some(({ payment }) => payment.innerIndex > 0)) {
-    left = await Promise.all(left.map((candidate) => withCode(ctx, bench.basis, candidate)))
+    left = await Promise.all(left.map((candidate) => withCode(bench, bench.basis, candidate)))
     await decide()
   }
-  left = await Promise.all(left.map((candidate) => withHolding(ctx, bench.basis, candidate)))
+  left = await Promise.all(left.map((candidate) => withHolding(bench, bench.basis, candidate)))
   await decide()
   for (const { payment, selection } of left) {
     if (selection.kind === 'none') continue
     const at = { blockTime: payment.blockTime, now: bench.basis.now }
-    await retryPaymentAt(ctx.pool, payment.id, retryTimeOf(at, selection.tier))
+    await retryPaymentAt(bench.pool, payment.id, retryTimeOf(at, selection.tier))
   }
   return decided
 }

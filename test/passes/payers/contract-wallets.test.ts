@@ -227,6 +227,8 @@ test('a payment of a contract that is about to be refunded is not judged, also w
     })
     .payments()
   assert.equal(await standingOf(world, paid), 'held refunding')
+  const [run] = await world.pool`SELECT error FROM passes WHERE name = 'payments'`
+  assert.equal(run?.error, null, 'nothing was tried that failed')
   await enter('hold')
 })
 
