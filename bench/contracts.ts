@@ -4,6 +4,7 @@
 import { type FalseProvider, startFalseProvider } from '../test/chain/false-provider.ts'
 import { FORWARD, forwardTo } from '../test/support/forwarder.ts'
 import { until } from '../test/support/until.ts'
+import { payFrom } from '../test/support/wallets/payer.ts'
 import { startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { quantile } from './lib/numbers.ts'
@@ -149,18 +150,15 @@ async function countCalls(market: Market, blocks: number): Promise<Row[]> {
 async function pay(market: Market, kinds: readonly Kind[], count: number): Promise<void> {
   const { chain, at } = market.world
   const head = (await chain.block()).number
-  const value = `0x${PRICE_WEI.toString(16)}` as const
   for (const kind of kinds)
     for (let i = 0; i < count; i++) {
-      const payer = `0x${(0xb0b000000000n + BigInt(market.payers++)).toString(16).padStart(40, '0')}`
+      const payer = market.payers++
       if (kind === 'inner') {
-        await chain.rpc('anvil_setCode', [payer, FORWARD])
-        await chain.send({ from: at(9), to: payer, value, data: forwardTo(at(3)), gas: '0x20000' })
-      } else {
-        await chain.setBalance(payer, 10n * PRICE_WEI)
-        await chain.impersonate(payer)
-        await chain.send({ from: payer, to: at(3), value, gas: '0x5208' })
-      }
+        const contract = `0x${(0xb0b000000000n + BigInt(payer)).toString(16).padStart(40, '0')}`
+        await chain.rpc('anvil_setCode', [contract, FORWARD])
+        const value = `0x${PRICE_WEI.toString(16)}` as const
+        await chain.send({ from: at(9), to: contract, value, data: forwardTo(at(3)), gas: '0x20000' })
+      } else await payFrom(chain, payer, { to: at(3), value: PRICE_WEI })
     }
   await until('a block', async () => (await chain.block()).number !== head, WAIT_MS, POLL_MS)
 }

@@ -1,7 +1,9 @@
 // The operator's desk after a restore: thousands of payments held, decided by one command, and minted by the passes after it. Beside it the
 // same decisions as commands of their own.
+
 import { spawnSync } from 'node:child_process'
 import { worldEnv } from '../test/support/cli.ts'
+import { payFrom } from '../test/support/wallets/payer.ts'
 import { startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { ms, seconds } from './lib/numbers.ts'
@@ -78,10 +80,7 @@ async function measure(world: World, { quick, progress }: BenchOptions): Promise
 async function pay({ chain, at }: World, count: number): Promise<string[]> {
   const sent: string[] = []
   for (let buyer = 0; buyer < count; buyer++) {
-    const from = `0x${(0xde5c0000000n + BigInt(buyer)).toString(16).padStart(40, '0')}`
-    await chain.setBalance(from, 10n * HELD_WEI)
-    await chain.impersonate(from)
-    sent.push(await chain.send({ from, to: at(3), value: `0x${HELD_WEI.toString(16)}`, gas: '0x5208' }))
+    sent.push(await payFrom(chain, buyer, { to: at(3), value: HELD_WEI }))
     if (sent.length % PER_BLOCK === 0) await chain.mine()
   }
   await chain.mine()

@@ -1,6 +1,8 @@
 // Counts the blocks from a payment's block to the mint of its node: 500 payments in flight at once, and fifty a block. Buyers claim half of
 // them; following finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
+
 import { until } from '../test/support/until.ts'
+import { payFrom } from '../test/support/wallets/payer.ts'
 import { startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { quantile } from './lib/numbers.ts'
@@ -121,13 +123,7 @@ async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
 }
 
 /** Pays from a wallet of its own. */
-async function pay({ chain, at }: World, buyer: number): Promise<string> {
-  const from = `0x${(0xb0b000000000n + BigInt(buyer)).toString(16).padStart(40, '0')}`
-  await chain.setBalance(from, 10n * PRICE_WEI)
-  await chain.impersonate(from)
-  // As a wallet would send it: anvil asked to send fills in what is left out, which takes it longer.
-  return await chain.send({ from, to: at(3), value: `0x${PRICE_WEI.toString(16)}`, gas: '0x5208' })
-}
+const pay = ({ chain, at }: World, buyer: number) => payFrom(chain, buyer, { to: at(3), value: PRICE_WEI })
 
 /** Pays from wallets of their own, waits for the block, and claims every other payment. */
 async function buy(world: World, service: Service, first: number, count: number): Promise<void> {

@@ -8,6 +8,9 @@ import type { World } from '../../test/support/world.ts'
 
 /** Transactions in each recorded block. */
 export const PER_BLOCK = 50
+/** Accounts that send them: the chain has their keys. One pays, the others send to a stranger. */
+const SENDERS = [10, 11, 12, 13, 14, 15, 16, 17, 18]
+const STRANGER = 19
 
 interface RecordedBlock {
   hash: string
@@ -27,10 +30,10 @@ export async function record(
   blocks: number,
   others: (block: number) => TestTransaction[] = () => [],
 ): Promise<Recording> {
-  const senders = Array.from({ length: PER_BLOCK }, (_, index) => `0x${(index + 1).toString(16).padStart(40, 'b')}`)
-  for (const sender of senders) {
-    await chain.setBalance(sender, 10n ** 24n)
-    await chain.impersonate(sender)
+  const nonces = new Map<string, number>()
+  for (const account of SENDERS) {
+    nonces.set(at(account), Number(await chain.rpc('eth_getTransactionCount', [at(account), 'latest'])))
+    await chain.setBalance(at(account), 10n ** 24n)
   }
   const directory = temporaryDirectory()
   const paths: Recording = [join(directory, 'blocks'), join(directory, 'receipts'), join(directory, 'logs')]
@@ -48,16 +51,13 @@ export async function record(
   for (let number = 0; number <= first; number++) await write(number)
   for (let block = 1; block <= blocks; block++) {
     const given = others(block)
-    const sends = senders.slice(0, PER_BLOCK - given.length).map(
-      (from, index): TestTransaction => ({
-        from,
-        to: index === 0 ? at(3) : (senders[0] ?? ''),
-        value: '0x1',
-        gas: '0x5208',
-        // Set here, since all are sent at once.
-        nonce: `0x${(block - 1).toString(16)}`,
-      }),
-    )
+    const sends = Array.from({ length: PER_BLOCK - given.length }, (_, index): TestTransaction => {
+      const from = at(SENDERS[index % SENDERS.length] as number)
+      const nonce = nonces.get(from) ?? 0
+      nonces.set(from, nonce + 1)
+      // The nonce is set here because all are sent at once.
+      return { from, to: at(index === 0 ? 3 : STRANGER), value: '0x1', gas: '0x5208', nonce: `0x${nonce.toString(16)}` }
+    })
     await sendAll(chain, [...sends, ...given])
     await chain.mine()
     await write(first + block)

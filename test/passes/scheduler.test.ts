@@ -9,6 +9,7 @@ import { worldEnv } from '../support/cli.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
+import { payFrom } from '../support/wallets/payer.ts'
 import { ETHER, startWorld } from '../support/world.ts'
 
 const TICK_SEC = 3_600
@@ -111,17 +112,7 @@ test('the service’s timer goes on with a sale that a claim has found, though i
         (await world.pool`SELECT FROM passes WHERE name = 'credit' AND finished_at > started_at`).count > 0
       await until('the first tick', ran)
       let last = ''
-      for (let n = 0; n < buyers; n++) {
-        const from = `0x${(0x5a1e00n + BigInt(n)).toString(16).padStart(40, '0')}`
-        await world.chain.setBalance(from, ETHER)
-        await world.chain.impersonate(from)
-        last = await world.chain.send({
-          from,
-          to: world.at(3),
-          value: `0x${(ETHER / 100n).toString(16)}`,
-          gas: '0x5208',
-        })
-      }
+      for (let n = 0; n < buyers; n++) last = await payFrom(world.chain, n, { to: world.at(3), value: ETHER / 100n })
       await world.chain.mine()
       await service.post('/api/payments/claim', { txHash: last })
       await until('all nodes', async () => {

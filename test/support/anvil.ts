@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary.ts'
 
 export type Hex = `0x${string}`
 
-/** A transaction as anvil takes it from an account whose key it has, or that is impersonated. */
+/** A transaction as anvil takes it from one of its accounts, whose keys it has: it signs it. */
 export interface TestTransaction {
   readonly from: string
   readonly to?: string
@@ -48,8 +48,6 @@ export interface TestChain {
   /** Goes back to a snapshot, which is used up by it. */
   revert(snapshot: Hex): Promise<void>
   setBalance(address: string, wei: bigint): Promise<void>
-  /** Lets `send` send from an address without its key. */
-  impersonate(address: string): Promise<void>
   /** Puts a transaction in the pool; resolves with its hash. It is in no block until `mine`. */
   send(transaction: TestTransaction): Promise<Hex>
   /**
@@ -97,7 +95,6 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
       if (!(await rpc<boolean>('evm_revert', [snapshot]))) throw new Error(`There is no snapshot ${snapshot}.`)
     },
     setBalance: async (address, wei) => void (await rpc('anvil_setBalance', [address, hex(wei)])),
-    impersonate: async (address) => void (await rpc('anvil_impersonateAccount', [address])),
     send: (transaction) => rpc<Hex>('eth_sendTransaction', [transaction]),
     reorg: async (depth, transactions = []) => void (await rpc('anvil_reorg', [depth, transactions])),
     stop: anvil.stop,

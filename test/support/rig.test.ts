@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { startTestChain, type TestChain } from './anvil.ts'
 import { createDatabase, createEmptyDatabase, SERVER_VARIABLE } from './postgres.ts'
+import { payFrom } from './wallets/payer.ts'
 
 let chain: TestChain
 before(async () => {
@@ -69,7 +70,8 @@ test('a reorganisation drops transactions, or puts others into the new blocks', 
 })
 
 test('time, balances and snapshots are under the hand of the test', async () => {
-  const address = '0x00000000000000000000000000000000000000aa'
+  const [{ address: to } = assert.fail()] = chain.accounts
+  const held = await chain.rpc('eth_getBalance', [to, 'latest'])
   const from = await chain.block()
   await chain.increaseTime(1000)
   const later = await chain.mine(2, 60)
@@ -78,11 +80,9 @@ test('time, balances and snapshots are under the hand of the test', async () => 
   assert.equal(Number((await chain.mine()).timestamp), Number(later.timestamp) + 7)
 
   const snapshot = await chain.snapshot()
-  await chain.setBalance(address, 10n ** 18n)
-  await chain.impersonate(address)
-  await chain.send({ from: address, to: address, value: '0x1' })
+  await payFrom(chain, 1, { to, value: 1n })
   assert.equal((await chain.mine()).transactions.length, 1)
   await chain.revert(snapshot)
-  assert.equal(await chain.rpc('eth_getBalance', [address, 'latest']), '0x0')
+  assert.equal(await chain.rpc('eth_getBalance', [to, 'latest']), held)
   await assert.rejects(chain.revert('0xffff'), /no snapshot/)
 })

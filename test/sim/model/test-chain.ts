@@ -48,7 +48,6 @@ export function startModelChain(chain = newModelChain()): TestChain {
       chain.revert(snapshot)
     },
     setBalance: (of, wei) => rpc('anvil_setBalance', [of, hex(wei)]),
-    impersonate: (of) => rpc('anvil_impersonateAccount', [of]),
     send: (transaction) => rpc<Hex>('eth_sendTransaction', [transaction]),
     reorg: (depth, transactions = []) => rpc('anvil_reorg', [depth, transactions]),
     stop: async () => {},

@@ -1,0 +1,22 @@
+// Buyers beyond the chain's own accounts, as many as a test needs: each with a key, which signs the one transaction that they send.
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Hex, TestChain } from '../anvil.ts'
+
+const ETHER = 10n ** 18n
+/** Of the payers' keys: any number that no other key of a test lies near. */
+const KEYS = 0xb0b0n << 128n
+/** Above any base fee that a test comes to. */
+const FEES = { maxFeePerGas: 100n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
+const TRANSFER_GAS = 21_000n
+
+/** Gives payer `number` the ether and has them send it. @returns the transaction's hash, which is in no block yet. */
+export async function payFrom(
+  chain: TestChain,
+  number: number,
+  { to, value }: { to: string; value: bigint },
+): Promise<Hex> {
+  const payer = privateKeyToAccount(`0x${(KEYS + BigInt(number)).toString(16).padStart(64, '0')}`)
+  await chain.setBalance(payer.address, value + ETHER)
+  const fields = { type: 'eip1559', chainId: chain.chainId, nonce: 0, gas: TRANSFER_GAS, ...FEES } as const
+  return chain.rpc('eth_sendRawTransaction', [await payer.signTransaction({ ...fields, to: to as Hex, value })])
+}
