@@ -1,8 +1,10 @@
 // The model's blocks: a row of them with the state after each, a pool of what waits, and the acts with which a test plays
 // the network. Going back is dropping blocks. It must never answer anything: rpc.ts does.
-import { createHash } from 'node:crypto'
-import { type Hex, hexToBytes, keccak256 } from 'viem'
-import { type Address, type Hash, ZERO_HASH } from '../../../src/domain/units.ts'
+import { hash as digest } from 'node:crypto'
+import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
+import type { Hex } from '../../support/anvil.ts'
+import { bloomOf, encodeReceipt, fromHex, type Header, hashOf, headerHash, rlp } from './encode.ts'
+import { stateTrie } from './proofs.ts'
 import {
   balanceOf,
   type Call,
@@ -14,13 +16,17 @@ import {
   type Result,
   type State,
 } from './state.ts'
-import type { Transaction } from './transactions.ts'
+import { type Transaction, TYPE } from './transactions.ts'
+import { EMPTY_ROOT, listRoot, type StateTrie } from './trie.ts'
 
 export interface MinedTransaction extends Transaction {
   index: number
   succeeded: boolean
   gasUsed: bigint
+  /** Gas of the block up to here. */
+  cumulativeGas: bigint
   price: bigint
+  bloom: Hex
   created: Address | null
   logs: (Log & { index: number })[]
   trace: Call
@@ -29,23 +35,30 @@ export interface MinedTransaction extends Transaction {
 export interface ModelBlock {
   number: number
   hash: Hash
-  parentHash: Hash
+  header: Header
   time: number
-  mixHash: Hash
   baseFee: bigint
   gasUsed: bigint
-  bloom: Hex
   transactions: MinedTransaction[]
-  /** After it. */
+  /** After it, as its header commits to it. */
   state: State
+  trie: StateTrie
+  /** The same with what a test has set since: the next block begins with it. */
+  next: State
 }
 
 const GENESIS_TIME = 1_760_000_000
 const FIRST_BASE_FEE = 1_000_000_000n
-export const GAS_LIMIT = 30_000_000n
+const GAS_LIMIT = 30_000_000n
 /** EIP-1559. */
 const ELASTICITY = 2n
 const CHANGE_DENOMINATOR = 8n
+const sha256 = (text: string) => `0x${digest('sha256', text)}` as Hash
+const NO_UNCLES = hashOf(rlp([]))
+const NO_NONCE: Hex = '0x0000000000000000'
+/** SHA-256 of nothing (EIP-7685). */
+const NO_REQUESTS: Hash = sha256('')
+const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
 /** Depth to which the factory sees hashes: that of the chain's own history of them (EIP-2935). */
 const HASHES_REACH = 8_191n
 
@@ -71,9 +84,16 @@ export class ModelChain {
     return this.blocks.at(-1) as ModelBlock
   }
 
-  /** The head's state, which acts of a test may change as they like. */
+  /** The state with which the next block begins. */
   get state(): State {
-    return this.head.state
+    return this.head.next
+  }
+
+  /** That state, for a test to change as it likes: the head itself stays what its header says. */
+  amend(): State {
+    const { head } = this
+    if (head.next === head.state) head.next = copyState(head.state)
+    return head.next
   }
 
   setNextTime(time: number): void {
@@ -129,9 +149,13 @@ export class ModelChain {
     return nonce
   }
 
-  /** Runs a call on the state after a block, as eth_call does. */
-  call(block: ModelBlock, message: { from: Address; to: Address | null; value: bigint; data: `0x${string}` }): Result {
-    return execute(block.state, this.environment(block), { ...message, nonce: nonceOf(block.state, message.from) })
+  /** Runs a call on a state of a block, as eth_call does. */
+  call(
+    block: ModelBlock,
+    state: State,
+    message: { from: Address; to: Address | null; value: bigint; data: Hex },
+  ): Result {
+    return execute(state, this.environment(block), { ...message, nonce: nonceOf(state, message.from) })
   }
 
   snapshot(): { blocks: ModelBlock[]; pool: Transaction[] } {
@@ -142,7 +166,8 @@ export class ModelChain {
   revert({ blocks, pool }: { blocks: ModelBlock[]; pool: Transaction[] }): void {
     this.blocks = [...blocks]
     // Settings of a test from here on must not reach the snapshot.
-    this.blocks[this.blocks.length - 1] = { ...this.head, state: copyState(this.head.state) }
+    const { state, next } = this.head
+    this.blocks[this.blocks.length - 1] = { ...this.head, next: next === state ? state : copyState(next) }
     this.pool = [...pool]
     this.nextTime = null
     this.nextBaseFee = null
@@ -163,8 +188,9 @@ export class ModelChain {
     this.nextBaseFee = null
     const environment = this.environment({ number: this.head.number + 1, time })
     const mined: MinedTransaction[] = []
-    let state = copyState(this.head.state)
+    let state = copyState(this.head.next)
     let logIndex = 0
+    let cumulativeGas = 0n
     const waiting = candidates.toSorted((a, b) => (a.maxFee < b.maxFee ? 1 : a.maxFee > b.maxFee ? -1 : 0))
     for (;;) {
       const at = waiting.findIndex((transaction) => fits(state, transaction, baseFee))
@@ -172,9 +198,17 @@ export class ModelChain {
       if (!transaction) break
       const result = include(state, environment, transaction, baseFee)
       state = result.state
+      cumulativeGas += result.gas
       mined.push({
         ...transaction,
-        ...{ index: mined.length, succeeded: result.succeeded, gasUsed: result.gas, price: result.price },
+        ...{
+          index: mined.length,
+          succeeded: result.succeeded,
+          gasUsed: result.gas,
+          cumulativeGas,
+          price: result.price,
+        },
+        bloom: bloomOf(result.logs),
         created: result.created,
         trace: result.trace,
         logs: result.logs.map((log) => ({ ...log, index: logIndex++ })),
@@ -192,17 +226,28 @@ export class ModelChain {
     mined: MinedTransaction[],
     state: State,
   ): ModelBlock {
-    const digest = (...parts: unknown[]) => `0x${createHash('sha256').update(parts.join('/')).digest('hex')}` as Hash
     const number = parent ? parent.number + 1 : 0
-    const made = this.made++
-    return {
-      ...{ number, time, baseFee, transactions: mined, state },
-      hash: digest(parent?.hash, number, time, made, ...mined.map((transaction) => transaction.hash)),
+    const trie = stateTrie(state, parent)
+    const gasUsed = mined.at(-1)?.cumulativeGas ?? 0n
+    const header: Header = {
       parentHash: parent?.hash ?? ZERO_HASH,
-      mixHash: digest('randomness', parent?.hash, number, made),
-      gasUsed: mined.reduce((gas, transaction) => gas + transaction.gasUsed, 0n),
-      bloom: bloomOf(mined),
+      ...{ sha3Uncles: NO_UNCLES, miner: ZERO_ADDRESS, stateRoot: trie.root },
+      transactionsRoot: listRoot(mined.map(({ raw }) => fromHex(raw))),
+      receiptsRoot: listRoot(mined.map((transaction) => encodeReceipt({ ...transaction, type: TYPE }))),
+      logsBloom: bloomOf(mined.flatMap(({ logs }) => logs)),
+      ...{
+        difficulty: '0x0',
+        number: hex(number),
+        gasLimit: hex(GAS_LIMIT),
+        gasUsed: hex(gasUsed),
+        timestamp: hex(time),
+      },
+      ...{ extraData: '0x', mixHash: sha256(`${parent?.hash}/${this.made++}`), nonce: NO_NONCE },
+      ...{ baseFeePerGas: hex(baseFee), withdrawalsRoot: EMPTY_ROOT, blobGasUsed: '0x0', excessBlobGas: '0x0' },
+      ...{ parentBeaconBlockRoot: ZERO_HASH, requestsHash: NO_REQUESTS },
     }
+    const hash = headerHash(header)
+    return { number, hash, header, time, baseFee, gasUsed, transactions: mined, state, trie, next: state }
   }
 }
 
@@ -229,33 +274,4 @@ function baseFeeAfter({ baseFee, gasUsed }: ModelBlock): bigint {
   if (gasUsed === target) return baseFee
   const delta = (baseFee * (gasUsed > target ? gasUsed - target : target - gasUsed)) / target / CHANGE_DENOMINATOR
   return gasUsed > target ? baseFee + (delta || 1n) : baseFee - delta
-}
-
-const bitsKnown = new Map<string, number[]>()
-
-/** Bits that an address or topic sets in the bloom (yellow paper, M3:2048). */
-function bitsOf(value: Hex): number[] {
-  let bits = bitsKnown.get(value)
-  if (!bits) {
-    const digest = keccak256(hexToBytes(value), 'bytes')
-    bits = [0, 2, 4].map((at) => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047)
-    if (bitsKnown.size > 50_000) bitsKnown.clear()
-    bitsKnown.set(value, bits)
-  }
-  return bits
-}
-
-const EMPTY_BLOOM = `0x${'0'.repeat(512)}` as Hex
-
-function bloomOf(mined: readonly MinedTransaction[]): Hex {
-  const logs = mined.flatMap((transaction) => transaction.logs)
-  if (logs.length === 0) return EMPTY_BLOOM
-  const bytes = Buffer.alloc(256)
-  for (const log of logs)
-    for (const value of [log.address, ...log.topics])
-      for (const bit of bitsOf(value)) {
-        const at = 255 - (bit >> 3)
-        bytes[at] = (bytes[at] ?? 0) | (1 << (bit & 7))
-      }
-  return `0x${bytes.toString('hex')}`
 }

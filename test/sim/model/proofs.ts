@@ -1,46 +1,76 @@
-// The model's states as a chain commits to them. Balances, nonces and code are in a real trie; the storage of the factory, which the model keeps as
-// objects, is a digest of those: another one whenever something in it is.
-import { type Hex, keccak256, stringToHex, toHex } from 'viem'
-import type { Address } from '../../../src/domain/units.ts'
+// The model's states as a chain commits to them. Balances, nonces and code are in a real trie; the storage of the factory and of the token, which
+// the model keeps as objects, is a digest of those: another one whenever something in it is.
+import { hash } from 'node:crypto'
+import type { Address, Hash } from '../../../src/domain/units.ts'
+import { fromHex, hashOf } from './encode.ts'
 import { balanceOf, codeAt, nonceOf, type State } from './state.ts'
-import { buildStateTrie, EMPTY_ROOT, NO_CODE_HASH, type TrieAccount } from './trie.ts'
+import { buildStateTrie, EMPTY_ROOT, NO_CODE_HASH, type StateTrie, type TrieAccount } from './trie.ts'
 
-/** The root of a state. */
-export const stateRootOf = (state: State): Hex => trieOf(state).root
+interface Sealed {
+  state: State
+  trie: StateTrie
+}
+
+/** The trie of a state that came of another one. Only accounts that are not what they were there are put in anew. */
+export function stateTrie(state: State, before: Sealed | null): StateTrie {
+  const changed = before && changedAccounts(before.state, state)
+  // Taking something out of a trie is not worth its code: accounts hardly ever come to nothing.
+  if (!changed || changed.some((address) => isNothing(state, address)))
+    return buildStateTrie(
+      knownAccounts(state)
+        .filter((address) => !isNothing(state, address))
+        .map((address) => [address, accountOf(state, address)]),
+    )
+  return changed.reduce((trie, address) => trie.put(address, accountOf(state, address)), before.trie)
+}
 
 /** What eth_getProof answers of an account. */
-export const proofOf = (state: State, address: Address) => proofsOf(state, [address])[0]
-
-/** The same of several at once, which takes as long as one. */
-export function proofsOf(state: State, addresses: readonly Address[]) {
-  const trie = trieOf(state)
-  return addresses.map((address) => {
-    const { nonce, balanceWei, storageRoot, codeHash } = accountOf(state, address)
-    return {
-      ...{ address, nonce: toHex(nonce), balance: toHex(balanceWei), codeHash, storageHash: storageRoot },
-      accountProof: trie.proof(address),
-      storageProof: [],
-    }
-  })
+export function proofOf({ state, trie }: Sealed, address: Address) {
+  const { nonce, balanceWei, storageRoot, codeHash } = accountOf(state, address)
+  return {
+    ...{ address, nonce: `0x${nonce.toString(16)}`, balance: `0x${balanceWei.toString(16)}` },
+    ...{ codeHash, storageHash: storageRoot, accountProof: trie.proof(address), storageProof: [] },
+  }
 }
 
-function trieOf(state: State) {
-  const { balances, nonces, codes, factories, tokens } = state
-  const known = [balances, nonces, codes, factories, tokens].flatMap((accounts: Map<Address, unknown>) => [
-    ...accounts.keys(),
-  ])
-  return buildStateTrie([...new Set(known)].map((address) => [address, accountOf(state, address)] as const))
+const mapsOf = ({ balances, nonces, codes, factories, tokens }: State): ReadonlyMap<Address, unknown>[] => [
+  ...[balances, nonces, codes, factories, tokens],
+]
+
+const knownAccounts = (state: State) => [...new Set(mapsOf(state).flatMap((accounts) => [...accounts.keys()]))]
+
+function changedAccounts(before: State, after: State): Address[] {
+  const changed = new Set<Address>()
+  const earlier = mapsOf(before)
+  for (const [at, now] of mapsOf(after).entries()) {
+    const then = earlier[at] as ReadonlyMap<Address, unknown>
+    for (const [address, value] of now) if (then.get(address) !== value) changed.add(address)
+    for (const address of then.keys()) if (!now.has(address)) changed.add(address)
+  }
+  return [...changed].filter((address) => !isNothing(before, address) || !isNothing(after, address))
 }
+
+/** An account that no chain keeps (EIP-161). */
+const isNothing = (state: State, address: Address) =>
+  nonceOf(state, address) === 0 && balanceOf(state, address) === 0n && codeAt(state, address) === '0x'
 
 function accountOf(state: State, address: Address): TrieAccount {
   const code = codeAt(state, address)
-  const factory = state.factories.get(address)
+  const storage = state.factories.get(address) ?? state.tokens.get(address)
   return {
     nonce: nonceOf(state, address),
     balanceWei: balanceOf(state, address),
-    storageRoot: factory ? keccak256(stringToHex(JSON.stringify(factory, plain))) : EMPTY_ROOT,
-    codeHash: code === '0x' ? NO_CODE_HASH : keccak256(code),
+    storageRoot: storage ? storageRootOf(storage) : EMPTY_ROOT,
+    codeHash: code === '0x' ? NO_CODE_HASH : hashOf(fromHex(code)),
   }
+}
+
+const storageRoots = new WeakMap<object, Hash>()
+
+function storageRootOf(storage: object): Hash {
+  const root = storageRoots.get(storage) ?? (`0x${hash('sha256', JSON.stringify(storage, plain))}` as Hash)
+  storageRoots.set(storage, root)
+  return root
 }
 
 function plain(_: string, value: unknown): unknown {

@@ -2,13 +2,12 @@
 // does not know is a bug of the simulation and throws.
 import type { Hex } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
-import { GAS_LIMIT, type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
-import { proofOf, stateRootOf } from './proofs.ts'
-import { balanceOf, codeAt, nonceOf, slotKey, wordAt } from './state.ts'
+import { type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
+import { proofOf } from './proofs.ts'
+import { balanceOf, codeAt, nonceOf, type State, slotKey, wordAt } from './state.ts'
 import { flatTraces, nestedTrace } from './traces.ts'
-import { readRaw, type Transaction, unsigned } from './transactions.ts'
+import { MODEL_CHAIN_ID, readRaw, sign, type Transaction, TYPE } from './transactions.ts'
 
-export const MODEL_CHAIN_ID = 31_337
 const TIP = 1_000_000_000n
 /** Blocks to an epoch; two of them on top make a block final. Few, so that something becomes final in a seed. */
 export const SLOTS_IN_EPOCH = 5
@@ -39,6 +38,7 @@ interface Request {
   maxPriorityFeePerGas?: Hex
 }
 
+const HASH_LENGTH = 66
 const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
 const lower = (text: string): Address => text.toLowerCase() as Address
 
@@ -56,6 +56,7 @@ export async function answer(chain: ModelChain, method: string, params: readonly
 
 /** The block of a tag; null where there is none. */
 function find(chain: ModelChain, tag: Tag): ModelBlock | null {
+  if (typeof tag === 'string' && tag.length === HASH_LENGTH) return find(chain, { blockHash: tag as Hash })
   if (typeof tag === 'object') return chain.blocks.find((block) => block.hash === tag.blockHash) ?? null
   if (tag === undefined || tag === 'latest' || tag === 'pending') return chain.head
   if (tag === 'earliest') return chain.blocks[0] ?? null
@@ -72,6 +73,11 @@ function at(chain: ModelChain, tag: Tag): ModelBlock {
   throw new ModelError(-32602, text)
 }
 
+/** The state that a call asks for. By its number or hash a block's is what its header commits to; the latest is with what a test has set since. */
+function stateAt(chain: ModelChain, tag: Tag): State {
+  return tag === undefined || tag === 'latest' || tag === 'pending' ? chain.state : at(chain, tag).state
+}
+
 function findTransaction(chain: ModelChain, hash: Hash): { block: ModelBlock; mined: MinedTransaction } | null {
   for (let i = chain.blocks.length - 1; i >= 0; i--) {
     const block = chain.blocks[i] as ModelBlock
@@ -82,10 +88,21 @@ function findTransaction(chain: ModelChain, hash: Hash): { block: ModelBlock; mi
 }
 
 function showTransaction(transaction: Transaction, block: ModelBlock | null, index: number | null) {
-  const { hash, from, to, value, data, nonce, gas, maxFee, tip } = transaction
+  const { hash, from, to, value, data, nonce, gas, maxFee, tip, signature } = transaction
+  const { r, s, yParity } = signature
   return {
-    ...{ type: '0x2', chainId: hex(MODEL_CHAIN_ID), hash, from, to, input: data, value: hex(value), nonce: hex(nonce) },
-    ...{ gas: hex(gas), maxFeePerGas: hex(maxFee), maxPriorityFeePerGas: hex(tip) },
+    ...{
+      type: hex(TYPE),
+      chainId: hex(MODEL_CHAIN_ID),
+      hash,
+      from,
+      to,
+      input: data,
+      value: hex(value),
+      nonce: hex(nonce),
+    },
+    ...{ gas: hex(gas), maxFeePerGas: hex(maxFee), maxPriorityFeePerGas: hex(tip), accessList: [] },
+    ...{ r, s, yParity: hex(yParity), v: hex(yParity) },
     blockHash: block?.hash ?? null,
     blockNumber: block ? hex(block.number) : null,
     transactionIndex: index === null ? null : hex(index),
@@ -103,11 +120,7 @@ function showLog(block: ModelBlock, mined: MinedTransaction, log: MinedTransacti
 function showBlock(block: ModelBlock | null, full: boolean) {
   return (
     block && {
-      ...{ number: hex(block.number), hash: block.hash, parentHash: block.parentHash, timestamp: hex(block.time) },
-      ...{ mixHash: block.mixHash, logsBloom: block.bloom, baseFeePerGas: hex(block.baseFee) },
-      ...{ gasUsed: hex(block.gasUsed), gasLimit: hex(GAS_LIMIT) },
-      // Working it out takes time, and no one asks for it together with the transactions.
-      ...(!full && { stateRoot: stateRootOf(block.state) }),
+      ...{ hash: block.hash, ...block.header, uncles: [], withdrawals: [] },
       transactions: block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
     }
   )
@@ -117,7 +130,12 @@ function showReceipt({ block, mined }: { block: ModelBlock; mined: MinedTransact
   return {
     ...{ transactionHash: mined.hash, transactionIndex: hex(mined.index), blockHash: block.hash },
     ...{ blockNumber: hex(block.number), from: mined.from, to: mined.to, contractAddress: mined.created },
-    ...{ status: mined.succeeded ? '0x1' : '0x0', gasUsed: hex(mined.gasUsed), effectiveGasPrice: hex(mined.price) },
+    ...{ type: hex(TYPE), status: mined.succeeded ? '0x1' : '0x0', logsBloom: mined.bloom },
+    ...{
+      gasUsed: hex(mined.gasUsed),
+      cumulativeGasUsed: hex(mined.cumulativeGas),
+      effectiveGasPrice: hex(mined.price),
+    },
     logs: mined.logs.map((log) => showLog(block, mined, log)),
   }
 }
@@ -149,30 +167,33 @@ function logsOf(chain: ModelChain, filter: Filter) {
 }
 
 /** Runs a call; throws its revert as anvil does. */
-function run(chain: ModelChain, request: Request, block: ModelBlock) {
+function run(chain: ModelChain, request: Request, tag: Tag) {
+  const [block, state] = [at(chain, tag), stateAt(chain, tag)]
   const from = lower(request.from ?? ZERO_ADDRESS)
   const value = BigInt(request.value ?? 0)
-  if (value > 0n && balanceOf(block.state, from) < value)
+  if (value > 0n && balanceOf(state, from) < value)
     throw new ModelError(-32003, 'Insufficient funds for gas * price + value')
   const to = request.to ? lower(request.to) : null
-  const result = chain.call(block, { from, to, value, data: request.data ?? request.input ?? '0x' })
+  const result = chain.call(block, state, { from, to, value, data: request.data ?? request.input ?? '0x' })
   if (result.succeeded) return result
   const { output } = result
   const words = output === '0x' ? 'execution reverted' : `execution reverted: custom error ${output}`
   throw new ModelError(3, words, output)
 }
 
-/** A transaction of an account whose key the model does not need, with what it left out filled in as anvil does. */
+/** The transaction of a request, signed, with what it left out filled in as anvil does. */
 function complete(chain: ModelChain, request: Request): Transaction {
   const from = lower(request.from ?? ZERO_ADDRESS)
   const data = request.data ?? request.input ?? '0x'
-  return unsigned({
+  const transaction = sign({
     ...{ from, to: request.to ? lower(request.to) : null, value: BigInt(request.value ?? 0), data },
     nonce: request.nonce === undefined ? chain.nextNonce(from) : Number(request.nonce),
     gas: BigInt(request.gas ?? TRANSFER_GAS),
     maxFee: BigInt(request.maxFeePerGas ?? chain.head.baseFee * 2n + TIP),
     tip: BigInt(request.maxPriorityFeePerGas ?? TIP),
   })
+  if (!transaction) throw new ModelError(-32602, 'No Signer available')
+  return transaction
 }
 
 type Method = (chain: ModelChain, params: readonly [never, never, never?]) => unknown
@@ -185,17 +206,21 @@ const READING: Record<string, Method> = {
   eth_getBlockByNumber: (chain, [tag, full]) => showBlock(find(chain, tag), full),
   eth_getBlockByHash: (chain, [blockHash, full]) => showBlock(find(chain, { blockHash }), full),
   eth_getLogs: (chain, [filter]) => logsOf(chain, filter),
-  eth_getBalance: (chain, [of, tag]) => hex(balanceOf(at(chain, tag).state, lower(of))),
+  eth_getBalance: (chain, [of, tag]) => hex(balanceOf(stateAt(chain, tag), lower(of))),
   eth_getTransactionCount: (chain, [of, tag]) =>
-    hex(tag === 'pending' ? chain.nextNonce(lower(of)) : nonceOf(at(chain, tag).state, lower(of))),
-  eth_getCode: (chain, [of, tag]) => codeAt(at(chain, tag).state, lower(of)),
-  eth_getStorageAt: (chain, [of, slot, tag]) => wordAt(at(chain, tag).state, lower(of), slot),
-  eth_getProof: (chain, [of, , tag]) => proofOf(at(chain, tag).state, lower(of)),
-  eth_call: (chain, [request, tag]) => run(chain, request, at(chain, tag)).output,
-  eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, at(chain, tag)).gas),
+    hex(tag === 'pending' ? chain.nextNonce(lower(of)) : nonceOf(stateAt(chain, tag), lower(of))),
+  eth_getCode: (chain, [of, tag]) => codeAt(stateAt(chain, tag), lower(of)),
+  eth_getStorageAt: (chain, [of, slot, tag]) => wordAt(stateAt(chain, tag), lower(of), slot),
+  eth_getProof: (chain, [of, , tag]) => proofOf(at(chain, tag), lower(of)),
+  eth_call: (chain, [request, tag]) => run(chain, request, tag).output,
+  eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, tag).gas),
   eth_getTransactionReceipt(chain, [hash]) {
     const found = findTransaction(chain, hash)
     return found && showReceipt(found)
+  },
+  eth_getBlockReceipts(chain, [tag]) {
+    const block = find(chain, tag)
+    return block ? block.transactions.map((mined) => showReceipt({ block, mined })) : null
   },
   eth_getTransactionByHash(chain, [hash]) {
     const found = findTransaction(chain, hash)
@@ -240,14 +265,13 @@ const ACTING: Record<string, Method> = {
   evm_increaseTime: (chain, [seconds]) => chain.increaseTime(Number(seconds)),
   evm_setNextBlockTimestamp: (chain, [time]) => chain.setNextTime(Number(time)),
   anvil_setNextBlockBaseFeePerGas: (chain, [wei]) => chain.setNextBaseFee(BigInt(wei)),
-  anvil_setBalance: (chain, [of, wei]) => void chain.state.balances.set(lower(of), BigInt(wei)),
+  anvil_setBalance: (chain, [of, wei]) => void chain.amend().balances.set(lower(of), BigInt(wei)),
   anvil_setCode(chain, [of, code]) {
-    if ((code as string) === '0x') chain.state.codes.delete(lower(of))
-    else chain.state.codes.set(lower(of), code)
+    if ((code as string) === '0x') chain.amend().codes.delete(lower(of))
+    else chain.amend().codes.set(lower(of), code)
   },
   anvil_setStorageAt: (chain, [of, slot, word]) =>
-    void chain.state.slots.set(slotKey(lower(of), slot), word ?? ZERO_HASH),
-  anvil_impersonateAccount: () => null,
+    void chain.amend().slots.set(slotKey(lower(of), slot), word ?? ZERO_HASH),
   anvil_dropAllTransactions(chain) {
     chain.pool = []
   },

@@ -34,6 +34,7 @@ export interface State {
   codes: Map<Address, Hex>
   /** Words of storage that a test has set, by the address and the slot. */
   slots: Map<string, Hex>
+  /** What contracts store is shared with the states before: whoever changes it copies it first. */
   factories: Map<Address, FactoryState>
   tokens: Map<Address, Map<Address, bigint>>
 }
@@ -117,8 +118,8 @@ export function copyState(state: State): State {
     nonces: new Map(state.nonces),
     codes: new Map(state.codes),
     slots: new Map(state.slots),
-    factories: new Map([...state.factories].map(([at, factory]) => [at, copyFactory(factory)])),
-    tokens: new Map([...state.tokens].map(([at, holders]) => [at, new Map(holders)])),
+    factories: new Map(state.factories),
+    tokens: new Map(state.tokens),
   }
 }
 
@@ -194,10 +195,8 @@ function run(state: State, environment: Environment, message: Message, { logs, t
   const { from, to, value } = message
   if (to === null) return create(state, environment, message, { logs, trace })
   move(state, from, to, value)
-  const factory = state.factories.get(to)
-  if (factory) return callFactory(state, factory, environment, message, { logs, trace })
-  const token = state.tokens.get(to)
-  if (token) return callToken(token, message, logs)
+  if (state.factories.has(to)) return callFactory(state, environment, { ...message, to }, { logs, trace })
+  if (state.tokens.has(to)) return callToken(state, { ...message, to }, logs)
   runCode(state, trace, { self: to, value, data: message.data })
   return '0x'
 }
@@ -329,29 +328,28 @@ function decode(
   }
 }
 
-function callFactory(
-  state: State,
-  factory: FactoryState,
-  environment: Environment,
-  message: Message,
-  records: Records,
-): Hex {
-  const { value, data } = message
+type CallMessage = Message & { to: Address }
+
+function callFactory(state: State, environment: Environment, message: CallMessage, records: Records): Hex {
+  const { to, value, data } = message
   if (data === '0x') return '0x'
   const call = decode(FACTORY_CALLS, data)
   const act = call && FUNCTIONS[call.item.name]
   // The contract takes ether with a round (and, as Solady has it, with a transfer); other calls with ether it refuses.
   if (!call || !act || (value > 0n && !PAYABLE.includes(call.item.name))) throw new Reverted('')
   const frame = frameOf(state, environment, message, records)
+  const factory = copyFactory(state.factories.get(to) as FactoryState)
+  state.factories.set(to, factory)
   const result = act(factory, frame, call.args as never)
   return encodeFunctionResult({ abi: [call.item], functionName: call.item.name, result } as never)
 }
 
-function callToken(holders: Map<Address, bigint>, { from, to, value, data }: Message, logs: Log[]): Hex {
+function callToken(state: State, { from, to, value, data }: CallMessage, logs: Log[]): Hex {
   const call = decode(TOKEN_CALLS, data)
   if (!call || value > 0n) throw new Reverted('')
   const { name } = call.item
   const [first, second] = call.args as [string, bigint]
+  const holders = new Map(state.tokens.get(to))
   const held = (of: string) => holders.get(of.toLowerCase() as Address) ?? 0n
   if (name === 'balanceOf') return encodeAbiParameters([{ type: 'uint256' }], [held(first)])
   if (name !== 'transfer') throw new Reverted('')
@@ -359,7 +357,8 @@ function callToken(holders: Map<Address, bigint>, { from, to, value, data }: Mes
   const recipient = first.toLowerCase() as Address
   holders.set(from, held(from) - second)
   holders.set(recipient, held(recipient) + second)
-  transferLog(logs, to as Address, from, recipient, second)
+  state.tokens.set(to, holders)
+  transferLog(logs, to, from, recipient, second)
   return encodeAbiParameters([{ type: 'bool' }], [true])
 }
 

@@ -4,7 +4,8 @@ import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
 import { address } from '../../../src/domain/units.ts'
 import type { Hex, TestBlock, TestChain } from '../../support/anvil.ts'
 import { ModelChain } from './chain.ts'
-import { answer, MODEL_CHAIN_ID, ModelError } from './rpc.ts'
+import { answer, ModelError } from './rpc.ts'
+import { MODEL_CHAIN_ID } from './transactions.ts'
 
 const FUNDS = 10_000n * 10n ** 18n
 

@@ -1,9 +1,16 @@
-// Transactions as they come to the model: bytes that were signed, or transactions that the model writes for an account on request. The latter
-// carry no signature, since nothing here needs one: they cost a hundredth of the time.
-import { bytesToHex, type Hex, hexToString, keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
+// Transactions as they come to the model: signed bytes of type 2, or requests of the accounts whose keys it has, as a development chain has them, which
+// it signs itself. Nothing without a signature comes into a block.
+import { secp256k1 } from '@noble/curves/secp256k1'
+import { parseTransaction, recoverTransactionAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
 import { type Address, address, type Hash } from '../../../src/domain/units.ts'
+import type { Hex } from '../../support/anvil.ts'
+import { fromHex, hashOf, keccak, quantity, rlp, toHex } from './encode.ts'
+
+export const MODEL_CHAIN_ID = 31_337
+/** EIP-1559. */
+export const TYPE = 2
 
 export interface Transaction {
   hash: Hash
@@ -16,51 +23,61 @@ export interface Transaction {
   gas: bigint
   maxFee: bigint
   tip: bigint
+  signature: { r: Hex; s: Hex; yParity: number }
 }
 
-/** A type byte that no network knows. */
-const UNSIGNED = '0x7e'
+const KEYS = new Map(DEVELOPMENT_ACCOUNTS.map(({ address: of, privateKey }) => [address(of), privateKey.slice(2)]))
 
-/** Bytes of a transaction that the model sends itself. */
-export function unsigned(transaction: Omit<Transaction, 'hash' | 'raw'>): Transaction {
-  const text = JSON.stringify(transaction, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value))
-  const raw = `${UNSIGNED}${bytesToHex(Buffer.from(text)).slice(2)}` as Hex
-  return { ...transaction, raw, hash: keccak256(raw) }
+/** Signs a transaction of one of the model's accounts; null for any other. */
+export function sign(transaction: Omit<Transaction, 'hash' | 'raw' | 'signature'>): Transaction | null {
+  const key = KEYS.get(transaction.from)
+  if (key === undefined) return null
+  const { to, value, data, nonce, gas, maxFee, tip } = transaction
+  const fields = [
+    ...[MODEL_CHAIN_ID, nonce, tip, maxFee, gas].map(quantity),
+    ...[fromHex(to ?? '0x'), quantity(value), fromHex(data), []],
+  ]
+  const bytes = (items: typeof fields) => Buffer.concat([Buffer.of(TYPE), rlp(items)])
+  const { r, s, recovery } = secp256k1.sign(keccak(bytes(fields)), key)
+  const raw = bytes([...fields, ...[recovery, r, s].map(quantity)])
+  const signature = { r: `0x${r.toString(16)}`, s: `0x${s.toString(16)}`, yParity: recovery } as const
+  return remember({ ...transaction, signature, raw: toHex(raw), hash: hashOf(raw) })
 }
 
 /** The same bytes come again and again, and to find out who signed them is the dearest sum of all. */
 const known = new Map<Hex, Transaction>()
 const KNOWN_MAX = 10_000
 
-/** Reads bytes of either sort. Throws where they are neither. */
-export async function readRaw(raw: Hex): Promise<Transaction> {
-  const before = known.get(raw)
-  if (before) return before
+function remember(transaction: Transaction): Transaction {
   if (known.size >= KNOWN_MAX) known.clear()
-  const transaction = await parse(raw)
-  known.set(raw, transaction)
+  known.set(transaction.raw, transaction)
   return transaction
 }
 
+/** Reads signed bytes. Throws if they are of another type, or none at all. */
+export async function readRaw(raw: Hex): Promise<Transaction> {
+  return known.get(raw) ?? remember(await parse(raw))
+}
+
 async function parse(raw: Hex): Promise<Transaction> {
-  if (raw.startsWith(UNSIGNED)) {
-    const revive = (_key: string, value: unknown) =>
-      typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value
-    return { ...JSON.parse(hexToString(`0x${raw.slice(4)}`), revive), raw, hash: keccak256(raw) }
-  }
   const tx = parseTransaction(raw)
+  if (tx.type !== 'eip1559') throw new Error(`the model chain knows no transactions of type ${tx.type}`)
   const from = await signerOf(raw, tx)
   return {
-    ...{ hash: keccak256(raw), raw, from },
+    ...{ hash: hashOf(fromHex(raw)), raw, from },
     to: tx.to ? address(tx.to) : null,
     value: tx.value ?? 0n,
     data: tx.data ?? '0x',
     nonce: tx.nonce ?? 0,
     gas: tx.gas ?? 0n,
-    maxFee: tx.maxFeePerGas ?? tx.gasPrice ?? 0n,
-    tip: tx.maxPriorityFeePerGas ?? tx.gasPrice ?? 0n,
+    maxFee: tx.maxFeePerGas ?? 0n,
+    tip: tx.maxPriorityFeePerGas ?? 0n,
+    signature: { r: short(tx.r), s: short(tx.s), yParity: tx.yParity ?? 0 },
   }
 }
+
+/** As JSON-RPC writes a number. */
+const short = (word: Hex | undefined): Hex => `0x${BigInt(word ?? 0).toString(16)}`
 
 /** Minter and distributor, who sign nearly all there is to read. */
 const SENDERS = DEVELOPMENT_ACCOUNTS.slice(1, 3).map(({ privateKey }) => privateKeyToAccount(privateKey))

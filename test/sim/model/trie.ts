@@ -1,6 +1,9 @@
-// A Merkle Patricia trie of accounts, as chains keep their state (yellow paper, appendix D): what stands behind eth_getProof on chains of our own
-// making. Built whole, for few accounts; its proofs are held to the check that those of a real node pass (test/chain/state/account-proof.test.ts).
-import { type Hex, keccak256, numberToHex, toRlp } from 'viem'
+// A Merkle Patricia trie (yellow paper, appendix D): the accounts behind eth_getProof and stateRoot on chains of our own making, and the ordered lists
+// behind the roots of transactions and receipts. Putting something into it leaves the trie before as it was, and hashes only what is new. Its proofs
+// are held to the check that those of a real node pass (test/chain/state/account-proof.test.ts).
+import type { Hash } from '../../../src/domain/units.ts'
+import type { Hex } from '../../support/anvil.ts'
+import { fromHex, hashOf, keccak, quantity, rlp, toHex } from './encode.ts'
 
 export interface TrieAccount {
   nonce: number
@@ -10,88 +13,118 @@ export interface TrieAccount {
 }
 
 export interface StateTrie {
-  root: Hex
+  root: Hash
+  put(address: Hex, account: TrieAccount): StateTrie
   /** The nodes on the way to an address, from the root on. */
   proof(address: Hex): Hex[]
 }
 
-export const NO_CODE_HASH: Hex = keccak256('0x')
-export const EMPTY_ROOT: Hex = keccak256(toRlp('0x'))
+export const NO_CODE_HASH: Hash = hashOf(Buffer.alloc(0))
+export const EMPTY_ROOT: Hash = hashOf(rlp(Buffer.alloc(0)))
 
-interface Entry {
-  /** What is left of the key, in hex digits. */
-  path: string
-  value: Hex
-}
-
-/** A node of RLP, with those below it by the next digits of the key. */
+/** A leaf with its value, or a branch, which has an extension before it if it has a path. No key of ours begins with another one. */
 interface Node {
-  rlp: Hex
+  /** Digits that all keys below share from here on. */
   path: string
-  below: Map<string, Node>
+  value: Uint8Array | null
+  below: readonly (Node | undefined)[]
+  /** Its nodes as they are hashed, the extension first, and the hash by which the one above names it: worked out once. */
+  encoded?: Uint8Array[]
+  hash?: Uint8Array
 }
 
 /** Builds the trie of a state. */
 export function buildStateTrie(accounts: Iterable<readonly [address: Hex, account: TrieAccount]>): StateTrie {
-  const entries = [...accounts].map(([address, account]) => ({ path: pathOf(address), value: encode(account) }))
-  const top = entries.length === 0 ? null : build(entries)
+  let trie = trieOf(undefined)
+  for (const [address, account] of accounts) trie = trie.put(address, account)
+  return trie
+}
+
+/** The root of a list, as headers have it of transactions and receipts. */
+export function listRoot(items: readonly Uint8Array[]): Hash {
+  let top: Node | undefined
+  for (const [index, item] of items.entries()) top = put(top, Buffer.from(rlp(quantity(index))).toString('hex'), item)
+  return rootOf(top)
+}
+
+function trieOf(top: Node | undefined): StateTrie {
   return {
-    root: top ? keccak256(top.rlp) : EMPTY_ROOT,
+    get root() {
+      return rootOf(top)
+    },
+    put: (address, account) => trieOf(put(top, pathOf(address), encode(account))),
     proof(address) {
       const nodes: Hex[] = []
       let left = pathOf(address)
-      for (let node = top ?? undefined; node; ) {
-        nodes.push(node.rlp)
+      for (let node = top; node; ) {
+        const [first, second] = encodedOf(node)
+        nodes.push(toHex(first as Uint8Array))
         if (!left.startsWith(node.path)) break
+        if (second) nodes.push(toHex(second))
         left = left.slice(node.path.length)
-        const next: Node | undefined = node.below.get(node.path === '' ? left.charAt(0) : '')
-        if (node.path === '') left = left.slice(1)
-        node = next
+        node = node.below[digitAt(left, 0)]
+        left = left.slice(1)
       }
       return nodes
     },
   }
 }
 
-const pathOf = (address: Hex) => keccak256(address).slice(2)
-const word = (value: bigint | number): Hex => (BigInt(value) === 0n ? '0x' : even(numberToHex(value)))
-const even = (hex: Hex): Hex => (hex.length % 2 === 0 ? hex : `0x0${hex.slice(2)}`)
+const rootOf = (top: Node | undefined) => (top ? (toHex(referenceOf(top)) as Hash) : EMPTY_ROOT)
 
-function encode({ nonce, balanceWei, storageRoot, codeHash }: TrieAccount): Hex {
-  return toRlp([word(nonce), word(balanceWei), storageRoot, codeHash])
+const paths = new Map<Hex, string>()
+
+function pathOf(address: Hex): string {
+  const path = paths.get(address) ?? keccak(fromHex(address)).toString('hex')
+  paths.set(address, path)
+  return path
 }
 
-function build(entries: readonly Entry[]): Node {
-  const [first] = entries as [Entry]
-  if (entries.length === 1)
-    return { rlp: toRlp([compact(first.path, true), first.value]), path: first.path, below: new Map() }
-  const shared = sharedLength(entries)
-  if (shared > 0) {
-    const child = build(entries.map(({ path, value }) => ({ path: path.slice(shared), value })))
-    const path = first.path.slice(0, shared)
-    return { rlp: toRlp([compact(path, false), keccak256(child.rlp)]), path, below: new Map([['', child]]) }
-  }
-  const below = new Map<string, Node>()
-  for (const digit of '0123456789abcdef') {
-    const under = entries.filter(({ path }) => path.startsWith(digit))
-    if (under.length > 0) below.set(digit, build(under.map(({ path, value }) => ({ path: path.slice(1), value }))))
-  }
-  const items = [...'0123456789abcdef'].map((digit): Hex => {
-    const child = below.get(digit)
-    return child ? keccak256(child.rlp) : '0x'
-  })
-  return { rlp: toRlp([...items, '0x']), path: '', below }
+function encode({ nonce, balanceWei, storageRoot, codeHash }: TrieAccount): Uint8Array {
+  return rlp([quantity(nonce), quantity(balanceWei), fromHex(storageRoot), fromHex(codeHash)])
 }
 
-function sharedLength(entries: readonly Entry[]): number {
-  const [first] = entries as [Entry]
-  let length = 0
-  while (entries.every(({ path }) => path.charAt(length) === first.path.charAt(length))) length++
-  return length
+const NONE: readonly undefined[] = Array<undefined>(16).fill(undefined)
+const digitAt = (path: string, at: number) => Number.parseInt(path.charAt(at), 16)
+
+function put(node: Node | undefined, path: string, value: Uint8Array): Node {
+  if (!node) return { path, value, below: NONE }
+  let shared = 0
+  while (shared < node.path.length && path[shared] === node.path[shared]) shared++
+  const rest = path.slice(shared + 1)
+  if (shared < node.path.length) {
+    const moved: Node = { path: node.path.slice(shared + 1), value: node.value, below: node.below }
+    const below = NONE.with(digitAt(node.path, shared), moved as never)
+    return {
+      path: path.slice(0, shared),
+      value: null,
+      below: below.with(digitAt(path, shared), put(undefined, rest, value) as never),
+    }
+  }
+  if (node.value) return { path, value, below: NONE }
+  const digit = digitAt(path, shared)
+  return { path: node.path, value: null, below: node.below.with(digit, put(node.below[digit], rest, value)) }
+}
+
+function encodedOf(node: Node): Uint8Array[] {
+  if (node.encoded) return node.encoded
+  if (node.value) node.encoded = [rlp([compact(node.path, true), node.value])]
+  else {
+    const empty = Buffer.alloc(0)
+    const branch = rlp([...node.below.map((child) => (child ? referenceOf(child) : empty)), empty])
+    node.encoded = node.path === '' ? [branch] : [rlp([compact(node.path, false), keccak(branch)]), branch]
+  }
+  return node.encoded
+}
+
+/** How a node is named by the one above it. One of fewer than 32 bytes would stand there itself; values of ours are longer. */
+function referenceOf(node: Node): Uint8Array {
+  node.hash ??= keccak(encodedOf(node)[0] as Uint8Array)
+  return node.hash
 }
 
 /** A path with the digits that say whether it is a leaf's and of odd length. */
-function compact(path: string, isLeaf: boolean): Hex {
+function compact(path: string, isLeaf: boolean): Buffer {
   const flag = (isLeaf ? 2 : 0) + (path.length % 2)
-  return `0x${flag}${path.length % 2 === 0 ? '0' : ''}${path}`
+  return Buffer.from(`${flag}${path.length % 2 === 0 ? '0' : ''}${path}`, 'hex')
 }

@@ -1,20 +1,23 @@
 // A chain of millions of blocks in memory, of which a few hold something: the model's blocks, each moved to a height of its own, and between them
 // blocks in which others did business. Answered in the model's own words, so that the conformance of the model is that of these; proofs are of the
 // model's states. It must never answer what it did not keep.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Hex, TestChain, TestTransaction } from '../../support/anvil.ts'
 import type { ModelBlock, ModelChain } from '../model/chain.ts'
-import { proofsOf } from '../model/proofs.ts'
+import { type Header, headerHash } from '../model/encode.ts'
+import { proofOf } from '../model/proofs.ts'
 import { ModelError } from '../model/rpc.ts'
 import { newModelChain, startModelChain } from '../model/test-chain.ts'
+import { EMPTY_ROOT } from '../model/trie.ts'
 
 /** Seconds from one block to the next. */
 export const BLOCK_SEC = 2
 /** The longest range of logs that is answered at once, as at many providers. */
 const LOG_RANGE_MAX = 10_000
 /** On a busy chain the bloom of every block says "perhaps" to everything. */
-const FULL_BLOOM = `0x${'f'.repeat(512)}`
+const FULL_BLOOM: Hex = `0x${'f'.repeat(512)}`
+const HASH_BYTES = 32
 /** Blocks below the head of which the last is final. */
 export const FINAL_AFTER = 64
 
@@ -23,7 +26,10 @@ type Json = Record<string, unknown>
 /** A block of the model at its height. */
 interface Placed {
   number: number
-  header: Json
+  hash: Hash
+  header: Header
+  /** As JSON-RPC shows them. */
+  short: Json
   full: Json
   logs: Json[]
   proofs: Map<Address, Json>
@@ -35,12 +41,18 @@ export class StretchedChain {
   readonly #inner: ModelChain
   readonly #head: number
   readonly #placed: Placed[] = []
+  /** The hashes of all blocks so far, one behind the other: each header has the one before it. */
+  readonly #hashes: Buffer
+  #hashed = 0
+  /** Numbers of blocks whose hash was told. */
+  readonly #told = new Map<Hash, number>()
   readonly #receipts = new Map<string, Json>()
   readonly #transactions = new Map<string, Json>()
   #accounts: readonly Address[] = []
 
   private constructor(head: number) {
     this.#head = head
+    this.#hashes = Buffer.alloc((head + 1) * HASH_BYTES)
     this.#inner = newModelChain()
     this.model = startModelChain(this.#inner)
   }
@@ -82,6 +94,7 @@ export class StretchedChain {
     eth_getBalance: ([account, tag]) => this.#proofAt(account, tag).balance,
     eth_getTransactionByHash: ([txHash]) => this.#transactions.get(String(txHash)) ?? null,
     eth_getTransactionReceipt: ([txHash]) => this.#receipts.get(String(txHash)) ?? null,
+    eth_getBlockReceipts: ([tag]) => this.#receiptsAt(this.#numberOf(tag)),
     // Of the last block that holds something.
     eth_call: ([request]) => this.model.rpc('eth_call', [request, 'latest']),
     eth_chainId: () => hex(this.model.chainId),
@@ -91,23 +104,24 @@ export class StretchedChain {
   /** Keeps all that can be asked about the model's block `at` under a height. */
   async #keep(at: number, number: number): Promise<void> {
     const full = await this.model.rpc<Json>('eth_getBlockByNumber', [hex(at), true])
-    const header = await this.model.rpc<Json>('eth_getBlockByNumber', [hex(at), false])
-    const parentHash = number === 0 ? header.parentHash : this.#hashAt(number - 1)
-    const moved = { number: hex(number), parentHash, logsBloom: FULL_BLOOM }
-    const mined = (full.transactions as Json[]).map((one): Json => ({ ...one, blockNumber: hex(number) }))
+    const block = this.#inner.blocks[at] as ModelBlock
+    const parentHash = number === 0 ? block.header.parentHash : this.#hashAt(number - 1)
+    const header = { ...block.header, number: hex(number), parentHash, logsBloom: FULL_BLOOM }
+    const moved = { blockHash: headerHash(header), blockNumber: hex(number) }
+    const mined = (full.transactions as Json[]).map((one): Json => ({ ...one, ...moved }))
     const logs: Json[] = []
     for (const one of mined) {
       this.#transactions.set(String(one.hash), one)
       const receipt = await this.model.rpc<Json>('eth_getTransactionReceipt', [one.hash])
-      const own = (receipt.logs as Json[]).map((entry) => ({ ...entry, blockNumber: hex(number) }))
+      const own = (receipt.logs as Json[]).map((entry) => ({ ...entry, ...moved }))
       logs.push(...own)
-      this.#receipts.set(String(one.hash), { ...receipt, blockNumber: hex(number), logs: own })
+      this.#receipts.set(String(one.hash), { ...receipt, ...moved, logs: own })
     }
-    const proven = proofsOf((this.#inner.blocks[at] as ModelBlock).state, this.#accounts)
-    const proofs = new Map(proven.map((proof) => [proof.address, proof as Json]))
+    const proofs = new Map(this.#accounts.map((of) => [of, proofOf(block, of) as Json]))
+    const shown = { ...full, ...header, hash: moved.blockHash }
+    const short = { ...shown, transactions: mined.map((one) => one.hash) }
     this.#placed.push({
-      ...{ number, logs, proofs, header: { ...header, ...moved } },
-      full: { ...full, ...moved, transactions: mined },
+      ...{ number, hash: moved.blockHash, header, logs, proofs, short, full: { ...shown, transactions: mined } },
     })
     forgetStates(this.#inner)
   }
@@ -124,34 +138,47 @@ export class StretchedChain {
   }
 
   #hashAt(number: number): Hash {
-    const last = this.#lastAt(number)
-    return last.number === number ? (last.header.hash as Hash) : quietHash(number)
+    for (; this.#hashed <= number; this.#hashed++) {
+      const last = this.#lastAt(this.#hashed)
+      const own = last.number === this.#hashed ? last.hash : headerHash(this.#quietHeader(this.#hashed, last))
+      this.#hashes.write(own.slice(2), this.#hashed * HASH_BYTES, 'hex')
+    }
+    return `0x${this.#hashes.toString('hex', number * HASH_BYTES, (number + 1) * HASH_BYTES)}` as Hash
+  }
+
+  /** The header of a block in which nothing of the model is. */
+  #quietHeader(number: number, last: Placed): Header {
+    return {
+      ...{ ...last.header, transactionsRoot: EMPTY_ROOT, receiptsRoot: EMPTY_ROOT, gasUsed: '0x0' },
+      ...{ number: hex(number), timestamp: hex(this.timeOf(number)), mixHash: randomnessOf(number) },
+      parentHash: this.#hashAt(number - 1),
+    }
   }
 
   #blockAt(number: number, full: boolean): Json | null {
     if (number > this.#head) return null
+    const hash = this.#hashAt(number)
+    this.#told.set(hash, number)
     const last = this.#lastAt(number)
-    if (last.number === number) return full ? last.full : last.header
-    const { gasLimit, baseFeePerGas, stateRoot } = last.header
-    return {
-      ...{ number: hex(number), hash: this.#hashAt(number), parentHash: this.#hashAt(number - 1) },
-      ...{ timestamp: hex(this.timeOf(number)), mixHash: digest('randomness', number), logsBloom: FULL_BLOOM },
-      ...{ baseFeePerGas, gasUsed: '0x0', gasLimit, ...(full ? {} : { stateRoot }) },
-      transactions: [],
-    }
+    if (last.number === number) return full ? last.full : last.short
+    return { hash, ...this.#quietHeader(number, last), uncles: [], withdrawals: [], transactions: [] }
+  }
+
+  #receiptsAt(number: number): Json[] | null {
+    const block = this.#blockAt(number, false)
+    return block && (block.transactions as string[]).map((txHash) => this.#receipts.get(txHash) as Json)
   }
 
   #byHash(blockHash: unknown): Placed | undefined {
-    return this.#placed.find(({ header }) => header.hash === blockHash)
+    return this.#placed.find((placed) => placed.hash === blockHash)
   }
 
   #numberOf(tag: unknown): number {
     if (tag === 'latest') return this.#head
     if (tag === 'finalized') return this.#head - FINAL_AFTER
     if (typeof tag !== 'object' || tag === null) return Number(tag)
-    const { blockHash } = tag as { blockHash: Hash }
-    const number = this.#byHash(blockHash)?.number ?? Number(`0x${blockHash.slice(-NUMBER_DIGITS)}`)
-    if (this.#hashAt(number) !== blockHash) throw new ModelError(-32001, 'Resource not found')
+    const number = this.#told.get((tag as { blockHash: Hash }).blockHash)
+    if (number === undefined) throw new ModelError(-32001, 'Resource not found')
     return number
   }
 
@@ -175,12 +202,8 @@ export class StretchedChain {
 /** The states of all blocks but the last: what is asked about them is kept apart. */
 function forgetStates({ blocks, head }: ModelChain): void {
   const before = blocks.at(-2)
-  if (before) before.state = head.state
+  if (before) Object.assign(before, { state: head.state, next: head.next })
 }
 
-/** Its end is the number, by which the block is found again. */
-const quietHash = (number: number) =>
-  `${digest('quiet', number).slice(0, -NUMBER_DIGITS)}${number.toString(16).padStart(NUMBER_DIGITS, '0')}` as Hash
-const NUMBER_DIGITS = 12
 const hex = (value: number): Hex => `0x${value.toString(16)}`
-const digest = (...parts: unknown[]) => `0x${createHash('sha256').update(parts.join('/')).digest('hex')}` as Hash
+const randomnessOf = (number: number) => `0x${hash('sha256', `randomness/${number}`)}` as Hash

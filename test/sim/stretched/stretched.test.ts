@@ -6,10 +6,11 @@ import { connect } from '../../../src/db/core/sql.ts'
 import { follow } from '../../../src/follower/follow.ts'
 import type { Rules } from '../../../src/passes/context.ts'
 import { rebuild } from '../../../src/rebuild/rebuild.ts'
-import { type Hex, startTestChain, type TestChain } from '../../support/anvil.ts'
+import { type Hex, startTestChain, type TestBlock, type TestChain } from '../../support/anvil.ts'
 import type { SendRules } from '../../support/faults/send-rules.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { contextOf, deployContracts, enterTerms } from '../../support/world.ts'
+import { unsound } from '../model/recompute.ts'
 import { Provider } from '../provider.ts'
 import { rpcOn } from '../stage.ts'
 import { playSparseBusiness, type SparseBusiness } from './business.ts'
@@ -95,6 +96,19 @@ async function answersOf(rpc: TestChain['rpc'], wallet: Hex, paid: Hex): Promise
     beyond: await rpc('eth_getBlockByNumber', ['0xffffff', false]),
   }
 }
+
+test('the blocks of a stretched chain are what their hashes say, each with the hash of the one before', async () => {
+  const { stretched } = await playSparseBusiness(300, 4, TURN_SEC)
+  const rpc = stretched.rpc as TestChain['rpc']
+  let before = `0x${'0'.repeat(64)}`
+  for (let number = 0; number <= 300; number++) {
+    // Its blooms say "perhaps" to everything.
+    const wrong = (await unsound({ rpc }, number)).filter((what) => !what.startsWith('logsBloom'))
+    const { hash, parentHash } = await rpc<TestBlock>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+    assert.deepEqual([wrong, parentHash], [[], before])
+    before = hash
+  }
+})
 
 test('a stretched chain answers in the form of a real node', async () => {
   const real = await startTestChain()
