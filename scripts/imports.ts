@@ -118,7 +118,7 @@ const LAYERS: readonly Layer[] = [
     may: ['src/lib', 'src/domain', 'src/chain/digest.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms/key.ts'],
     packages: ['node'],
   },
-  { of: ['src/config/load.ts'], may: ['src/config', 'src/lib', 'src/domain'] },
+  { of: ['src/config/load.ts'], may: ['src/config', 'src/chain/send/kms/key.ts', 'src/lib'], packages: ['node'] },
   {
     of: ['src/boot/keys.ts'],
     may: ['src/config', 'src/config/load.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms', 'src/chain/send'],
@@ -131,17 +131,20 @@ const LAYERS: readonly Layer[] = [
     may: [...WIRING, 'src/chain/send', 'src/boot/keys.ts', 'src/boot/embedded.ts', 'src/boot/database.ts'],
     packages: ['node'],
   },
-  { of: ['src/boot/seed.ts'], may: ['src/domain', 'src/db'] },
+  { of: ['src/boot/seed.ts', 'src/boot/first-values.ts'], may: ['src/config/load.ts', 'src/domain', 'src/db'] },
   {
     of: ['src/boot/preflight.ts'],
-    may: [...WIRING, 'src/chain/read/bounds.ts', 'src/boot/database.ts', 'src/boot/parts.ts', 'src/boot/seed.ts'],
+    may: [
+      ...[...WIRING, 'src/chain/read/bounds.ts', 'src/boot/database.ts', 'src/boot/first-values.ts'],
+      ...['src/boot/parts.ts', 'src/boot/seed.ts'],
+    ],
     packages: ['node'],
   },
   {
     of: ['src/boot/pass-context.ts'],
     may: [...[...WIRING, 'src/chain/send', 'src/boot/parts.ts', 'src/passes/context.ts'], 'src/operator'],
   },
-  { of: ['src/boot/live.ts'], may: ['src/config', 'src/config/load.ts', 'src/chain', 'src/lib'] },
+  { of: ['src/boot/live.ts'], packages: ['node'], may: ['src/config', 'src/config/load.ts', 'src/chain', 'src/lib'] },
   {
     of: ['src/boot/app.ts'],
     may: [

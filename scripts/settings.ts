@@ -21,7 +21,7 @@ DATABASE_URL or RPC_URL is replaced by an embedded database or chain.`
 export function envExample(): string {
   const parts = GROUPS.flatMap(({ title, text, settings }) => [
     `# ${` ${title.toLowerCase()}`.padStart(WIDTH - 2, '-')}${text === undefined ? '' : `\n${comment(text)}`}`,
-    ...settings.map((setting) => `${comment(sentences(setting))}\n# ${setting.name}=${shown(setting)}`),
+    ...Object.entries(settings).map(([name, setting]) => `${comment(sentences(setting))}\n# ${name}=${shown(setting)}`),
   ])
   return `${[...HEAD.split('\n\n').map(comment), ...parts].join('\n\n')}\n`
 }
@@ -30,9 +30,9 @@ export function envExample(): string {
 export function withSettings(page: string): string {
   const [written] = page.split(MARK)
   const tables = GROUPS.map(({ title, text, settings }) => {
-    const rows = settings.map(
-      (setting) =>
-        `| \`${setting.name}\`${setting.secret ? ' 🔑' : ''} | ${defaultCell(setting)} | ${linked(setting.text)}${exampleOf(setting, '`')} |`,
+    const rows = Object.entries(settings).map(
+      ([name, setting]) =>
+        `| \`${name}\`${setting.secret ? ' 🔑' : ''} | ${defaultCell(setting)} | ${linked(setting.text)}${exampleOf(setting, '`')} |`,
     )
     const intro = text === undefined ? '' : `${linked(text)}\n\n`
     return `## ${title}\n\n${intro}| setting | default | meaning |\n|---|---|---|\n${rows.join('\n')}\n`

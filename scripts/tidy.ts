@@ -1,4 +1,4 @@
-// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 16 files, except those that are listed here with
+// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 24 files, except those that are listed here with
 // their reasons. The list can only shrink: an exception that is larger than it says fails, and so does one that is no longer needed.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
@@ -9,7 +9,7 @@ import { parseSync } from 'vite'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Lines of a file and of a function, and files in a folder. */
-export const LIMITS = { file: 400, function: 60, folder: 16 } as const
+export const LIMITS = { file: 400, function: 60, folder: 24 } as const
 export type Kind = keyof typeof LIMITS
 
 /** Names above a limit (a path, or `path: function`), each with its size and its reason. */

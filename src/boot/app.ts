@@ -117,11 +117,11 @@ async function build(
   onProgress('migrating the database')
   const before = () => checkBeforeMigrating(database.directUrl, chain, rpc)
   await migrateWhenUp(database.directUrl, onProgress, { before })
-  if (!config.embedded.database) await assertNoPooler(database, config.database.prepare, onProgress)
+  if (!config.embedded.database) await assertNoPooler(database, config.DATABASE_PREPARE, onProgress)
   const open = (url: string, name: string): Pool => {
     const options = {
       max: POOL_MAX,
-      prepare: config.database.prepare,
+      prepare: config.DATABASE_PREPARE,
       applicationName: name,
       readIdleTimeoutMs: READ_IDLE_TIMEOUT_MS,
     }
@@ -145,7 +145,7 @@ async function build(
 
   const payments = metered('payments', meters, paymentsPass(ctx))
   const credit = metered('credit', meters, creditPass(ctx))
-  const scheduler = createScheduler({ payments, credit }, config.schedule.tickSec, log)
+  const scheduler = createScheduler({ payments, credit }, config.TICK_SEC, log)
   const runPayments = scheduler.payments
   const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
@@ -153,12 +153,8 @@ async function build(
   stack.defer(() => changes.close())
 
   // Before any pass runs, so that the endpoints miss no event.
-  for (const endpoint of await adoptEndpoints(pool, config.webhooks))
-    log.warn(
-      { endpoint },
-      'WEBHOOK_URL names an endpoint that the ledger does not have, and is ignored: "node-ledger webhooks add"',
-    )
-  const sending = { allowPrivate: config.webhooks.allowPrivate, publicUrl: config.http.publicUrl }
+  await adoptEndpoints(pool, config.webhooks)
+  const sending = { allowPrivate: config.webhooks.allowPrivate, publicUrl: config.PUBLIC_URL }
   const webhooks = startWebhooks({ pool, ...sending, log, observe: meters.delivery })
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
@@ -193,7 +189,7 @@ async function build(
     await sleep(config.production ? DRAIN_MS.production : DRAIN_MS.development)
   })
   keepPrices(start, pool)
-  if (config.schedule.timer) stack.defer(scheduler.start())
+  if (config.SCHEDULER) stack.defer(scheduler.start())
   const metricsUrl = await serveMetrics(start, metrics, {
     pool,
     chain: reader,
@@ -202,7 +198,7 @@ async function build(
     distributor: ctx.distributor,
   })
   const { port } = server.server.address() as AddressInfo
-  return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
+  return { metricsUrl, url: `http://${config.HOST}:${port}`, chain, chainId }
 }
 
 /** Keeps the price of each hour, if there is an upstream. */
@@ -214,12 +210,12 @@ function keepPrices({ config: { price }, stack, log }: Start, pool: Pool): void 
 
 /** Metrics by default must not keep the service from running: a taken default port is only logged. */
 async function serveMetrics(
-  { config: { http }, onProgress, stack }: Start,
+  { config, onProgress, stack }: Start,
   metrics: Metrics,
   deps: MetricsDeps,
 ): Promise<string | null> {
-  const { metricsHost: host, metricsPort: port } = http
-  if (port === null) return null
+  const { METRICS_HOST: host, METRICS_PORT: port } = config
+  if (port === 'off') return null
   try {
     const server = await metrics.serve({ host, port }, deps)
     stack.defer(() => server.close())
@@ -229,7 +225,8 @@ async function serveMetrics(
     const problem = code === 'EADDRINUSE' ? `port ${port} is taken` : message
     const remedy =
       'Set METRICS_PORT to another one (0 takes any free one, off serves none), METRICS_HOST to an address this machine has.'
-    if (http.metricsPortSet) throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`, 'refused')
+    if (config.given.includes('METRICS_PORT'))
+      throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`, 'refused')
     onProgress(`metrics are not served: ${problem}. ${remedy}`)
     return null
   }
@@ -254,8 +251,8 @@ function httpDeps(
   chain: ChainPart,
   chainId: number,
 ): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'monotonicClock' | 'log'> {
-  const { price, secrets } = config
-  if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
+  const { price, SESSION_SECRET: sessionSecret } = config
+  if (sessionSecret === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
   return {
     priceFeed: price && (() => fetchEthUsd(price)),
     checksum,
@@ -265,23 +262,23 @@ function httpDeps(
       factoryAddress: chain.factory,
       publicRpcUrl: chain.publicRpcUrl,
       embedded: chain.demoToken !== null,
-      quoteTier: config.payments.quoteTier,
+      quoteTier: config.QUOTE_TIER,
       get cronKey() {
-        return live.secrets().cronKey
+        return live.settings().CRON_KEY
       },
       get adminKeys() {
-        return live.secrets().adminKeys
+        return live.settings().ADMIN_KEY ?? []
       },
-      sessionSecret: secrets.session,
-      previousSessionSecret: secrets.previousSession,
-      publicUrl: config.http.publicUrl,
-      trustedProxies: config.http.trustedProxies,
-      frameAncestors: config.http.frameAncestors,
-      site: siteOn(config.site, chainId),
+      sessionSecret,
+      previousSessionSecret: config.SESSION_SECRET_PREVIOUS,
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: config.TRUSTED_PROXIES ?? [],
+      frameAncestors: config.FRAME_ANCESTORS ?? [],
+      site: siteOn(config, chainId),
       production: config.production,
-      staleAfterSec: config.schedule.staleAfterSec,
-      tickSec: config.schedule.tickSec,
-      distMode: config.credit.mode,
+      staleAfterSec: config.STALE_AFTER_SEC,
+      tickSec: config.TICK_SEC,
+      distMode: config.DIST_MODE,
       described: describeConfig(config),
     },
     clock: Date.now,
@@ -294,19 +291,17 @@ function httpDeps(
  * Checks the port before anything is started. A taken one is refused. 0 becomes a free port, which PUBLIC_URL's default names.
  */
 async function choosePort(config: Config): Promise<Config> {
-  const { http } = config
+  const { PORT, HOST, PUBLIC_URL } = config
   const probe = createNetServer()
-  await listenOrRefuse(http.port, (done, failed) => probe.once('error', failed).listen(http.port, http.host, done))
+  await listenOrRefuse(PORT, (done, failed) => probe.once('error', failed).listen(PORT, HOST, done))
   const { port } = probe.address() as AddressInfo
   await new Promise((resolve) => probe.close(resolve))
-  const publicUrl = http.publicUrlSet ? http.publicUrl : http.publicUrl.replace(/:\d+$/, `:${port}`)
-  return { ...config, http: { ...http, port, publicUrl } }
+  const isNamed = config.given.includes('PUBLIC_URL')
+  return { ...config, PORT: port, PUBLIC_URL: isNamed ? PUBLIC_URL : PUBLIC_URL.replace(/:\d+$/, `:${port}`) }
 }
 
-async function listen(server: ReturnType<typeof createServer>, { http }: Config): Promise<void> {
-  await listenOrRefuse(http.port, (done, failed) =>
-    server.listen({ host: http.host, port: http.port }).then(() => done(), failed),
-  )
+async function listen(server: ReturnType<typeof createServer>, { HOST: host, PORT: port }: Config): Promise<void> {
+  await listenOrRefuse(port, (done, failed) => server.listen({ host, port }).then(() => done(), failed))
 }
 
 async function listenOrRefuse(
@@ -327,7 +322,7 @@ async function listenOrRefuse(
 }
 
 /** The checks of contract wallets that sign in. */
-const walletChecks = ({ http: { smartWalletLogin } }: Config, rpc: Rpc) => ({
-  verifyContractWallet: smartWalletLogin ? createWalletVerifier(rpc) : null,
-  proveContractWallet: smartWalletLogin ? createWalletProver(rpc) : null,
+const walletChecks = ({ SMART_WALLET_LOGIN }: Config, rpc: Rpc) => ({
+  verifyContractWallet: SMART_WALLET_LOGIN ? createWalletVerifier(rpc) : null,
+  proveContractWallet: SMART_WALLET_LOGIN ? createWalletProver(rpc) : null,
 })

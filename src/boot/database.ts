@@ -10,8 +10,8 @@ export interface DatabasePart {
 }
 
 /** The operator's own database. */
-export function ownDatabase({ database }: Config): DatabasePart {
-  const { url, directUrl, readUrl } = database
+export function ownDatabase(config: Config): DatabasePart {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATABASE_READ_URL: readUrl } = config
   if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')
   return { url, directUrl, readUrl }
 }
@@ -23,6 +23,6 @@ export function ownDatabase({ database }: Config): DatabasePart {
 export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
   if (!config.embedded.database) return ownDatabase(config)
   const { findRunning } = await loadEmbedded()
-  const url = findRunning(config.dataDir)?.databaseUrl
+  const url = findRunning(config.DATA_DIR)?.databaseUrl
   return url ? { url, directUrl: url, readUrl: url } : null
 }

@@ -1,14 +1,16 @@
 // Settings that may change while the service runs: the keys of the operator and of the scheduler, the log level, and the providers'
 // URLs. A reload reads all of them again, takes these, and says of every other one that it needs a restart. Settings that are not right
 // change nothing.
+
+import { isDeepStrictEqual } from 'node:util'
 import type { Rpc } from '../chain/rpc/rpc.ts'
-import { type Config, ConfigError, describeConfig } from '../config/load.ts'
+import { type Config, ConfigError } from '../config/load.ts'
 import { SETTINGS, type SettingName } from '../config/names.ts'
 import type { Log } from '../lib/log.ts'
 
 export interface Live {
-  /** The keys as they are now. */
-  secrets(): Config['secrets']
+  /** The settings as they are now. */
+  settings(): Config
   /** Clients that go on with other URLs. */
   readonly clients: Rpc[]
   /** Reads the settings again; `logLevel`, where one is given, holds until the next reload. Throws nothing. */
@@ -23,17 +25,17 @@ export function createLive(config: Config, { read, log }: { read: () => Config; 
   let now = config
   const clients: Rpc[] = []
   return {
-    secrets: () => now.secrets,
+    settings: () => now,
     clients,
     reload(logLevel = '') {
       const next = readAgain(read, log)
       if (next === null) return
-      const { rpcUrls } = next.chain
-      const sameProviders = rpcUrls.length === 0 || clients.every((client) => client.use(rpcUrls))
-      const changed = SETTINGS.filter((name) => textOf(next, name) !== textOf(now, name))
+      const { RPC_URL } = next
+      const sameProviders = RPC_URL === null || clients.every((client) => client.use(RPC_URL))
+      const changed = SETTINGS.filter((name) => !isDeepStrictEqual(next[name], now[name]))
       const isTaken = (name: SettingName) => TAKEN.includes(name) && (name !== 'RPC_URL' || sameProviders)
       const needRestart = changed.filter((name) => !isTaken(name))
-      log.level = logLevel || next.log.level
+      log.level = logLevel || next.LOG_LEVEL
       now = next
       log.info({ taken: changed.filter(isTaken), needRestart, logLevel: log.level }, 'the settings were read again')
     },
@@ -48,16 +50,4 @@ function readAgain(read: () => Config, log: Log): Config | null {
     log.error({ problems: error.problems }, 'the settings are not right, and stay as they were')
     return null
   }
-}
-
-/** A setting for comparison alone, secrets in full: it never leaves here. */
-function textOf(config: Config, name: SettingName): string | null {
-  const { secrets, chain, database } = config
-  if (name === 'ADMIN_KEY') return JSON.stringify(secrets.adminKeys)
-  if (name === 'CRON_KEY') return secrets.cronKey
-  if (name === 'SESSION_SECRET') return secrets.session
-  if (name === 'SESSION_SECRET_PREVIOUS') return secrets.previousSession
-  if (name === 'RPC_URL') return chain.rpcUrls.join()
-  if (name === 'DATABASE_URL') return database.url
-  return describeConfig(config)[name]
 }

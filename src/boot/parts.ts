@@ -87,7 +87,7 @@ export async function openParts(config: Config, log: Log, onProgress: (step: str
 }
 
 async function embeddedDatabase(
-  { dataDir }: Config,
+  { DATA_DIR: dataDir }: Config,
   log: Log,
   onProgress: (step: string) => void,
 ): Promise<StartedPart<DatabasePart>> {
@@ -103,9 +103,14 @@ async function embeddedChain(
   onProgress: (step: string) => void,
 ): Promise<StartedPart<ChainPart>> {
   onProgress('starting the chain')
-  const port = config.chain.embeddedPort
+  const port = config.CHAIN_PORT
   const embedded = await loadEmbedded()
-  const { anvil, ...deployment } = await embedded.startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
+  const { anvil, ...deployment } = await embedded.startEmbeddedChain({
+    dataDir: config.DATA_DIR,
+    port,
+    log,
+    onProgress,
+  })
   const part = embeddedChainPart(embedded, config, { rpcUrl: anvil.rpcUrl, ...deployment }, await openKeys(config))
   return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
 }
@@ -120,13 +125,13 @@ function embeddedChainPart(
   const { rpcUrl } = deployment
   return {
     rpcUrls: [rpcUrl],
-    publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
+    publicRpcUrl: config.PUBLIC_RPC_URL ?? rpcUrl,
     chainId: EMBED_CHAIN_ID,
     factory: address(deployment.factory),
-    factoryCodeHash: config.chain.factoryCodeHash,
-    formerFactories: config.chain.formerFactories,
+    factoryCodeHash: config.FACTORY_CODE_HASH,
+    formerFactories: config.FORMER_FACTORIES,
     startBlock: deployment.startBlock,
-    paymentAddress: config.payments.address ?? address(developmentAccount(payments).address),
+    paymentAddress: config.PAYMENT_ADDRESS ?? address(developmentAccount(payments).address),
     minter: keys.minter ?? localSigner(developmentAccount(minter).privateKey),
     distributor: keys.distributor ?? localSigner(developmentAccount(distributor).privateKey),
     demoToken: address(deployment.token),
@@ -143,22 +148,21 @@ export async function attachChain(
 ): Promise<ChainPart | null> {
   if (!config.embedded.chain) return (await ownChain(config, open)).part
   const embedded = await loadEmbedded()
-  const running = embedded.findRunning(config.dataDir)?.chain
+  const running = embedded.findRunning(config.DATA_DIR)?.chain
   return running ? embeddedChainPart(embedded, config, running, await open(config)) : null
 }
 
 async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<StartedPart<ChainPart>> {
-  const { chain, payments } = config
-  if (!chain.factoryAddress) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
+  if (!config.FACTORY_ADDRESS) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
   const part: ChainPart = {
-    rpcUrls: chain.rpcUrls,
-    publicRpcUrl: chain.publicRpcUrl,
-    chainId: chain.chainId,
-    factory: chain.factoryAddress,
-    factoryCodeHash: chain.factoryCodeHash,
-    formerFactories: chain.formerFactories,
-    startBlock: chain.startBlock ?? 0,
-    paymentAddress: payments.address,
+    rpcUrls: config.RPC_URL ?? [],
+    publicRpcUrl: config.PUBLIC_RPC_URL,
+    chainId: config.CHAIN_ID,
+    factory: config.FACTORY_ADDRESS,
+    factoryCodeHash: config.FACTORY_CODE_HASH,
+    formerFactories: config.FORMER_FACTORIES,
+    startBlock: config.START_BLOCK ?? 0,
+    paymentAddress: config.PAYMENT_ADDRESS,
     ...(await open(config)),
     demoToken: null,
   }

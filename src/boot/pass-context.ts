@@ -9,7 +9,6 @@ import type { Config } from '../config/load.ts'
 import { advisoryLock } from '../db/core/locks.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type FeeRules, usualFeeRules } from '../domain/fees.ts'
-import { firstSaleTerms } from '../domain/tiers.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from '../passes/context.ts'
@@ -33,14 +32,14 @@ export function ledgerContext(
     pollPolicy: REQUEST_POLL_POLICY,
     rules: {
       startBlock: part.startBlock,
-      finality: config.chain.finality,
-      ...firstSaleTerms(config.payments),
-      distMode: config.credit.mode,
+      finality: config.FINALITY,
+      ...config.firstSaleTerms,
+      distMode: config.DIST_MODE,
       ...feeRules(config, chain.chainId),
-      validForSec: config.chain.validForSec,
+      validForSec: config.VALID_FOR_SEC,
       rewindsToShorterChain: part.demoToken !== null,
       reconcileEverySec: RECONCILE_EVERY_SEC,
-      fundsWarnTransactions: config.schedule.fundsWarnTransactions,
+      fundsWarnTransactions: config.FUNDS_WARN_TRANSACTIONS,
     },
     log,
   }
@@ -78,7 +77,7 @@ export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Poo
 }
 
 /** The operator's caps on the gas price; the chain's defaults where they are not set. */
-function feeRules({ chain: { feeCapWei, tipMaxWei } }: Config, chainId: number): FeeRules {
+function feeRules({ FEE_CAP_WEI, TIP_MAX_WEI }: Config, chainId: number): FeeRules {
   const usual = usualFeeRules(chainId)
-  return { feeCapWei: feeCapWei ?? usual.feeCapWei, tipMaxWei: tipMaxWei ?? usual.tipMaxWei }
+  return { feeCapWei: FEE_CAP_WEI ?? usual.feeCapWei, tipMaxWei: TIP_MAX_WEI ?? usual.tipMaxWei }
 }

@@ -20,20 +20,18 @@ import { isLedger, migrate } from '../db/core/migrate.ts'
 import { isPooled } from '../db/core/pooler.ts'
 import { connect, inTransaction, isDatabaseDown, type Pool } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
-import { enterFirstMode, readModes } from '../db/sale/contract-wallets.ts'
+import { enterFirstMode } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
-import { hasTerms, insertFirstTerms, readCreditTerms } from '../db/sale/terms.ts'
+import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import type { CreditTerms } from '../domain/credit.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
-import { modeDespite } from '../domain/payers/payer.ts'
-import { hotKeysOf, type PaymentWallet, refuseWallet } from '../domain/payment-wallets.ts'
-import { refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
-import { firstSaleTerms, type TierVersion, tiersWithOtherTerms } from '../domain/tiers.ts'
+import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
+import { refuseTerms, type TermsContent } from '../domain/terms.ts'
 import type { Address } from '../domain/units.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
 import type { DatabasePart } from './database.ts'
+import { ignoredInWords, ignoredValues } from './first-values.ts'
 import { type ChainPart, type OpenedChain, signersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
@@ -221,6 +219,8 @@ export function chainPreflight(
     await assertLedgerIsOurs(pool, chain)
     await enterTerms(config, pool, chain, tell)
     await enterWallet(pool, chain, tell)
+    for (const value of await ignoredValues(pool, config))
+      tell(`${ignoredInWords(value)}. "node-ledger ${value.act}" changes it`)
     return facts
   }
   return () => {
@@ -237,29 +237,22 @@ export function chainPreflight(
  * used. Existing entries never change here.
  */
 async function enterTerms(
-  { credit: { named }, payments }: Config,
+  { namedTerms: named, firstSaleTerms, given, CONTRACT_WALLETS }: Config,
   pool: Pool,
   { part, rpc, reader }: OpenedChain,
   tell: (line: string) => void,
 ): Promise<void> {
   const head = await reader.head()
-  if (part.demoToken)
-    await seedTiers(pool, part.demoToken, { block: head.number, time: head.time }, firstSaleTerms(payments))
+  if (part.demoToken) await seedTiers(pool, part.demoToken, { block: head.number, time: head.time }, firstSaleTerms)
   const holdsKey = part.minter !== null || part.distributor !== null
   if (named && holdsKey && !(await hasTerms(pool))) {
     const contract = createContractReader(rpc, part.factory)
     const { lastNodeId, round } = await contract.counters(head.number)
     if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
-  for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
-  const { contractWallets } = payments
-  if (contractWallets !== null) await enterFirstMode(pool, contractWallets)
-  const mode = modeDespite(contractWallets, await readModes(pool))
-  if (mode !== null)
-    tell(
-      `CONTRACT_WALLETS names ${contractWallets}, and the ledger has ${mode}: it is ignored. "node-ledger contract-wallets mode" enters another`,
-    )
-  for (const line of saleTermsToTell(await readTierVersions(pool), payments)) tell(line)
+  if (!(await hasTerms(pool)))
+    tell('this ledger has no credit terms: nothing is judged, minted or paid until "node-ledger terms set" enters them')
+  if (given.includes('CONTRACT_WALLETS')) await enterFirstMode(pool, CONTRACT_WALLETS)
 }
 
 /**
@@ -284,7 +277,8 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: 
       await notifyLedgerChanged(sql)
     })
   }
-  for (const line of walletsToTell(await readPaymentWallets(pool), paymentAddress)) tell(line)
+  if ((await readPaymentWallets(pool)).length === 0)
+    tell('this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one')
   const sold = await readWalletInForce(pool)
   const objection = sold && (await lookAtWallet(part, rpc, sold))
   if (objection)
@@ -299,16 +293,6 @@ export async function lookAtWallet(
 ): Promise<ReturnType<typeof refuseWallet>> {
   const facts = await createContractReader(rpc, part.factory).walletFacts(wallet)
   return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, signersOf(part)) })
-}
-
-/** The notices about payments wallets at start: that there is none, or that the environment names another one. */
-function walletsToTell(entered: readonly PaymentWallet[], named: Address | null): string[] {
-  if (entered.length === 0)
-    return ['this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one']
-  if (named === null || named === entered.at(-1)?.wallet) return []
-  return [
-    `PAYMENT_ADDRESS names ${named}, which is not the payments wallet that the ledger goes by, and is ignored: "node-ledger wallets list" shows the ledger's`,
-  ]
 }
 
 async function refuseRange(
@@ -332,28 +316,6 @@ async function enterFirst(pool: Pool, contract: ContractReader, named: TermsCont
     await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [named] } })
     await notifyLedgerChanged(sql)
   })
-}
-
-/** The notices about the terms at start: that there are none, or that the environment's differ from the ledger's. */
-function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null): string[] {
-  const last = entered.at(-1)
-  if (!last)
-    return [
-      'this ledger has no credit terms: nothing is judged, minted or paid until "node-ledger terms set" enters them',
-    ]
-  if (!named || sameTerms(last, named)) return []
-  return [
-    'DIST_ENABLED and CREDIT_… name other terms than the ledger has, and are ignored: "node-ledger terms list" shows the ledger\'s',
-  ]
-}
-
-/** Reports tiers on sale whose terms the environment contradicts. */
-function saleTermsToTell(versions: readonly TierVersion[], named: Config['payments']): string[] {
-  const others = tiersWithOtherTerms(versions, named)
-  if (others.length === 0) return []
-  return [
-    `PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than these tiers have, and are ignored for them: ${others.join(', ')}. "node-ledger tiers price" enters others`,
-  ]
 }
 
 const readIdentity = async (pool: Pool) => (await readState(pool, 'identity')) as Identity | null

@@ -1,7 +1,7 @@
 // Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it
 // suggests the nearest one. It must never repeat what may be a secret: values are not echoed.
 import { parseArgs } from 'node:util'
-import { editsBetween } from '../config/names.ts'
+import { editsBetween } from '../lib/edits.ts'
 import type { Command, OptionSpec } from './command.ts'
 import { UsageError } from './errors.ts'
 import { isUnit, readAmount } from './ether.ts'

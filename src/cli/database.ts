@@ -57,9 +57,9 @@ export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Pr
 }
 
 /** The error where the settings name no database or chain, and no running service has one. */
-export function noService({ dataDir }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
+export function noService({ DATA_DIR }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
   return new UnavailableError(
-    `No service runs in this directory (DATA_DIR is ${dataDir}), and ${setting} is not set. Start the service with "npm start", or set ${setting}.`,
+    `No service runs in this directory (DATA_DIR is ${DATA_DIR}), and ${setting} is not set. Start the service with "npm start", or set ${setting}.`,
   )
 }
 

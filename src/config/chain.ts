@@ -1,14 +1,11 @@
-// Reads which chain and factory to follow, from which block on, and when a block counts as settled. A chain setting without RPC_URL is
-// refused: it was meant for a real chain, and the embedded one must not take its place.
+// The settings of which chain and factory to follow, from which block on, and when a block counts as settled.
 import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
-import type { ChainConfig } from './shape.ts'
-import { type Source, shown } from './source.ts'
-import { PORTS, parseAddress, readAddress, readHash, readHttpUrl, readHttpUrls, readWei, readWhole } from './values.ts'
+import { type Parse, type SettingGroup, shown } from './setting.ts'
+import { account, hash, httpUrl, httpUrls, parseAddress, wei, whole } from './values.ts'
 
 /** The maximum number of providers; more only multiply the requests. */
 const RPC_URLS_MAX = 8
-const EMBEDDED_CHAIN_ID = 31_337
 /** Bounds of the validity. A shorter one ends before a busy chain has room; a longer one may delay a refund by as much. */
 const VALID_FOR = {
   min: 60,
@@ -16,75 +13,99 @@ const VALID_FOR = {
   why: 'what was signed must find a block before, and ends after it',
 }
 
-export function readChain(source: Source, embedded: boolean): ChainConfig {
-  const chainId = readWhole(source, 'CHAIN_ID', { min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }, null)
-  const factoryAddress = readAddress(source, 'FACTORY_ADDRESS')
-  const startBlock = readWhole(source, 'START_BLOCK', { min: 0, max: 2 ** 40, why: "the factory's block" }, null)
-  if (embedded) checkForeignChain(source, chainId)
-  else if (source.isSet('RPC_URL') && source.environment !== 'production' && !source.isSet('FACTORY_ADDRESS')) {
-    source.refuse(
-      'FACTORY_ADDRESS',
-      'is required with RPC_URL: "node-ledger deploy" puts a factory on the chain and prints it',
-    )
-  }
-  return {
-    rpcUrls: readHttpUrls(source, 'RPC_URL', RPC_URLS_MAX),
-    publicRpcUrl: readPublicRpcUrl(source),
-    chainId,
-    factoryAddress,
-    factoryCodeHash: readHash(source, 'FACTORY_CODE_HASH'),
-    formerFactories: readFormerFactories(source),
-    startBlock: startBlock ?? (embedded ? null : 0),
-    finality: readFinality(source),
-    validForSec: readWhole(source, 'VALID_FOR_SEC', VALID_FOR, 900),
-    feeCapWei: readWei(source, 'FEE_CAP_WEI', null),
-    tipMaxWei: readWei(source, 'TIP_MAX_WEI', null),
-    embeddedPort: readWhole(source, 'CHAIN_PORT', PORTS, 8545),
-  }
-}
-
-/** The embedded chain has a factory and an id of its own: settings of another one were meant for a real chain. */
-function checkForeignChain(source: Source, chainId: number | null): void {
-  const remedy = 'set RPC_URL to a node of that chain, or remove this setting to use the embedded one'
-  for (const name of ['FACTORY_ADDRESS', 'START_BLOCK'] as const) {
-    if (source.isSet(name)) source.refuse(name, `is set but RPC_URL is not: ${remedy}`)
-  }
-  if (chainId !== null && chainId !== EMBEDDED_CHAIN_ID) {
-    source.refuse(
-      'CHAIN_ID',
-      `is ${chainId} but RPC_URL is not set, and the embedded chain's is ${EMBEDDED_CHAIN_ID}: ${remedy}`,
-    )
-  }
-}
-
-/** Null where it is not set; `none` is a word of its own, so that it cannot be forgotten. */
-function readFormerFactories(source: Source): Address[] | null {
-  const text = source.get('FORMER_FACTORIES')
-  if (text === null) return null
-  if (text.toLowerCase() === 'none') return []
-  const found = text.split(',').map((word) => parseAddress(word.trim()))
+/** `none` is a word of its own, so that it cannot be forgotten. */
+const formerFactories: Parse<readonly Address[]> = (given, ask) => {
+  if (given.toLowerCase() === 'none') return []
+  const found = given.split(',').map((word) => parseAddress(word.trim()))
   const factories = found.filter((factory) => factory !== null)
-  if (factories.length < found.length)
-    source.refuse('FORMER_FACTORIES', `is ${shown(text)}: set it to none, or to addresses with commas between them`)
-  return factories
+  if (factories.length === found.length) return factories
+  return ask.refuse(`is ${shown(given)}: set it to none, or to addresses with commas between them`)
 }
 
-function readPublicRpcUrl(source: Source): string | null {
-  const url = readHttpUrl(source, 'PUBLIC_RPC_URL')
-  if (url === null) return null
-  const { username, password } = new URL(url)
-  if (username !== '' || password !== '') {
-    source.refuse('PUBLIC_RPC_URL', 'contains a user or password, and is shown to everybody')
-  }
-  return url
+const publicRpcUrl: Parse<string> = (given, ask) => {
+  const url = httpUrl(given, ask)
+  const { username, password } = new URL(url ?? 'http://localhost')
+  if (username === '' && password === '') return url
+  return ask.refuse('contains a user or password, and is shown to everybody')
 }
 
-function readFinality(source: Source): ChainConfig['finality'] {
-  const text = source.get('FINALITY')?.toLowerCase()
-  if (text === undefined || text === 'guarded') return 'guarded'
-  if (text === 'finalized') return 'finalized'
+/** `guarded`, `finalized`, or a number of confirmations. */
+const finality: Parse<'guarded' | 'finalized' | number> = (given, ask) => {
+  const word = given.toLowerCase()
+  if (word === 'guarded' || word === 'finalized') return word
   // A larger number is over a day and a half on the slowest of the usual chains: a mistake of units.
-  if (/^[1-9][0-9]{0,3}$/.test(text)) return Number(text)
-  source.refuse('FINALITY', `is ${shown(text)}: set it to guarded, finalized, or a number of blocks from 1 to 9999`)
-  return 'guarded'
+  if (/^[1-9][0-9]{0,3}$/.test(word)) return Number(word)
+  return ask.refuse(`is ${shown(word)}: set it to guarded, finalized, or a number of blocks from 1 to 9999`)
 }
+
+export const CHAIN = {
+  title: 'The chain',
+  settings: {
+    RPC_URL: {
+      parse: httpUrls(RPC_URLS_MAX),
+      secret: 'url',
+      part: 'chain',
+      otherwise: 'the embedded chain; required in production',
+      example: 'https://rpc.example.org/v1/key',
+      required: "set it to your chain provider's https://… (several with commas)",
+      text: 'JSON-RPC over http(s); several, separated by commas, in order of preference.',
+    },
+    PUBLIC_RPC_URL: {
+      parse: publicRpcUrl,
+      example: 'https://public-rpc.example.org',
+      text: 'A JSON-RPC that is meant for everybody: shown in `/.well-known/node-ledger.json`.',
+    },
+    CHAIN_ID: {
+      parse: whole({ min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }),
+      part: 'chain',
+      otherwise: "the chain's own; required in production",
+      required: 'set it to the id of the chain; "node-ledger deploy" prints it',
+      text: 'Chain id. `node-ledger deploy` prints it, and the next two.',
+    },
+    FACTORY_ADDRESS: {
+      parse: account,
+      part: 'chain',
+      otherwise: 'the embedded one; required wherever `RPC_URL` is set',
+      required: 'set it to the factory; "node-ledger deploy" puts one on the chain and prints it',
+      text: "The factory's address.",
+    },
+    START_BLOCK: {
+      parse: whole({ min: 0, max: 2 ** 40, why: "the factory's block" }),
+      part: 'chain',
+      otherwise: '0; required in production',
+      required: 'set it to the block of the factory\'s deployment; "node-ledger deploy" prints it',
+      text: 'The block that the factory was deployed in, where following begins.',
+    },
+    FACTORY_CODE_HASH: {
+      parse: hash,
+      text: 'The keccak256 of the code at `FACTORY_ADDRESS`, where that is a factory of another version and you trust it all the same: without this the service does not start on code that it does not know.',
+    },
+    FORMER_FACTORIES: {
+      parse: formerFactories,
+      show: (factories: readonly Address[]) => factories.join(',') || 'none',
+      otherwise: 'not said',
+      text: 'Factories that this sale has had before, with commas between them, or `none`. Needed at the first start on a real chain where `PAYMENT_ADDRESS` was used already: a payment must never count at two factories (docs/MOVING.md).',
+    },
+    FINALITY: {
+      parse: finality,
+      default: 'guarded',
+      text: 'When a payment is settled enough to mint for: `guarded` (at once; the mint is void on any fork without the payment), `finalized`, or a number of confirmations.',
+    },
+    VALID_FOR_SEC: {
+      parse: whole(VALID_FOR),
+      default: '900',
+      text: 'Seconds of block time after which a transaction that the service signed can no longer be carried out. 60 to 3600.',
+    },
+    FEE_CAP_WEI: {
+      parse: wei,
+      otherwise: '500 gwei on Ethereum and elsewhere, 50 on known rollups',
+      example: '50000000000',
+      text: 'Most that is offered per gas in all. What the last blocks show bounds it, too.',
+    },
+    TIP_MAX_WEI: {
+      parse: wei,
+      otherwise: '10 gwei on Ethereum, 2 on known rollups, 100 elsewhere',
+      text: 'Most that is offered per gas as a tip. What the last blocks show bounds it, too.',
+    },
+  },
+} satisfies SettingGroup

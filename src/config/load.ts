@@ -1,26 +1,22 @@
-// Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. Owns the defaults
-// and the rules between settings. It must never read the clock, the network or process.env by itself, and never put a secret into a
-// message.
-import { CONTRACT_WALLET_MODES } from '../domain/payers/payer.ts'
-import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../domain/tiers.ts'
+// Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. It must never read the
+// clock, the network or process.env by itself, and never put a secret into a message.
+import { isIP } from 'node:net'
+import type { KmsAccess } from '../chain/send/kms/key.ts'
 import { KnownError } from '../lib/errors.ts'
-import { readChain } from './chain.ts'
-import { readCredit, readSchedule } from './credit.ts'
-import { readHttp } from './http.ts'
-import { readKeys } from './keys/keys.ts'
-import { readKmsAccess } from './keys/kms.ts'
-import { isSecret, type SettingName } from './names.ts'
-import { readSecrets } from './secrets.ts'
-import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, PaymentsConfig } from './shape.ts'
-import { readSite } from './site/site.ts'
+import { type Config, derive, kmsAccess } from './derived.ts'
+import { KMS } from './kms.ts'
+import { isSecret, SETTINGS, type SettingName, type Settings } from './names.ts'
+import { checkAwsKey, checkRules } from './rules.ts'
+import type { Setting, SettingGroup } from './setting.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
-import { readAddress, readChoice, readHttpUrl, readPostgresUrl, readSwitch, readText, readWhole } from './values.ts'
-import { readWebhooks } from './webhooks.ts'
+import { SETTING_GROUPS } from './table.ts'
 
+export { type Config, type KeyConfig, siteOn } from './derived.ts'
 export { describeConfig } from './describe.ts'
-export type { AdminKey, Config, GeneratedSecrets, KeyConfig, WebhooksConfig } from './shape.ts'
-export { siteOn } from './site/site.ts'
 export type { Problem, ReadFile } from './source.ts'
+
+/** Secrets that a service in development generates where they are not set. */
+export type GeneratedSecrets = Readonly<Record<'SESSION_SECRET' | 'ADMIN_KEY' | 'CRON_KEY', string>>
 
 export interface LoadOptions {
   /** Reads `.env` and the files of NAME_FILE, as `(path) => readFileSync(path, 'utf8')` does. */
@@ -43,8 +39,6 @@ export class ConfigError extends KnownError {
   }
 }
 
-export const LOG_LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
-
 /**
  * Reads the settings. In development (NODE_ENV not set) `.env` is read too, and the environment wins over it.
  * @throws ConfigError with every mistake at once.
@@ -56,9 +50,11 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
 }
 
 /** How the service is let in at a key management service, by itself. Throws a ConfigError with every mistake at once. */
-export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions): ReturnType<typeof readKmsAccess> {
+export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions): KmsAccess {
   const source = openSource(env, readFile)
-  const access = readKmsAccess(source, { needed: true })
+  const values = readValues(source, { groups: [{ ...KMS, onlyWith: [] }] })
+  checkAwsKey(values, source.refuse)
+  const access = kmsAccess(values, source)
   if (source.problems.length > 0) throw new ConfigError(source.problems, source.hints)
   return access
 }
@@ -74,120 +70,67 @@ export function inspectConfig(
     database: !production && !source.isSet('DATABASE_URL'),
     chain: !production && !source.isSet('RPC_URL'),
   }
-  if (production) requireParts(source)
-  const chain = readChain(source, embedded.chain)
-  const schedule = readSchedule(source, embedded.chain)
-  const config: Config = {
-    production,
-    embedded,
-    dataDir: source.get('DATA_DIR') ?? '.node-ledger',
-    http: readHttp(source),
-    database: readDatabase(source),
-    chain,
-    site: readSite(source),
-    payments: readPayments(source, chain),
-    credit: readCredit(source, embedded.chain),
-    schedule,
-    secrets: readSecrets(source, generated),
-    keys: readKeys(source),
-    webhooks: readWebhooks(source),
-    price: readPrice(source),
-    log: { level: readChoice(source, 'LOG_LEVEL', LOG_LEVELS, 'info') },
-    hints: source.hints,
+  const read = readValues(source, { embedded: embedded.chain, ...(production || !generated ? {} : { generated }) })
+  const values: Settings = {
+    ...read,
+    // Without a text of its own, or with a wrong one, it is what its part brings.
+    NODE_ENV: source.environment,
+    PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
+    DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
+    DATABASE_READ_URL: read.DATABASE_READ_URL ?? read.DATABASE_URL,
+    START_BLOCK: read.START_BLOCK ?? (embedded.chain ? null : 0),
   }
-  checkPorts(source, config)
+  checkRules(values, source, embedded)
+  const given = SETTINGS.filter((name) => source.isSet(name))
+  const config = { ...values, production, embedded, given, ...derive(values, source), hints: source.hints }
   return { config: freeze(config), problems: source.problems }
 }
 
-/** In production nothing is embedded, so every part must be named. */
-function requireParts(source: Source): void {
-  const parts: [SettingName, string][] = [
-    ['DATABASE_URL', 'set it to postgres://user:password@host:5432/database'],
-    ['RPC_URL', "set it to your chain provider's https://… (several with commas)"],
-    ['CHAIN_ID', 'set it to the id of the chain; "node-ledger deploy" prints it'],
-    ['FACTORY_ADDRESS', 'set it to the factory; "node-ledger deploy" puts one on the chain and prints it'],
-    ['START_BLOCK', 'set it to the block of the factory\'s deployment; "node-ledger deploy" prints it'],
-  ]
-  for (const [name, remedy] of parts) {
-    if (!source.isSet(name)) source.refuse(name, `is required in production${orFile(name)}: ${remedy}`)
-  }
+interface Reading {
+  readonly groups?: readonly SettingGroup[]
+  /** Whether the chain is embedded. */
+  readonly embedded?: boolean
+  readonly generated?: Partial<Record<string, string>>
 }
 
-function orFile(name: SettingName): string {
-  return isSecret(name) ? ` (or ${name}_FILE)` : ''
-}
-
-function readDatabase(source: Source): DatabaseConfig {
-  const url = readPostgresUrl(source, 'DATABASE_URL')
-  for (const name of ['DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const) {
-    if (source.isSet(name) && !source.isSet('DATABASE_URL')) {
-      source.refuse(name, 'is set but DATABASE_URL is not: set that one, too, or remove it')
+/** Each setting by its parser, or its default. */
+function readValues(source: Source, { groups = SETTING_GROUPS, embedded = false, generated = {} }: Reading): Settings {
+  const values: Record<string, unknown> = {}
+  for (const { settings, onlyWith } of groups) {
+    const matters = !onlyWith?.length || onlyWith.some((name) => source.isSet(name as SettingName))
+    for (const [name, setting] of Object.entries(settings) as [SettingName, Setting][]) {
+      const usual = generated[name] ?? (embedded ? setting.embedded : undefined) ?? setting.default
+      values[name] = readOne(matters ? source : { ...source, refuse: source.warn }, name, setting, usual ?? null)
     }
   }
-  return {
-    url,
-    directUrl: readPostgresUrl(source, 'DATABASE_DIRECT_URL') ?? url,
-    readUrl: readPostgresUrl(source, 'DATABASE_READ_URL') ?? url,
-    prepare: readSwitch(source, 'DATABASE_PREPARE', true),
-  }
+  return values as Settings
 }
 
-function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
-  const paymentAddress = readAddress(source, 'PAYMENT_ADDRESS')
-  if (paymentAddress !== null && paymentAddress === chain.factoryAddress) {
-    source.refuse('PAYMENT_ADDRESS', 'is the factory itself: set it to a wallet of your own that takes plain transfers')
+function readOne(source: Source, name: SettingName, { parse, required }: Setting, usual: string | null): unknown {
+  const production = source.environment === 'production'
+  const ask = {
+    production,
+    refuse: (message: string) => {
+      source.refuse(name, message)
+      return null
+    },
+    warn: (message: string) => source.warn(name, message),
+    file: () => source.file(name),
   }
-  return {
-    address: paymentAddress,
-    quoteTier: readText(
-      source,
-      'QUOTE_TIER',
-      { form: TIER_ID_FORM, remedy: "set it to a tier's id, like basic" },
-      null,
-    ),
-    priceGraceSec: readWhole(
-      source,
-      'PRICE_GRACE_SEC',
-      {
-        min: GRACE_SEC_MIN,
-        max: GRACE_SEC_MAX,
-        why: 'a quote may live in caches for 120 seconds, and its price must still buy',
-      },
-      null,
-    ),
-    holdingRetrySec: readWhole(
-      source,
-      'HOLDING_RETRY_SEC',
-      { min: 0, max: HOLDING_RETRY_SEC_MAX, why: 'after it a payment whose holding cannot be read is held' },
-      null,
-    ),
-    contractWallets: source.isSet('CONTRACT_WALLETS')
-      ? readChoice(source, 'CONTRACT_WALLETS', CONTRACT_WALLET_MODES, 'hold')
-      : null,
+  // The environment has judged it.
+  const text = name === 'NODE_ENV' ? null : source.get(name)
+  if (production && required && !source.isSet(name)) {
+    ask.refuse(`is required in production${isSecret(name) ? ` (or ${name}_FILE)` : ''}: ${required}`)
   }
+  return (text === null ? null : parse(text, ask)) ?? (usual === null ? null : parse(usual, ask))
 }
 
-function readPrice(source: Source): Config['price'] {
-  const url = readHttpUrl(source, 'PRICE_URL')
-  const fieldForm = /^[^.\s]+(\.[^.\s]+){0,15}$/
-  const remedy = 'set it to the path of the number, like ethereum.usd'
-  const field = readText(source, 'PRICE_FIELD', { form: fieldForm, remedy }, null)
-  const both = { PRICE_URL: 'PRICE_FIELD', PRICE_FIELD: 'PRICE_URL' } as const
-  for (const name of ['PRICE_URL', 'PRICE_FIELD'] as const) {
-    if (source.isSet(both[name]) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${both[name]}`)
-  }
-  return url === null || field === null ? null : { url, field }
-}
+const WILDCARD_HOSTS = ['0.0.0.0', '::']
 
-/** Otherwise the clash would only show when the second part fails to listen. */
-function checkPorts(source: Source, { http, chain, embedded }: Config): void {
-  const ports: [SettingName, number][] = [['PORT', http.port]]
-  if (http.metricsPort !== null) ports.push(['METRICS_PORT', http.metricsPort])
-  if (embedded.chain) ports.push(['CHAIN_PORT', chain.embeddedPort])
-  for (const [i, [name, port]] of ports.entries()) {
-    const other = ports.slice(0, i).find(([, taken]) => taken === port && port !== 0)
-    if (other !== undefined) source.refuse(name, `is ${port}, and so is ${other[0]}: set them to different ports`)
-  }
+/** Where the service is reached if PUBLIC_URL does not say. */
+function originOf({ HOST, PORT }: Settings): string {
+  const host = WILDCARD_HOSTS.includes(HOST) ? '127.0.0.1' : HOST
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${PORT}`
 }
 
 function freeze<T>(value: T): T {

@@ -1,29 +1,32 @@
-// The names of the table's settings, and the setting that a mistyped name resembles. It must never hold a value.
-import type { Kind } from './setting.ts'
+// What the table of settings comes to: the names, the type of their values, and the setting that a mistyped name resembles. It must never
+// hold a value.
+import { editsBetween } from '../lib/edits.ts'
+import type { Setting } from './setting.ts'
 import { SETTING_GROUPS } from './table.ts'
 
-type Entry = (typeof SETTING_GROUPS)[number]['settings'][number]
+type Group = (typeof SETTING_GROUPS)[number]['settings']
+type NameIn<G> = G extends unknown ? keyof G : never
+type EntryOf<Name, G = Group> = G extends unknown ? (Name extends keyof G ? G[Name] : never) : never
+type ValueOf<Entry> = Entry extends { parse: (...given: never[]) => infer Value }
+  ? NonNullable<Value> | (Entry extends { default: string } ? never : null)
+  : never
 
-export type SettingName = Entry['name']
-export type SecretSetting = Extract<Entry, { readonly secret: true }>['name']
-export type PlainSetting = Exclude<SettingName, SecretSetting>
-/** The settings of a kind. */
-export type SettingOf<Kinds extends Kind> = Extract<Entry, { readonly kind: Kinds }>['name']
+export type SettingName = NameIn<Group>
+/** The values of all settings; null: not set, and without a default. */
+export type Settings = { readonly [Name in SettingName]: ValueOf<EntryOf<Name>> }
 
-const ENTRIES: readonly Entry[] = SETTING_GROUPS.flatMap(({ settings }) => [...settings])
-const isSecretEntry = (entry: Entry) => 'secret' in entry
+/** The entry of each setting. */
+export const SETTING: Readonly<Record<SettingName, Setting>> = Object.assign(
+  {},
+  ...SETTING_GROUPS.map(({ settings }) => settings),
+)
 
-/** Settings whose value is shown as it is. */
-const PLAIN_SETTINGS = ENTRIES.filter((entry) => !isSecretEntry(entry)).map(({ name }) => name) as PlainSetting[]
+export const SETTINGS = Object.keys(SETTING) as SettingName[]
+
+export const isSecret = (name: SettingName) => SETTING[name].secret !== undefined
 
 /** Settings that are or may hold a secret. */
-export const SECRET_SETTINGS = ENTRIES.filter(isSecretEntry).map(({ name }) => name) as SecretSetting[]
-
-export const SETTINGS: readonly SettingName[] = [...PLAIN_SETTINGS, ...SECRET_SETTINGS]
-
-export function isSecret(name: SettingName): name is SecretSetting {
-  return (SECRET_SETTINGS as readonly string[]).includes(name)
-}
+export const SECRET_SETTINGS: readonly SettingName[] = SETTINGS.filter(isSecret)
 
 /** Shorter names are too close to other programs' variables (HOST to HOME) for a guess. */
 const GUESSED_LENGTH_MIN = 8
@@ -38,18 +41,4 @@ export function likelyMeant(name: string): SettingName | null {
     .map((known) => ({ known, edits: editsBetween(base, known) }))
     .sort((a, b) => a.edits - b.edits)[0]
   return near !== undefined && near.edits <= editsMax(base) ? near.known : null
-}
-
-/** The edit distance: letters to add, drop or change to get from one word to the other. */
-export function editsBetween(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= from.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= to.length; j++) {
-      const change = (previous[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      row[j] = Math.min(change, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1)
-    }
-    previous = row
-  }
-  return previous[to.length] ?? 0
 }

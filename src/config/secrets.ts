@@ -1,9 +1,6 @@
-// The rules for secrets: length, strength, the keys of several operators, and what production refuses. It must never repeat a secret, nor
-// use a generated one in production.
+// The settings that are secrets: length, strength, the keys of several operators. It must never repeat a secret.
 import { OUR_NAMES } from '../domain/keys/admin-key.ts'
-import type { SecretSetting } from './names.ts'
-import type { AdminKey, GeneratedSecrets, SecretsConfig } from './shape.ts'
-import type { Source } from './source.ts'
+import type { Ask, Parse, SettingGroup } from './setting.ts'
 import { weaknessOf } from './weak.ts'
 
 /** 128 bits, even when each character carries only one hex digit's worth: the least of a secret in production. */
@@ -19,45 +16,29 @@ const ADMIN_KEYS_MAX = 50
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
 const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
 
-export function readSecrets(source: Source, generated: GeneratedSecrets | undefined): SecretsConfig {
-  const production = source.environment === 'production'
-  const spare = production ? undefined : generated
-  const secrets: SecretsConfig = {
-    session: readSession(source, 'SESSION_SECRET') ?? spare?.SESSION_SECRET ?? null,
-    previousSession: readSession(source, 'SESSION_SECRET_PREVIOUS'),
-    adminKeys: readAdminKeys(source) ?? (spare ? [{ label: 'admin', key: spare.ADMIN_KEY }] : []),
-    cronKey: readCronKey(source) ?? spare?.CRON_KEY ?? null,
-  }
-  if (production && !source.isSet('SESSION_SECRET')) {
-    source.refuse(
-      'SESSION_SECRET',
-      `is required in production: set it to ${SECRET_CHARS_MIN} random characters or more, for example of "openssl rand -hex 32"`,
-    )
-  }
-  checkDistinct(source, secrets)
-  return secrets
+/** An operator's key. */
+export interface AdminKey {
+  /** The actor in the audit log. */
+  readonly label: string
+  readonly key: string
 }
 
-function readSession(source: Source, name: 'SESSION_SECRET' | 'SESSION_SECRET_PREVIOUS'): string | null {
-  const text = source.get(name)
-  if (text === null) return null
-  if (text.length < SECRET_CHARS_MIN) {
-    source.refuse(name, `is ${text.length} characters long, ${SECRET_CHARS_MIN} are the least`)
-  } else checkStrength(source, name, text, SECRET_CHARS_MIN)
-  return text
+const sessionSecret: Parse<string> = (given, ask) => {
+  const weakness = ask.production ? weaknessOf(given, SECRET_CHARS_MIN) : null
+  if (given.length < SECRET_CHARS_MIN)
+    ask.refuse(`is ${given.length} characters long, ${SECRET_CHARS_MIN} are the least`)
+  else if (weakness !== null) ask.refuse(weakness)
+  return given
 }
 
-function readCronKey(source: Source): string | null {
-  const key = source.get('CRON_KEY')
-  if (key !== null) checkKey(source, 'CRON_KEY', key)
-  return key
+const key: Parse<string> = (given, ask) => {
+  checkKey(given, ask)
+  return given
 }
 
-/** Null when not set. Several are separated by commas or lines, each a `label:key` or a bare key, which is `admin`'s. */
-function readAdminKeys(source: Source): AdminKey[] | null {
-  const text = source.get('ADMIN_KEY')
-  if (text === null) return null
-  const keys = text
+/** Several are separated by commas or lines, each a `label:key` or a bare key, which is `admin`'s. */
+const adminKeys: Parse<readonly AdminKey[]> = (given, ask) => {
+  const keys = given
     .split(/[,\r\n]+/)
     .map((part) => part.trim())
     .filter((part) => part !== '')
@@ -65,55 +46,62 @@ function readAdminKeys(source: Source): AdminKey[] | null {
       const [, label = 'admin', key = part] = LABELLED.exec(part) ?? []
       return { label, key }
     })
-  if (keys.length > ADMIN_KEYS_MAX)
-    source.refuse('ADMIN_KEY', `holds ${keys.length} keys, ${ADMIN_KEYS_MAX} are the most`)
+  if (keys.length > ADMIN_KEYS_MAX) ask.refuse(`holds ${keys.length} keys, ${ADMIN_KEYS_MAX} are the most`)
   if (new Set(keys.map(({ label }) => label)).size < keys.length) {
-    source.refuse('ADMIN_KEY', 'names a label twice: give each of its keys a label of its own, as label:key')
+    ask.refuse('names a label twice: give each of its keys a label of its own, as label:key')
   }
   for (const { label } of keys) {
     if (OUR_NAMES.includes(label))
-      source.refuse('ADMIN_KEY', `has the label ${label}, by which the service calls itself: give that key another`)
+      ask.refuse(`has the label ${label}, by which the service calls itself: give that key another`)
   }
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
-    source.refuse('ADMIN_KEY', 'holds a key twice: the audit log could not distinguish its labels')
+    ask.refuse('holds a key twice: the audit log could not distinguish its labels')
   }
-  for (const { key } of keys) checkKey(source, 'ADMIN_KEY', key)
+  for (const { key } of keys) checkKey(key, ask)
   return keys
 }
 
-function checkKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): void {
+function checkKey(key: string, ask: Ask): void {
+  const least = ask.production ? KEY_CHARS_MIN.production : KEY_CHARS_MIN.otherwise
+  const weakness = ask.production ? weaknessOf(key, least) : null
   if (!KEY_FORM.test(key)) {
-    source.refuse(name, 'cannot travel in a header: use letters, digits and signs only, no spaces or commas')
-  } else if (source.environment === 'production') checkProductionKey(source, name, key)
-  else if (key.length < KEY_CHARS_MIN.otherwise)
-    source.refuse(name, `is ${key.length} characters long, ${KEY_CHARS_MIN.otherwise} are the least`)
-}
-
-function checkProductionKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): void {
-  checkStrength(source, name, key, KEY_CHARS_MIN.production)
-  const isShort = key.length < SECRET_CHARS_MIN
-  if (isShort && source.isFine(name))
-    source.warn(
-      name,
+    ask.refuse('cannot travel in a header: use letters, digits and signs only, no spaces or commas')
+  } else if (weakness !== null) ask.refuse(weakness)
+  else if (key.length < least) ask.refuse(`is ${key.length} characters long, ${least} are the least`)
+  else if (ask.production && key.length < SECRET_CHARS_MIN)
+    ask.warn(
       `holds a key of ${key.length} characters, and the next release takes no less than ${SECRET_CHARS_MIN}: use a random one, for example of "openssl rand -hex 32"`,
     )
 }
 
-function checkStrength(source: Source, name: SecretSetting, secret: string, lengthMin: number): void {
-  const weakness = source.environment === 'production' ? weaknessOf(secret, lengthMin) : null
-  if (weakness !== null) source.refuse(name, weakness)
-}
-
-/** A leak of one must not open the other. */
-function checkDistinct(source: Source, secrets: SecretsConfig): void {
-  const { session, previousSession, adminKeys, cronKey } = secrets
-  if (session !== null && session === previousSession) {
-    source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the previous secret')
-  }
-  if (cronKey !== null && (cronKey === session || adminKeys.some(({ key }) => key === cronKey))) {
-    source.refuse('CRON_KEY', 'is used elsewhere too: the operator of the scheduler would hold that secret as well')
-  }
-  if (adminKeys.some(({ key }) => key === session)) {
-    source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: every operator could sign in as any wallet')
-  }
-}
+export const SECRETS = {
+  title: 'Secrets',
+  text: 'Not set in development, all but `SESSION_SECRET_PREVIOUS` are generated once and kept in `DATA_DIR/secrets.json`. `openssl rand -hex 32` makes a good one.',
+  settings: {
+    SESSION_SECRET: {
+      parse: sessionSecret,
+      secret: true,
+      otherwise: 'generated; required in production',
+      required: 'set it to 32 random characters or more, for example of "openssl rand -hex 32"',
+      text: 'Signs sessions; 32 characters at least.',
+    },
+    SESSION_SECRET_PREVIOUS: {
+      parse: sessionSecret,
+      secret: true,
+      text: 'The one before, whose sessions stay valid while you rotate.',
+    },
+    ADMIN_KEY: {
+      parse: adminKeys,
+      show: (keys: readonly AdminKey[]) => keys.map(({ label }) => `${label}:***`).join(','),
+      secret: true,
+      otherwise: 'generated; in production none',
+      text: 'Opens all of `/api/admin`, beside the keys of the ledger (`node-ledger admin-keys create`), also while the database is away; without any key `/api/admin` is not there. Several as `label:key`, separated by commas (in a file also by lines); the label stands in the audit log. 32 random characters at least; in development 8 will do.',
+    },
+    CRON_KEY: {
+      parse: key,
+      secret: true,
+      otherwise: 'generated; in production none, and neither can be called',
+      text: 'Opens `/api/cron/payments` and `/api/cron/credit`. As long as an `ADMIN_KEY`.',
+    },
+  },
+} satisfies SettingGroup

@@ -3,6 +3,7 @@
 import { parseEnv } from 'node:util'
 import { codeOf } from '../lib/errors.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
+import { shown } from './setting.ts'
 
 /** A mistake, or a hint: what is wrong with a setting and what to do. Never holds a secret. */
 export interface Problem {
@@ -33,14 +34,6 @@ export interface Source {
   warn(name: SettingName, message: string): void
   /** True when no mistake has been noted for any of these. */
   isFine(...names: SettingName[]): boolean
-}
-
-/** A variable's value is cut to this length in messages. */
-const SHOWN_CHARS_MAX = 60
-
-/** The form of a non-secret value in a message. */
-export function shown(text: string): string {
-  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text)
 }
 
 /** Collects the settings' texts. Throws nothing: an unreadable file is a mistake. */

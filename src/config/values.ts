@@ -1,10 +1,9 @@
-// Readers of single values: each turns a setting's text into a value of its type. Otherwise it notes the mistake and answers the fallback,
-// so that the other settings are still checked. It must never repeat a URL or a secret.
+// Parsers of single values: each makes a value of its type of a setting's text, or notes the mistake. They must never repeat a URL or a
+// secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/digest.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
-import type { SettingOf } from './names.ts'
-import { type Source, shown } from './source.ts'
+import { type Parse, shown } from './setting.ts'
 
 /** A day: few waits or pauses of the service should exceed it. */
 export const DAY_SEC = 86_400
@@ -18,33 +17,24 @@ export interface Bounds {
   readonly why: string
 }
 
+/** Any text. */
+export const text: Parse<string> = (given) => given
+
 /** A whole number within its bounds. */
-export function readWhole<Fallback extends number | null>(
-  source: Source,
-  name: SettingOf<'port' | 'whole' | 'seconds'>,
-  { min, max, why }: Bounds,
-  fallback: Fallback,
-): number | Fallback {
-  const text = source.get(name)
-  if (text === null) return fallback
-  const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
-  if (value >= min && value <= max) return value
-  source.refuse(name, `is ${shown(text)}: set it to a whole number from ${min} to ${max} (${why})`)
-  return fallback
-}
+export const whole =
+  ({ min, max, why }: Bounds): Parse<number> =>
+  (given, ask) => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(given) ? Number(given) : Number.NaN
+    if (value >= min && value <= max) return value
+    return ask.refuse(`is ${shown(given)}: set it to a whole number from ${min} to ${max} (${why})`)
+  }
 
 /** An amount of wei. */
-export function readWei<Fallback extends Wei | null>(source: Source, name: SettingOf<'wei'>, fallback: Fallback) {
-  const text = source.get(name)
-  if (text === null) return fallback
+export const wei: Parse<Wei> = (given, ask) => {
   try {
-    return parseWei(text)
+    return parseWei(given)
   } catch {
-    source.refuse(
-      name,
-      `is ${shown(text)}: set it to an amount of wei in decimal digits (0.001 ether is ${10n ** 15n})`,
-    )
-    return fallback
+    return ask.refuse(`is ${shown(given)}: set it to an amount of wei in decimal digits (0.001 ether is ${10n ** 15n})`)
   }
 }
 
@@ -52,43 +42,24 @@ const ON = ['true', 'on', '1']
 const OFF = ['false', 'off', '0']
 
 /** true, on or 1; false, off or 0. */
-export function readSwitch(source: Source, name: SettingOf<'switch'>, fallback: boolean): boolean {
-  const text = source.get(name)
-  if (text === null) return fallback
-  const word = text.toLowerCase()
-  if (ON.includes(word)) return true
-  if (OFF.includes(word)) return false
-  source.refuse(name, `is ${shown(text)}: set it to true or false (or on, off)`)
-  return fallback
+export const onOff: Parse<boolean> = (given, ask) => {
+  const word = given.toLowerCase()
+  if (ON.includes(word) || OFF.includes(word)) return ON.includes(word)
+  return ask.refuse(`is ${shown(given)}: set it to true or false (or on, off)`)
 }
 
 /** One of a few words. */
-export function readChoice<Choice extends string>(
-  source: Source,
-  name: SettingOf<'word'>,
-  choices: readonly Choice[],
-  fallback: Choice,
-): Choice {
-  const text = source.get(name)
-  if (text === null) return fallback
-  const choice = choices.find((candidate) => candidate === text.toLowerCase())
-  if (choice === undefined) source.refuse(name, `is ${shown(text)}: set it to one of ${choices.join(', ')}`)
-  return choice ?? fallback
-}
+export const oneOf =
+  <const Choice extends string>(choices: readonly Choice[]): Parse<Choice> =>
+  (given, ask) =>
+    choices.find((candidate) => candidate === given.toLowerCase()) ??
+    ask.refuse(`is ${shown(given)}: set it to one of ${choices.join(', ')}`)
 
 /** Text that `form` matches; `remedy` says how to set it otherwise. */
-export function readText<Fallback extends string | null>(
-  source: Source,
-  name: SettingOf<'text'>,
-  { form, remedy }: { form: RegExp; remedy: string },
-  fallback: Fallback,
-): string | Fallback {
-  const text = source.get(name)
-  if (text === null) return fallback
-  if (form.test(text)) return text
-  source.refuse(name, `is ${shown(text)}: ${remedy}`)
-  return fallback
-}
+export const formed =
+  ({ form, remedy }: { form: RegExp; remedy: string }): Parse<string> =>
+  (given, ask) =>
+    form.test(given) ? given : ask.refuse(`is ${shown(given)}: ${remedy}`)
 
 /** An address in any form people write: one case, or mixed case with the right EIP-55 checksum. Null when it is none. */
 export function parseAddress(text: string): Address | null {
@@ -99,27 +70,19 @@ export function parseAddress(text: string): Address | null {
 }
 
 /** An address that is not the zero address. */
-export function readAddress(source: Source, name: SettingOf<'address'>): Address | null {
-  const text = source.get(name)
-  if (text === null) return null
-  const value = parseAddress(text)
-  if (value === null) {
-    source.refuse(name, `is ${shown(text)}: set it to 0x and 40 hex digits; in mixed case the checksum must be right`)
-  } else if (value === ZERO_ADDRESS) {
-    source.refuse(name, 'is the zero address, which has no owner')
-    return null
-  }
-  return value
+export const account: Parse<Address> = (given, ask) => {
+  const value = parseAddress(given)
+  if (value === ZERO_ADDRESS) return ask.refuse('is the zero address, which has no owner')
+  return (
+    value ?? ask.refuse(`is ${shown(given)}: set it to 0x and 40 hex digits; in mixed case the checksum must be right`)
+  )
 }
 
-/** A hash, or null where the setting is not set. */
-export function readHash(source: Source, name: SettingOf<'hash'>): Hash | null {
-  const text = source.get(name)
-  if (text === null) return null
-  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase() as Hash
-  source.refuse(name, `is ${shown(text)}: set it to 0x and 64 hex digits`)
-  return null
-}
+/** A hash of 32 bytes. */
+export const hash: Parse<Hash> = (given, ask) =>
+  /^0x[0-9a-fA-F]{64}$/.test(given)
+    ? (given.toLowerCase() as Hash)
+    : ask.refuse(`is ${shown(given)}: set it to 0x and 64 hex digits`)
 
 /** Order of the curve: a private key is a number below it, and not zero. */
 const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -131,14 +94,6 @@ export function parsePrivateKey(text: string): `0x${string}` | null {
   return BigInt(key) > 0n && BigInt(key) < KEYS_MAX ? key : null
 }
 
-/** A private key. */
-export function readPrivateKey(source: Source, name: 'MINTER_PRIVATE_KEY' | 'DISTRIBUTOR_PRIVATE_KEY') {
-  const text = source.get(name)
-  const key = text === null ? null : parsePrivateKey(text)
-  if (text !== null && key === null) source.refuse(name, 'is no private key: set it to 0x and 64 hex digits')
-  return key
-}
-
 /** A URL of one of the schemes ("http:"); null when it is none. */
 export function parseUrl(text: string, schemes: readonly string[]): URL | null {
   const url = URL.parse(text)
@@ -147,57 +102,52 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
 
 export const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
 
-/** The URL of an HTTP service; null where none is set. */
-export function readHttpUrl(source: Source, name: SettingOf<'url'>): string | null {
-  return readHttpUrls(source, name, 1)[0] ?? null
-}
-
 /** URLs of HTTP services, separated by commas; or of others that `takes` takes, in its words and with its separator. */
-export function readHttpUrls(
-  source: Source,
-  name: SettingOf<'url'>,
-  countMax: number,
-  { takes, form, separator }: { takes: (text: string) => boolean; form: string; separator: string | RegExp } = {
-    ...{ takes: isHttp, form: 'http://… or https://…', separator: ',' },
-  },
-): string[] {
-  const given = source.get(name)
-  if (given === null) return []
-  const texts = given
+export const httpUrls =
+  (
+    countMax: number,
+    { takes, form, separator }: { takes: (text: string) => boolean; form: string; separator: string | RegExp } = {
+      ...{ takes: isHttp, form: 'http://… or https://…', separator: ',' },
+    },
+  ): Parse<readonly string[]> =>
+  (given, ask) => {
+    const urls = partsOf(given, separator)
+    const wrong = urls.findIndex((url) => !takes(url))
+    if (urls.length > countMax) return ask.refuse(`names ${urls.length} URLs, ${countMax} are the most`)
+    if (wrong < 0 && urls.length > 0) return urls
+    const which = urls.length > 1 ? `holds a text (number ${wrong + 1}) that is no URL` : 'is no URL'
+    return ask.refuse(`${which}: set it to ${form}${countMax > 1 ? ', several with commas' : ''}`)
+  }
+
+/** The URL of an HTTP service. */
+export const httpUrl: Parse<string> = (given, ask) => httpUrls(1)(given, ask)?.[0] ?? null
+
+/** The parts of a list that are not empty, without blanks around them. */
+export const partsOf = (given: string, separator: string | RegExp = /[\s,]+/): string[] =>
+  given
     .split(separator)
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-  const wrong = texts.findIndex((text) => !takes(text))
-  if (texts.length > countMax) source.refuse(name, `names ${texts.length} URLs, ${countMax} are the most`)
-  else if (wrong >= 0 || texts.length === 0) {
-    const which = texts.length > 1 ? `holds a text (number ${wrong + 1}) that is no URL` : 'is no URL'
-    source.refuse(name, `${which}: set it to ${form}${countMax > 1 ? ', several with commas' : ''}`)
-  } else return texts
-  return []
-}
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 
 /** Several hosts with commas, no host, and socket paths are all valid, so a general URL parser will not do. */
 export const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
 
 /** A PostgreSQL connection URL. */
-export function readPostgresUrl(source: Source, name: SettingOf<'url'>): string | null {
-  const text = source.get(name)
-  if (text === null || POSTGRES_URL.test(text)) return text
-  source.refuse(
-    name,
-    'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded',
-  )
-  return null
-}
+export const postgresUrl: Parse<string> = (given, ask) =>
+  POSTGRES_URL.test(given)
+    ? given
+    : ask.refuse(
+        'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded',
+      )
 
 /** Networks of proxies, as CIDR or single addresses. */
-export function readNetworks(source: Source, name: SettingOf<'list'>): string[] {
-  const networks = (source.get(name) ?? '').split(/[\s,]+/).filter((text) => text !== '')
-  for (const network of networks) {
+export const networks: Parse<readonly string[]> = (given, ask) => {
+  const found = partsOf(given)
+  for (const network of found) {
     const mistake = networkMistake(network)
-    if (mistake !== null) source.refuse(name, `holds ${shown(network)}, ${mistake}`)
+    if (mistake !== null) ask.refuse(`holds ${shown(network)}, ${mistake}`)
   }
-  return networks
+  return found
 }
 
 function networkMistake(network: string): string | null {

@@ -1,15 +1,15 @@
-// Reads the webhook endpoints for a ledger without any, and the secrets that sign events (Standard Webhooks). It must never repeat a URL,
-// which is often a secret itself, or a signing secret.
-import { ALL, CHOICE_FORM, type Choice, readChoice } from '../domain/webhooks/choice.ts'
-import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
+// The settings of the webhook endpoints of a ledger without any, and of the secrets that sign events (Standard Webhooks). It must never
+// repeat a URL, which is often a secret itself, or a signing secret.
+import { CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
+import { eventsInUrl, isMail, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
-import type { WebhooksConfig } from './shape.ts'
-import { type Source, shown } from './source.ts'
-import { isHttp, readHttpUrls, readSwitch } from './values.ts'
+import { type Parse, type SettingGroup, shown } from './setting.ts'
+import { httpUrls, isHttp, onOff, partsOf } from './values.ts'
 
 /** More are better served by one endpoint that forwards events. */
 const URLS_MAX = 4
-const REMEDY =
+/** How to have a signing secret. */
+export const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'
 
 const FORM = {
@@ -20,70 +20,63 @@ const FORM = {
   separator: /,(?=\s*(?:[a-z][a-z0-9+.-]*:|,|$))/i,
 }
 /** Between the choices of several endpoints: a comma is between kinds, and what a shell reads must not be cut off by a semicolon. */
-const BETWEEN_CHOICES = '/'
+export const BETWEEN_CHOICES = '/'
 
-export function readWebhooks(source: Source): WebhooksConfig {
-  const urls = hasKnownEvents(source) ? readHttpUrls(source, 'WEBHOOK_URL', URLS_MAX, FORM) : []
-  const allowPrivate = readSwitch(source, 'WEBHOOK_ALLOW_PRIVATE', false)
-  const secrets = readWebhookSecrets(source)
-  if (urls.some(isSigned) && !source.isSet('WEBHOOK_SECRET'))
-    source.refuse(
-      'WEBHOOK_SECRET',
-      `is missing: with it receivers verify that an event is yours. To have one, ${REMEDY}`,
-    )
-  for (const name of ['WEBHOOK_SECRET', 'WEBHOOK_EVENTS'] as const)
-    if (source.isSet(name) && !source.isSet('WEBHOOK_URL'))
-      source.refuse('WEBHOOK_URL', `is missing: it belongs to ${name}`)
-  if (!allowPrivate && urls.some((url) => url.startsWith('http:'))) {
-    source.refuse(
-      'WEBHOOK_URL',
-      'is not https: use https://…, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network',
-    )
-  }
-  if (new Set(urls).size < urls.length) source.refuse('WEBHOOK_URL', 'names a URL twice')
-  return { urls, secrets, allowPrivate, events: readEvents(source, urls.length) }
-}
-
-/** The choice of each endpoint, in the order of WEBHOOK_URL; null where the setting says nothing. */
-function readEvents(source: Source, endpoints: number): Choice[] | null {
-  const given = source.get('WEBHOOK_EVENTS')
-  if (given === null || endpoints === 0) return null
-  const choices = given.split(BETWEEN_CHOICES).map(readChoice)
-  const unknown = choices.flatMap((choice) => choice.unknown)
-  if (unknown.length > 0)
-    source.refuse(
-      'WEBHOOK_EVENTS',
-      `holds ${unknown.map(shown).join(', ')}, which is no kind of event. It takes ${CHOICE_FORM}`,
-    )
-  else if (choices.length > 1 && choices.length !== endpoints)
-    source.refuse(
-      'WEBHOOK_EVENTS',
-      `holds ${choices.length} choices for ${endpoints} endpoints: give one for all of WEBHOOK_URL, or one for each in its order, with ${BETWEEN_CHOICES} between them`,
-    )
-  else return Array.from({ length: endpoints }, (_, i) => (choices[i] ?? choices[0])?.kinds ?? [ALL])
-  return null
-}
-
-/** Whether the URLs of mail servers name no event that there is none of; else the mistake is noted, in words that have nothing of a URL. */
-function hasKnownEvents(source: Source): boolean {
-  const urls = (source.get('WEBHOOK_URL') ?? '').split(FORM.separator)
-  const unknown = urls.flatMap((url) => {
+const endpointUrls: Parse<readonly string[]> = (given, ask) => {
+  const unknown = given.split(FORM.separator).flatMap((url) => {
     const events = eventsInUrl(url.trim())
     return events === null ? [] : readChoice(events).unknown
   })
+  // In words that have nothing of a URL.
   if (unknown.length > 0)
-    source.refuse('WEBHOOK_URL', `names events for mail that there are none of: after events= it takes ${CHOICE_FORM}`)
-  return unknown.length === 0
+    return ask.refuse(`names events for mail that there are none of: after events= it takes ${CHOICE_FORM}`)
+  const urls = httpUrls(URLS_MAX, FORM)(given, ask)
+  if (new Set(urls).size < (urls?.length ?? 0)) ask.refuse('names a URL twice')
+  return urls
 }
 
-function readWebhookSecrets(source: Source): string[] {
-  const secrets = (source.get('WEBHOOK_SECRET') ?? '').split(/[\s,]+/).filter((text) => text !== '')
-  if (secrets.length > SECRETS_MAX)
-    source.refuse(
-      'WEBHOOK_SECRET',
-      `holds ${secrets.length} secrets, ${SECRETS_MAX} are the most: the new one and the one before`,
-    )
-  else if (secrets.some((secret) => !isSigningSecret(secret)))
-    source.refuse('WEBHOOK_SECRET', `is no signing secret: ${REMEDY}`)
-  return secrets
+const choices: Parse<readonly Choice[]> = (given, ask) => {
+  const found = given.split(BETWEEN_CHOICES).map(readChoice)
+  const unknown = found.flatMap((choice) => choice.unknown)
+  if (unknown.length === 0) return found.map(({ kinds }) => kinds)
+  return ask.refuse(`holds ${unknown.map(shown).join(', ')}, which is no kind of event. It takes ${CHOICE_FORM}`)
 }
+
+const signingSecrets: Parse<readonly string[]> = (given, ask) => {
+  const secrets = partsOf(given)
+  if (secrets.length > SECRETS_MAX)
+    return ask.refuse(`holds ${secrets.length} secrets, ${SECRETS_MAX} are the most: the new one and the one before`)
+  return secrets.every(isSigningSecret) ? secrets : ask.refuse(`is no signing secret: ${REMEDY}`)
+}
+
+export const WEBHOOKS = {
+  title: 'Webhooks',
+  text: 'Endpoints for a ledger that never had any; later `node-ledger webhooks` adds and removes them.',
+  settings: {
+    WEBHOOK_URL: {
+      parse: endpointUrls,
+      secret: 'url',
+      first: true,
+      example: 'https://hooks.example.org/node-ledger',
+      text: 'Where events are sent to (`payment.held`, `round.credited` and others; docs/WEBHOOKS.md), or for mail `smtps://user:password@host?from=…&to=…`; several URLs, separated by commas.',
+    },
+    WEBHOOK_SECRET: {
+      parse: signingSecrets,
+      secret: true,
+      first: true,
+      text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with a `WEBHOOK_URL` that is neither a chat’s own nor mail.',
+    },
+    WEBHOOK_EVENTS: {
+      parse: choices,
+      show: (each: readonly Choice[]) => each.map(choiceText).join(BETWEEN_CHOICES),
+      first: true,
+      example: 'payment.held,funds.low',
+      text: 'The kinds of events that they are sent, with commas, or `all`: one list for all of `WEBHOOK_URL`, or one for each in its order with a `/` between them. Without it all, and by mail what asks for somebody.',
+    },
+    WEBHOOK_ALLOW_PRIVATE: {
+      parse: onOff,
+      default: 'false',
+      text: 'Whether receivers may be at private addresses, and spoken to without TLS.',
+    },
+  },
+} satisfies SettingGroup

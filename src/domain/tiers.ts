@@ -41,27 +41,6 @@ export interface FirstSaleTerms {
   holdingRetrySec: number
 }
 
-/** The settings' first tier, with defaults in place of what they leave out. */
-export const firstSaleTerms = ({ priceGraceSec, holdingRetrySec }: NamedTerms): FirstSaleTerms => ({
-  priceGraceSec: priceGraceSec ?? 900,
-  holdingRetrySec: holdingRetrySec ?? 3_600,
-})
-
-type NamedTerms = { readonly [Name in keyof FirstSaleTerms]: FirstSaleTerms[Name] | null }
-
-/** The ids of tiers on sale whose terms differ from the settings: the ledger's hold. */
-export function tiersWithOtherTerms(versions: readonly TierVersion[], named: NamedTerms): string[] {
-  const latest = [...new Map(versions.map((version) => [version.tierId, version])).values()]
-  const differs = (own: number, asked: number | null) => asked !== null && own !== asked
-  return latest
-    .filter(({ onSale }) => onSale)
-    .filter(
-      ({ graceSec, holdingRetrySec }) =>
-        (graceSec > 0 && differs(graceSec, named.priceGraceSec)) || differs(holdingRetrySec, named.holdingRetrySec),
-    )
-    .map(({ tierId }) => tierId)
-}
-
 export type TierSelection =
   | { kind: 'onSale'; tier: TierVersion; byGrace: boolean }
   | { kind: 'offSale'; tier: TierVersion }

@@ -54,23 +54,18 @@ export interface Webhooks {
   stop(): Promise<void>
 }
 
-/**
- * Adds the endpoints of the settings to a ledger that never had any. @returns the names of those that are not active, since the ledger has
- * endpoints of its own.
- */
+/** Adds the endpoints of the settings to a ledger that never had any. */
 export async function adoptEndpoints(
   pool: Pool,
   { urls, secrets, events }: { urls: readonly string[]; secrets: readonly string[]; events?: readonly Choice[] | null },
-): Promise<string[]> {
-  if (urls.length === 0) return []
+): Promise<void> {
+  if (urls.length === 0) return
   const targets = urls.map((url, i) => ({ url, secrets, ...(events?.[i] && { events: events[i] }) }))
   await inTransaction(pool, async (sql) => {
     if (!(await addFirstEndpoints(sql, targets, 'start'))) return
     for (const url of urls)
       await writeAudit(sql, { actor: 'start', action: 'webhookAdded', subject: endpointName(url), detail: {} })
   })
-  const told = await readTargets(pool)
-  return urls.map(endpointName).filter((name) => !told.has(name))
 }
 
 /** Starts delivering to the ledger's endpoints, and to those added later. */

@@ -71,60 +71,49 @@ describe('with nothing set', () => {
     const config = load({})
     assert.deepEqual(config.embedded, { database: true, chain: true })
     assert.equal(config.production, false)
-    assert.equal(config.dataDir, '.node-ledger')
-    assert.deepEqual(config.database, { url: null, directUrl: null, readUrl: null, prepare: true })
-    assert.deepEqual(config.chain, {
-      rpcUrls: [],
-      publicRpcUrl: null,
-      chainId: null,
-      factoryAddress: null,
-      factoryCodeHash: null,
-      formerFactories: null,
-      startBlock: null,
-      finality: 'guarded',
-      validForSec: 900,
-      feeCapWei: null,
-      tipMaxWei: null,
-      embeddedPort: 8545,
-    })
-    assert.deepEqual(config.credit, {
-      mode: 'treasury',
-      named: {
-        ...{ payouts: true, minWei: 500_000_000_000_000n, maxWei: 1_500_000_000_000_000n },
-        ...{ intervalSec: 60, slotSec: 10 },
-      },
-    })
-    assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, fundsWarnTransactions: 50, timer: true })
-    assert.deepEqual([...new Set(Object.values(config.payments))], [null], 'none of them is set')
-    assert.deepEqual(config.http, {
-      host: '127.0.0.1',
-      port: 3000,
-      metricsHost: '127.0.0.1',
-      metricsPort: 9464,
-      metricsPortSet: false,
-      publicUrl: 'http://127.0.0.1:3000',
-      publicUrlSet: false,
-      trustedProxies: [],
-      frameAncestors: [],
-      smartWalletLogin: false,
+    assert.deepEqual(
+      Object.entries(config).flatMap(([name, value]) => (/^[A-Z]/.test(name) && value !== null ? [[name, value]] : [])),
+      Object.entries({
+        NODE_ENV: 'development',
+        LOG_LEVEL: 'info',
+        ...{ HOST: '127.0.0.1', PORT: 3000, METRICS_HOST: '127.0.0.1', METRICS_PORT: 9464 },
+        PUBLIC_URL: 'http://127.0.0.1:3000',
+        SMART_WALLET_LOGIN: false,
+        ...{ DATA_DIR: '.node-ledger', CHAIN_PORT: 8545, DATABASE_PREPARE: true },
+        ...{ FINALITY: 'guarded', VALID_FOR_SEC: 900 },
+        ...{ PRICE_GRACE_SEC: 900, HOLDING_RETRY_SEC: 3600, CONTRACT_WALLETS: 'hold' },
+        FUNDS_WARN_TRANSACTIONS: 50,
+        AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://169.254.169.254',
+        GCE_METADATA_HOST: 'metadata.google.internal',
+        CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: 'https://cloudkms.googleapis.com',
+        ...{ DIST_ENABLED: true, DIST_MODE: 'treasury' },
+        ...{ CREDIT_MIN_WEI: 500_000_000_000_000n, CREDIT_MAX_WEI: 1_500_000_000_000_000n },
+        ...{ CREDIT_INTERVAL_SEC: 60, CREDIT_SLOT_SEC: 10 },
+        ...{ SCHEDULER: true, TICK_SEC: 3, STALE_AFTER_SEC: 300 },
+        WEBHOOK_ALLOW_PRIVATE: false,
+      }),
+    )
+    assert.deepEqual(config.given, [])
+    assert.deepEqual(config.namedTerms, {
+      ...{ payouts: true, minWei: 500_000_000_000_000n, maxWei: 1_500_000_000_000_000n },
+      ...{ intervalSec: 60, slotSec: 10 },
     })
     assert.equal(config.price, null)
-    assert.equal(config.log.level, 'info')
   })
 
   test('secrets are the generated ones, or null when none were generated', () => {
-    const { secrets } = load({}, {}, GENERATED)
-    assert.equal(secrets.session, SECRET_A)
-    assert.deepEqual(secrets.adminKeys, [{ label: 'admin', key: SECRET_B }])
-    assert.equal(secrets.cronKey, SECRET_C)
-    const without = load({}).secrets
-    assert.deepEqual([without.session, without.adminKeys, without.cronKey], [null, [], null])
+    const secrets = load({}, {}, GENERATED)
+    assert.equal(secrets.SESSION_SECRET, SECRET_A)
+    assert.deepEqual(secrets.ADMIN_KEY, [{ label: 'admin', key: SECRET_B }])
+    assert.equal(secrets.CRON_KEY, SECRET_C)
+    const without = load({})
+    assert.deepEqual([without.SESSION_SECRET, without.ADMIN_KEY, without.CRON_KEY], [null, null, null])
   })
 
   test('a setting wins over a generated value', () => {
-    const { secrets } = load({ CRON_KEY: 'my-cron-key', ADMIN_KEY: 'me:my-admin-key' }, {}, GENERATED)
-    assert.equal(secrets.cronKey, 'my-cron-key')
-    assert.deepEqual(secrets.adminKeys, [{ label: 'me', key: 'my-admin-key' }])
+    const secrets = load({ CRON_KEY: 'my-cron-key', ADMIN_KEY: 'me:my-admin-key' }, {}, GENERATED)
+    assert.equal(secrets.CRON_KEY, 'my-cron-key')
+    assert.deepEqual(secrets.ADMIN_KEY, [{ label: 'me', key: 'my-admin-key' }])
   })
 })
 
@@ -137,10 +126,9 @@ test('each missing URL is embedded by itself', () => {
 })
 
 test('a chain that is not embedded has the careful defaults', () => {
-  const { credit, schedule, chain } = load(EXTERNAL)
-  assert.deepEqual(credit, { mode: 'treasury', named: null })
-  assert.deepEqual(schedule, { tickSec: 60, staleAfterSec: 300, fundsWarnTransactions: 50, timer: false })
-  assert.deepEqual([chain.startBlock, chain.chainId], [0, null])
+  const { namedTerms, TICK_SEC, STALE_AFTER_SEC, SCHEDULER, START_BLOCK, CHAIN_ID } = load(EXTERNAL)
+  assert.deepEqual([namedTerms, TICK_SEC, STALE_AFTER_SEC, SCHEDULER], [null, 60, 300, false])
+  assert.deepEqual([START_BLOCK, CHAIN_ID], [0, null])
 })
 
 /** How one is let in at key management services where nothing says so. */
@@ -206,69 +194,53 @@ test('in production nothing is embedded, nothing generated is used, and every se
     GENERATED,
   )
   assert.deepEqual(config, {
-    production: true,
-    embedded: { database: false, chain: false },
-    dataDir: '/var/lib/x',
-    http: {
-      host: '0.0.0.0',
-      port: 8080,
-      metricsHost: '10.0.0.7',
-      metricsPort: 9000,
-      metricsPortSet: true,
-      publicUrl: 'https://nodes.example.org',
-      publicUrlSet: true,
-      trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
-      smartWalletLogin: true,
-      frameAncestors: ['https://app.safe.global', 'https://safe.example:8443'],
+    ...load(PRODUCTION),
+    given: config.given,
+    HOST: '0.0.0.0',
+    PORT: 8080,
+    METRICS_HOST: '10.0.0.7',
+    METRICS_PORT: 9000,
+    PUBLIC_URL: 'https://nodes.example.org',
+    TRUSTED_PROXIES: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
+    SMART_WALLET_LOGIN: true,
+    FRAME_ANCESTORS: ['https://app.safe.global', 'https://safe.example:8443'],
+    DATA_DIR: '/var/lib/x',
+    DATABASE_URL: PRODUCTION.DATABASE_URL,
+    DATABASE_DIRECT_URL: 'postgresql://direct/ledger',
+    DATABASE_READ_URL: 'postgres://replica/ledger?sslmode=require',
+    DATABASE_PREPARE: false,
+    RPC_URL: ['https://one.example.org', 'https://two.example.org/key'],
+    PUBLIC_RPC_URL: 'https://public.example.org',
+    CHAIN_ID: 1,
+    FACTORY_ADDRESS: LOWER,
+    FACTORY_CODE_HASH: CODE_HASH,
+    FORMER_FACTORIES: [],
+    START_BLOCK: 19_000_000,
+    FINALITY: 12,
+    VALID_FOR_SEC: 3600,
+    FEE_CAP_WEI: 40_000_000_000n,
+    TIP_MAX_WEI: 100_000_000n,
+    PAYMENT_ADDRESS: '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
+    ...{ QUOTE_TIER: 'basic', PRICE_GRACE_SEC: 120, HOLDING_RETRY_SEC: 0, CONTRACT_WALLETS: 'proven' },
+    firstSaleTerms: { priceGraceSec: 120, holdingRetrySec: 0 },
+    DIST_MODE: 'swaps',
+    ...{ DIST_ENABLED: true, CREDIT_MIN_WEI: 1n, CREDIT_MAX_WEI: 200_000_000_000_000_000n },
+    ...{ CREDIT_INTERVAL_SEC: 7200, CREDIT_SLOT_SEC: 600 },
+    namedTerms: {
+      ...{ payouts: true, minWei: 1n, maxWei: 200_000_000_000_000_000n },
+      ...{ intervalSec: 7200, slotSec: 600 },
     },
-    database: {
-      url: PRODUCTION.DATABASE_URL,
-      directUrl: 'postgresql://direct/ledger',
-      readUrl: 'postgres://replica/ledger?sslmode=require',
-      prepare: false,
-    },
-    chain: {
-      rpcUrls: ['https://one.example.org', 'https://two.example.org/key'],
-      publicRpcUrl: 'https://public.example.org',
-      chainId: 1,
-      factoryAddress: LOWER,
-      factoryCodeHash: CODE_HASH,
-      formerFactories: [],
-      startBlock: 19_000_000,
-      finality: 12,
-      validForSec: 3600,
-      feeCapWei: 40_000_000_000n,
-      tipMaxWei: 100_000_000n,
-      embeddedPort: 8545,
-    },
-    site: {
-      ...{ chainName: null, explorerUrl: null },
-      brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
-    },
-    payments: {
-      address: '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
-      quoteTier: 'basic',
-      ...{ priceGraceSec: 120, holdingRetrySec: 0 },
-      contractWallets: 'proven',
-    },
-    credit: {
-      mode: 'swaps',
-      named: {
-        ...{ payouts: true, minWei: 1n, maxWei: 200_000_000_000_000_000n },
-        ...{ intervalSec: 7200, slotSec: 600 },
-      },
-    },
-    schedule: { tickSec: 30, staleAfterSec: 31, fundsWarnTransactions: 0, timer: true },
-    secrets: {
-      session: SECRET_A,
-      previousSession: SECRET_B,
-      adminKeys: [
-        { label: 'anna', key: `${SECRET_B}x` },
-        { label: 'bert.k', key: `${SECRET_C}y` },
-        { label: 'admin', key: `${SECRET_A}z` },
-      ],
-      cronKey: SECRET_C,
-    },
+    ...{ TICK_SEC: 30, STALE_AFTER_SEC: 31, FUNDS_WARN_TRANSACTIONS: 0, SCHEDULER: true },
+    ...{ MINTER_PRIVATE_KEY: KEY_A, DISTRIBUTOR_PRIVATE_KEY: KEY_B },
+    ...{ SESSION_SECRET: SECRET_A, SESSION_SECRET_PREVIOUS: SECRET_B, CRON_KEY: SECRET_C },
+    ADMIN_KEY: [
+      { label: 'anna', key: `${SECRET_B}x` },
+      { label: 'bert.k', key: `${SECRET_C}y` },
+      { label: 'admin', key: `${SECRET_A}z` },
+    ],
+    ...{ PRICE_URL: 'https://price.example.org/?key=abc', PRICE_FIELD: 'result.price.0', LOG_LEVEL: 'warn' },
+    WEBHOOK_URL: ['https://hooks.example.org/x'],
+    ...{ WEBHOOK_SECRET: [`whsec_${'c2Vj'.repeat(8)}`], WEBHOOK_EVENTS: [['payment.held']] },
     keys: {
       minter: { kind: 'privateKey', privateKey: KEY_A },
       distributor: { kind: 'privateKey', privateKey: KEY_B },
@@ -280,20 +252,19 @@ test('in production nothing is embedded, nothing generated is used, and every se
       ...{ allowPrivate: false, events: [['payment.held']] },
     },
     price: { url: 'https://price.example.org/?key=abc', field: 'result.price.0' },
-    log: { level: 'warn' },
-    hints: [],
   })
+  assert.deepEqual([config.production, config.embedded, config.hints], [true, { database: false, chain: false }, []])
 })
 
 test('in production a missing setting stays unset, whatever was generated', () => {
-  const { secrets } = load(PRODUCTION, {}, GENERATED)
-  assert.deepEqual([secrets.adminKeys, secrets.cronKey], [[], null])
+  const secrets = load(PRODUCTION, {}, GENERATED)
+  assert.deepEqual([secrets.ADMIN_KEY, secrets.CRON_KEY], [null, null])
 })
 
 test('the configuration cannot be changed, not even deep inside', () => {
   const config = load({}, {}, GENERATED)
-  assert.throws(() => Object.assign(config.http, { port: 1 }), TypeError)
-  assert.throws(() => Object.assign(config.secrets.adminKeys[0] ?? {}, { key: 'x' }), TypeError)
+  assert.throws(() => Object.assign(config, { PORT: 1 }), TypeError)
+  assert.throws(() => Object.assign(config.ADMIN_KEY?.[0] ?? {}, { key: 'x' }), TypeError)
 })
 
 describe('refused in production', () => {
@@ -352,8 +323,8 @@ describe('refused in production', () => {
     for (const HOST of ['0.0.0.0', '::', '192.0.2.1', 'web']) {
       refused({ ...PRODUCTION, HOST }, 'PUBLIC_URL', /required in production/)
     }
-    assert.equal(load({ ...PRODUCTION, PUBLIC_URL: 'http://localhost:3000' }).http.publicUrl, 'http://localhost:3000')
-    assert.equal(load(PRODUCTION).http.publicUrl, 'http://127.0.0.1:3000')
+    assert.equal(load({ ...PRODUCTION, PUBLIC_URL: 'http://localhost:3000' }).PUBLIC_URL, 'http://localhost:3000')
+    assert.equal(load(PRODUCTION).PUBLIC_URL, 'http://127.0.0.1:3000')
   })
 })
 
@@ -502,7 +473,7 @@ describe('refused wherever it is set', () => {
   test('more operator keys than people', () => {
     const keys = Array.from({ length: 51 }, (_, i) => `p${i}:key-of-${i}`)
     refused({ ADMIN_KEY: keys.join() }, 'ADMIN_KEY', /50 are the most/)
-    assert.equal(load({ ADMIN_KEY: keys.slice(1).join() }).secrets.adminKeys.length, 50)
+    assert.equal(load({ ADMIN_KEY: keys.slice(1).join() }).ADMIN_KEY?.length, 50)
   })
 
   test('a range with which a node could outgrow its place on the contract within a century', () => {
@@ -549,14 +520,14 @@ describe('the sources of settings', () => {
       const files = { '/key': keystore, '/run/it': `${value}\r\n` }
       assert.deepEqual(load({ ...rest, [`${name}_FILE`]: '/run/it' }, files), direct, name)
     }
-    const { hints, http } = load({ METRICS_PORT_FILE: '/run/it' }, { '/run/it': '1' })
-    assert.equal(http.metricsPort, 9464)
+    const { hints, METRICS_PORT } = load({ METRICS_PORT_FILE: '/run/it' }, { '/run/it': '1' })
+    assert.equal(METRICS_PORT, 9464)
     assert.match(hints[0]?.message ?? '', /only secrets/)
   })
 
   test('several operators can stand in a file line by line', () => {
-    const { secrets } = load({ ADMIN_KEY_FILE: '/k' }, { '/k': 'anna:first-key\nbert:key:of:two\n' })
-    assert.deepEqual(secrets.adminKeys, [
+    const secrets = load({ ADMIN_KEY_FILE: '/k' }, { '/k': 'anna:first-key\nbert:key:of:two\n' })
+    assert.deepEqual(secrets.ADMIN_KEY, [
       { label: 'anna', key: 'first-key' },
       { label: 'bert', key: 'key:of:two' },
     ])
@@ -574,16 +545,16 @@ describe('the sources of settings', () => {
   test('.env is read in development, and the environment wins over it', () => {
     const files = { '.env': 'PORT=4000\nLOG_LEVEL=debug\n# HOST=x\nCRON_KEY_FILE=/k\n', '/k': 'first-key' }
     const config = load({ LOG_LEVEL: 'warn', HOST: '' }, files)
-    assert.deepEqual([config.http.port, config.log.level, config.http.host], [4000, 'warn', '127.0.0.1'])
-    assert.equal(config.secrets.cronKey, 'first-key')
-    assert.equal(load({ PORT: '5000', NODE_ENV: 'development' }, files).http.port, 5000)
-    assert.equal(load({ CRON_KEY: 'other-key' }, files).secrets.cronKey, 'other-key')
+    assert.deepEqual([config.PORT, config.LOG_LEVEL, config.HOST], [4000, 'warn', '127.0.0.1'])
+    assert.equal(config.CRON_KEY, 'first-key')
+    assert.equal(load({ PORT: '5000', NODE_ENV: 'development' }, files).PORT, 5000)
+    assert.equal(load({ CRON_KEY: 'other-key' }, files).CRON_KEY, 'other-key')
   })
 
   test('.env is not read in production or under test', () => {
     const files = { '.env': 'PORT=4000' }
-    assert.equal(load(PRODUCTION, files).http.port, 3000)
-    assert.equal(load({ NODE_ENV: 'test' }, files).http.port, 3000)
+    assert.equal(load(PRODUCTION, files).PORT, 3000)
+    assert.equal(load({ NODE_ENV: 'test' }, files).PORT, 3000)
   })
 
   test('.env cannot make it production', () => {
@@ -618,16 +589,16 @@ test('a mistyped name is pointed out, beside the mistakes and without any', () =
 })
 
 test('defaults follow the settings they hang on', () => {
-  assert.equal(load({ HOST: '0.0.0.0', PORT: '81' }).http.publicUrl, 'http://127.0.0.1:81')
-  assert.equal(load({ HOST: '::1', PORT: '81' }).http.publicUrl, 'http://[::1]:81')
-  const { database } = load({ DATABASE_URL: 'postgres://one/x' })
-  assert.deepEqual([database.directUrl, database.readUrl], ['postgres://one/x', 'postgres://one/x'])
-  assert.equal(load({ CHAIN_ID: '31337' }).chain.chainId, 31337)
-  assert.equal(load({ FINALITY: 'Finalized' }).chain.finality, 'finalized')
+  assert.equal(load({ HOST: '0.0.0.0', PORT: '81' }).PUBLIC_URL, 'http://127.0.0.1:81')
+  assert.equal(load({ HOST: '::1', PORT: '81' }).PUBLIC_URL, 'http://[::1]:81')
+  const { DATABASE_DIRECT_URL, DATABASE_READ_URL } = load({ DATABASE_URL: 'postgres://one/x' })
+  assert.deepEqual([DATABASE_DIRECT_URL, DATABASE_READ_URL], ['postgres://one/x', 'postgres://one/x'])
+  assert.equal(load({ CHAIN_ID: '31337' }).CHAIN_ID, 31337)
+  assert.equal(load({ FINALITY: 'Finalized' }).FINALITY, 'finalized')
   load({ PORT: '0', METRICS_PORT: '0', CHAIN_PORT: '0' })
   load({ ...EXTERNAL, PORT: '8545' })
   for (const url of ['postgres:///x?host=/run/pg', 'postgres://a:1,b:2/x', 'postgres://u:p%23@[::1]:5432/x']) {
-    assert.equal(load({ DATABASE_URL: url }).database.url, url)
+    assert.equal(load({ DATABASE_URL: url }).DATABASE_URL, url)
   }
 })
 
@@ -680,7 +651,7 @@ test('the description of a start with nothing set says what is embedded and what
     DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
     FORMER_FACTORIES FRAME_ANCESTORS GOOGLE_APPLICATION_CREDENTIALS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
     MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
-    TRUSTED_PROXIES WEBHOOK_ALLOW_PRIVATE WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
+    TRUSTED_PROXIES WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))
   assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')
 })

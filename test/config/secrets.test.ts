@@ -1,8 +1,7 @@
 // The lengths of operators' keys: refusals, and warnings for a release.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSecrets } from '../../src/config/secrets.ts'
-import { openSource } from '../../src/config/source.ts'
+import { inspectConfig } from '../../src/config/load.ts'
 
 const SESSION_SECRET = 'f1d3e5a7c9b8064215738a9c0bde4f62'
 const [KEY_A, KEY_B] = ['5738a9c0bde4f62f1d3e5a7c9b806421', 'c0bde4f62f1d3e5a7c9b8064215738a9']
@@ -12,11 +11,10 @@ function read(NODE_ENV: 'production' | 'development', env: Record<string, string
   const missing = () => {
     throw Object.assign(new Error('no file'), { code: 'ENOENT' })
   }
-  const source = openSource({ NODE_ENV, SESSION_SECRET, ...env }, missing)
-  readSecrets(source, undefined)
-  const said = (problems: typeof source.problems | typeof source.hints) =>
-    problems.map(({ setting, message }) => `${setting} ${message}`)
-  return { mistakes: said(source.problems), warnings: said(source.hints) }
+  const { config, problems } = inspectConfig({ NODE_ENV, SESSION_SECRET, ...env }, { readFile: missing })
+  const said = (found: typeof problems) =>
+    found.flatMap(({ setting, message }) => (setting in env ? [`${setting} ${message}`] : []))
+  return { mistakes: said(problems), warnings: said(config.hints) }
 }
 
 for (const name of ['ADMIN_KEY', 'CRON_KEY'] as const) {

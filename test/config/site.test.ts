@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as viemChains from 'viem/chains'
+import { KNOWN_CHAINS } from '../../src/config/known-chains.ts'
 import { describeConfig, inspectConfig, siteOn } from '../../src/config/load.ts'
-import { KNOWN_CHAINS } from '../../src/config/site/known-chains.ts'
 
 const LOGO = '<?xml version="1.0"?>\n<!-- ours -->\n<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9"/></svg>'
 
@@ -28,7 +28,7 @@ test('every one of these settings arrives, as it is shown', () => {
   }
   const { config, problems } = inspect(env, { 'logo.svg': LOGO })
   assert.deepEqual(problems, [])
-  assert.deepEqual(siteOn(config.site, 1), {
+  assert.deepEqual(siteOn(config, 1), {
     chainName: 'Our rollup',
     explorerUrl: 'https://explorer.example/rollup',
     brand: {
@@ -41,19 +41,16 @@ test('every one of these settings arrives, as it is shown', () => {
   })
   const described = describeConfig(config)
   assert.deepEqual([described.BRAND_LOGO, described.CHAIN_NAME], ['logo.svg', 'Our rollup'])
-  assert.equal(
-    inspect({ BRAND_CONTACT: 'https://help.example.org' }).config.site.brand.contact,
-    'https://help.example.org/',
-  )
+  assert.equal(inspect({ BRAND_CONTACT: 'https://help.example.org' }).config.BRAND_CONTACT, 'https://help.example.org/')
 })
 
 test('nothing set: a known chain has its name and explorer, an unknown one has none', () => {
-  const { site } = inspect({}).config
+  const site = inspect({}).config
   const brand = { name: null, logo: null, color: null, contact: null, termsUrl: null }
   assert.deepEqual(siteOn(site, 8453), { chainName: 'Base', explorerUrl: 'https://basescan.org', brand })
   assert.deepEqual(siteOn(site, 31_337), { chainName: 'Local chain', explorerUrl: null, brand })
   assert.deepEqual(siteOn(site, 999_999_999), { chainName: null, explorerUrl: null, brand })
-  const named = inspect({ EXPLORER_URL: 'https://scan.example' }).config.site
+  const named = inspect({ EXPLORER_URL: 'https://scan.example' }).config
   assert.deepEqual([siteOn(named, 1).chainName, siteOn(named, 1).explorerUrl], ['Ethereum', 'https://scan.example'])
 })
 

@@ -1,52 +1,46 @@
 // Values of settings, one by one: the texts that each reader takes and refuses, and the signs of a guessable secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSource } from '../../src/config/source.ts'
+import type { Parse } from '../../src/config/setting.ts'
 import {
+  formed,
+  httpUrls,
+  networks,
+  onOff,
   POSTGRES_URL,
   parseAddress,
   parsePrivateKey,
   parseUrl,
-  readHttpUrls,
-  readNetworks,
-  readSwitch,
-  readText,
 } from '../../src/config/values.ts'
 import { isWellKnownKey, weaknessOf } from '../../src/config/weak.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 
-const sourceOf = (env: NodeJS.ProcessEnv) =>
-  openSource({ NODE_ENV: 'production', ...env }, () => {
-    throw new Error('there are no files')
-  })
-/** The value that `read` makes of a text, and its problems. */
-function told<T>(name: string, text: string, read: (source: ReturnType<typeof sourceOf>) => T): [T, string[]] {
-  const source = sourceOf({ [name]: text })
-  return [read(source), source.problems.map(({ message }) => message)]
+/** The value that a parser makes of a text, and its mistakes. */
+function told<T>(parse: Parse<T>, text: string): [T | null, string[]] {
+  const mistakes: string[] = []
+  const refuse = (message: string) => {
+    mistakes.push(message)
+    return null
+  }
+  const none = () => assert.fail('there is nothing to warn of, and no file')
+  return [parse(text, { production: true, refuse, warn: none, file: none }), mistakes]
 }
 
-test('a switch is on or off in three words each, whatever it is by default', () => {
-  for (const fallback of [true, false])
-    for (const [words, expected] of [
-      [['true', 'on', '1', 'On', 'TRUE'], true],
-      [['false', 'off', '0', 'OFF', 'False'], false],
-    ] as const)
-      for (const word of words)
-        assert.deepEqual(
-          told('DIST_ENABLED', word, (source) => readSwitch(source, 'DIST_ENABLED', fallback)),
-          [expected, []],
-          word,
-        )
+test('a switch is on or off in three words each', () => {
+  for (const [words, expected] of [
+    [['true', 'on', '1', 'On', 'TRUE'], true],
+    [['false', 'off', '0', 'OFF', 'False'], false],
+  ] as const)
+    for (const word of words) assert.deepEqual(told(onOff, word), [expected, []], word)
   for (const word of ['yes', '2', 'truee', '__proto__', 'constructor']) {
-    const [value, problems] = told('DIST_ENABLED', word, (source) => readSwitch(source, 'DIST_ENABLED', true))
-    assert.deepEqual([value, problems.length], [true, 1], word)
+    const [value, problems] = told(onOff, word)
+    assert.deepEqual([value, problems.length], [null, 1], word)
   }
 })
 
-test('a text that is not set is its fallback, without complaint', () => {
-  const source = sourceOf({})
-  assert.equal(readText(source, 'QUOTE_TIER', { form: /^never$/, remedy: 'set it' }, 'fallback'), 'fallback')
-  assert.deepEqual(source.problems, [])
+test('a text of another form is refused with its remedy', () => {
+  assert.deepEqual(told(formed({ form: /^a$/, remedy: 'set it' }), 'a'), ['a', []])
+  assert.deepEqual(told(formed({ form: /^a$/, remedy: 'set it' }), 'b'), [null, ['is "b": set it']])
 })
 
 test('an address, or a key, is the whole text', () => {
@@ -71,15 +65,14 @@ test('a URL has one of the schemes, and a host', () => {
 })
 
 test('URLs stand between commas; an invalid one of several is reported by its number', () => {
-  const read = (text: string, countMax = 3) =>
-    told('RPC_URL', text, (source) => readHttpUrls(source, 'RPC_URL', countMax))
+  const read = (text: string, countMax = 3) => told(httpUrls(countMax), text)
   assert.deepEqual(read('https://a.example, ,http://b.example,'), [['https://a.example', 'http://b.example'], []])
-  assert.deepEqual(read('ftp://a.example'), [[], ['is no URL: set it to http://… or https://…, several with commas']])
-  assert.deepEqual(read('ftp://a.example', 1), [[], ['is no URL: set it to http://… or https://…']])
-  assert.deepEqual(read(','), [[], ['is no URL: set it to http://… or https://…, several with commas']])
+  assert.deepEqual(read('ftp://a.example'), [null, ['is no URL: set it to http://… or https://…, several with commas']])
+  assert.deepEqual(read('ftp://a.example', 1), [null, ['is no URL: set it to http://… or https://…']])
+  assert.deepEqual(read(','), [null, ['is no URL: set it to http://… or https://…, several with commas']])
   const second = 'holds a text (number 2) that is no URL: set it to http://… or https://…, several with commas'
-  assert.deepEqual(read('https://a.example,b.example'), [[], [second]])
-  assert.deepEqual(read('http://a.example,http://b.example', 1), [[], ['names 2 URLs, 1 are the most']])
+  assert.deepEqual(read('https://a.example,b.example'), [null, [second]])
+  assert.deepEqual(read('http://a.example,http://b.example', 1), [null, ['names 2 URLs, 1 are the most']])
 })
 
 test('a PostgreSQL URL is one from its first character to its last', () => {
@@ -103,9 +96,9 @@ test('a PostgreSQL URL is one from its first character to its last', () => {
 })
 
 test('networks stand between commas or spaces, each with a prefix that narrows it, or none', () => {
-  const read = (text: string) => told('TRUSTED_PROXIES', text, (source) => readNetworks(source, 'TRUSTED_PROXIES'))
-  const networks = ['10.0.0.0/8', '192.0.2.1', 'fd00::/128', '10.0.0.0/32', '10.0.0.0/1']
-  assert.deepEqual(read(networks.join(' , ')), [networks, []])
+  const read = (text: string) => told(networks, text)
+  const fine = ['10.0.0.0/8', '192.0.2.1', 'fd00::/128', '10.0.0.0/32', '10.0.0.0/1']
+  assert.deepEqual(read(fine.join(' , ')), [fine, []])
   for (const bits of ['33', '08', '8a', 'a8', '1a', '1000', '', '-1', '0x8', '1e1', '8.0', '32.5']) {
     const [, problems] = read(`10.0.0.0/${bits}`)
     assert.equal(problems.length, 1, bits)

@@ -113,8 +113,8 @@ function settingsFor(
   world: World,
   { otherFactory, keystore }: { otherFactory: string; keystore: string },
 ): Record<Way, Settings> {
-  const otherTerms = /name other terms than the ledger has, and are ignored/
-  const otherWallet = /is not the payments wallet that the ledger goes by, and is ignored/
+  const otherTerms = /CREDIT_…: ignored/
+  const otherWallet = /PAYMENT_ADDRESS: ignored/
   const otherLedger = /This database holds the ledger of another factory or chain/
   const noRole = /is not the factory's (minter|distributor)/
   const none = { MINTER_PRIVATE_KEY: '', DISTRIBUTOR_PRIVATE_KEY: '' }

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readSecrets } from '../../src/config/secrets.ts'
-import { openSource } from '../../src/config/source.ts'
+import { inspectConfig } from '../../src/config/load.ts'
 import type { Call, Route } from '../../src/http/route.ts'
 import { cover } from '../../src/http/routes/cover.ts'
 import { deployQuote } from '../../src/http/routes/deploy-quote.ts'
@@ -138,8 +137,8 @@ test('no admin key has a label by which the service calls itself in the ledger',
   names.delete('hour')
   for (const expected of ['pass', 'start', 'refundCheck', 'rebuild']) assert.ok(names.has(expected), expected)
   for (const name of names) {
-    const source = openSource({ NODE_ENV: 'test', ADMIN_KEY: `${name}:${'k3y'.repeat(8)}` }, () => assert.fail())
-    readSecrets(source, undefined)
-    assert.match(source.problems.map(({ message }) => message).join(), /by which the service calls itself/, name)
+    const env = { NODE_ENV: 'test', ADMIN_KEY: `${name}:${'k3y'.repeat(8)}` }
+    const { problems } = inspectConfig(env, { readFile: () => assert.fail() })
+    assert.match(problems.map(({ message }) => message).join(), /by which the service calls itself/, name)
   }
 })

@@ -113,12 +113,12 @@ describe('contract wallets', () => {
     assert.deepEqual(await modes(), ['proven'])
     assert.equal((await audited())?.action, 'contractWalletsSet')
     const told = (await startOn(world, { CONTRACT_WALLETS: 'all' })).join('\n')
-    assert.match(told, /CONTRACT_WALLETS names all, and the ledger has proven: it is ignored/)
+    assert.match(told, /CONTRACT_WALLETS: ignored, because the ledger has another value/)
     assert.deepEqual(await modes(), ['proven'])
     const doctor = async (mode: string, login: string) => {
       const env = { ...worldEnv(world), CONTRACT_WALLETS: mode, SMART_WALLET_LOGIN: login }
       const { out } = await runHere(['doctor', '--json'], env)
-      return [/terms\.contractWallets/.test(out), /terms\.smartWalletLogin/.test(out)]
+      return [/CONTRACT_WALLETS: ignored/.test(out), /terms\.smartWalletLogin/.test(out)]
     }
     assert.deepEqual(await doctor('all', 'true'), [true, false])
     // Signing in is asked for, and not possible.

@@ -136,15 +136,10 @@ describe('terms', () => {
       { CREDIT_INTERVAL_SEC: '120' },
       { ...KEYLESS, CREDIT_MAX_WEI: '7', CREDIT_MIN_WEI: '7' },
     ]) {
-      const [line] = await startOn(world, env)
-      assert.match(line ?? '', /other terms than the ledger has, and are ignored/)
+      assert.deepEqual(await startOn(world, env), [], 'an act has changed them since')
     }
     assert.deepEqual(await entered(), before)
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'termsEntered' AND actor = 'start'`).length, 0)
-    const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), CREDIT_MAX_WEI: '700000000000000' })
-    const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string; says: string }[] }
-    const [found] = findings.filter(({ check }) => check === 'terms.settings')
-    assert.deepEqual([found?.verdict, /and are ignored/.test(found?.says ?? '')], ['warn', true])
   })
 
   it('of a ledger without any are not taken from the settings where the factory has nodes', async () => {
@@ -203,6 +198,14 @@ describe('the first terms', () => {
       [[0, true, INTERVAL_SEC, SLOT_SEC]],
     )
     assert.deepEqual(told.map((lines) => lines.length).sort(), [0, 0, 1, 1])
+    assert.match(
+      told.flat()[0] ?? '',
+      /^DIST_ENABLED and CREDIT_…: ignored, because the ledger has another value\. .*terms set/,
+    )
+    const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), CREDIT_MAX_WEI: '700000000000000' })
+    const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string; says: string }[] }
+    const [found] = findings.filter(({ check }) => check === 'terms.settings')
+    assert.deepEqual([found?.verdict, /: ignored/.test(found?.says ?? '')], ['warn', true])
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'termsEntered'`).length, 1)
   })
 })

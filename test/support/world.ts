@@ -190,8 +190,8 @@ export async function enterTerms(
   )
   const range = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n) }
   const terms = { payouts: true, ...range, intervalSec, slotSec }
-  await inTransaction(pool, (sql) => insertFirstTerms(sql, terms, 'test'))
-  await inTransaction(pool, (sql) => insertFirstWallet(sql, accountOf(chain)(3), 0, 'test'))
+  await inTransaction(pool, (sql) => insertFirstTerms(sql, terms, 'start'))
+  await inTransaction(pool, (sql) => insertFirstWallet(sql, accountOf(chain)(3), 0, 'start'))
 }
 
 /** The passes' context: the keys of accounts 1 and 2, and the usual rules with some of them replaced. */

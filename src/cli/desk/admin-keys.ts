@@ -1,5 +1,5 @@
 // The commands `node-ledger admin-keys create`, `invite`, `list` and `revoke`: the admin keys and passkeys of the ledger. They need no chain.
-import type { Config } from '../../config/shape.ts'
+import type { Config } from '../../config/load.ts'
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { Act, Fields } from '../../operator/act.ts'
 import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/keys/admin-keys.ts'
@@ -26,7 +26,7 @@ interface Made {
   expiresAt: Date
 }
 
-const labelsOf = ({ secrets }: Config) => secrets.adminKeys.map(({ label }) => label)
+const labelsOf = ({ ADMIN_KEY }: Config) => (ADMIN_KEY ?? []).map(({ label }) => label)
 
 /** `admin-keys create`. */
 export async function create(call: Call): Promise<ExitCode> {
@@ -47,7 +47,7 @@ type Invited = Made & { link: string }
 export async function invite(call: Call): Promise<ExitCode> {
   return await showOnce(call, {
     make: async ({ pool, config }, given) => {
-      const { publicUrl } = config.http
+      const { PUBLIC_URL: publicUrl } = config
       const deps = { pool, environmentLabels: labelsOf(config), publicUrl }
       if (relyingPartyAt(publicUrl) === null)
         throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${publicUrl}: set it to the console's own, with https.`)

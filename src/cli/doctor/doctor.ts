@@ -58,12 +58,12 @@ function settings(config: Config, problems: readonly { setting: string; message:
 }
 
 /** Checks that the service of these settings answers, on this machine. */
-async function lookAtService({ http, embedded, dataDir }: Config): Promise<Finding> {
-  const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(dataDir) : null
-  const settled = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`
+async function lookAtService({ HOST, PORT, embedded, DATA_DIR }: Config): Promise<Finding> {
+  const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(DATA_DIR) : null
+  const settled = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
   const url = `${running?.url ?? settled}/readyz`
   const who = running ? `process ${running.pid}` : 'the service'
-  if (http.port === 0 && !running?.url) return ok('service', running ? `${who} runs` : 'not asked: PORT is 0')
+  if (PORT === 0 && !running?.url) return ok('service', running ? `${who} runs` : 'not asked: PORT is 0')
   try {
     const { status } = await fetch(url, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) })
     if (status === 200) return ok('service', `${who} is ready at ${url}`)
@@ -81,12 +81,12 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   const { keys, findings: closed } = await openEachKey(config)
   const chain = await attached('chain', findings, () => attachChain(config, async () => keys))
   const pool = database && open(database, stack)
-  if (database && pool) findings.push(...(await lookAtDatabase(database, pool, config.database.prepare)))
+  if (database && pool) findings.push(...(await lookAtDatabase(database, pool, config.DATABASE_PREPARE)))
   const readable = findings.some(({ check, verdict }) => check === 'database.schema' && verdict === 'ok') ? pool : null
   if (chain) {
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: RPC_TIMEOUT_MS })
     stack.defer(() => rpc.close())
-    findings.push(...(await lookAtChain(chain, rpc, { staleSec: config.schedule.staleAfterSec, pool: readable })))
+    findings.push(...(await lookAtChain(chain, rpc, { staleSec: config.STALE_AFTER_SEC, pool: readable })))
     findings.push(...(await lookAtPowers(chain.factory, rpc, readable)))
     const roles = closed.map(({ check }) => check)
     findings.push(...(await lookAtKeys(config, chain, readable)).filter(({ check }) => !roles.includes(check)))
@@ -98,7 +98,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
     findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
     findings.push(...(await lookAtThefts(readable)))
   } else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))
-  findings.push(...(await lookAtWebhooks(config.webhooks, readable)))
+  findings.push(...(await lookAtWebhooks(config.WEBHOOK_ALLOW_PRIVATE, readable)))
   return findings
 }
 
@@ -124,7 +124,7 @@ function open({ url }: DatabasePart, stack: AsyncDisposableStack): Pool {
   return pool
 }
 
-function ledgerOptions({ schedule, payments }: Config, chain: ChainPart | null, findings: readonly Finding[]) {
+function ledgerOptions(config: Config, chain: ChainPart | null, findings: readonly Finding[]) {
   const heads = findings.flatMap(({ check, reading }) =>
     check === 'chain.provider' && reading !== null
       ? [(reading as { head?: { number: number } }).head?.number ?? 0]
@@ -134,10 +134,9 @@ function ledgerOptions({ schedule, payments }: Config, chain: ChainPart | null, 
   return {
     // A key that is not here may well be on another machine.
     signers: minter && distributor ? [minter, distributor] : null,
-    staleAfterSec: schedule.staleAfterSec,
-    timer: schedule.timer,
-    quoteTier: payments.quoteTier,
-    paymentAddress: chain?.paymentAddress ?? payments.address,
+    staleAfterSec: config.STALE_AFTER_SEC,
+    timer: config.SCHEDULER,
+    quoteTier: config.QUOTE_TIER,
     headBlock: heads.length > 0 ? Math.max(...heads) : null,
   }
 }

@@ -58,7 +58,7 @@ async function lookAtKey(role: Role, of: Address | null, chain: ChainPart): Prom
 
 async function lookAtGas(
   { role, of }: { role: Role; of: Address },
-  { schedule }: Config,
+  { FUNDS_WARN_TRANSACTIONS }: Config,
   chain: ChainPart,
   pool: Pool | null,
 ): Promise<Finding> {
@@ -76,7 +76,7 @@ async function lookAtGas(
       reading,
     )
   const says = `the ${role} has ${inEther(balanceWei)} ether, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
-  if (transactions === null || transactions >= Math.max(1, schedule.fundsWarnTransactions))
+  if (transactions === null || transactions >= Math.max(1, FUNDS_WARN_TRANSACTIONS))
     return ok(`funds.${role}`, says, reading)
   const finding = transactions === 0 ? fail : warn
   return finding(`funds.${role}`, says, `Send ether to ${of}: without it the passes stop.`, reading)
@@ -103,7 +103,7 @@ async function lookAtNonce(role: Role, of: Address, chain: ChainPart, pool: Pool
 }
 
 async function lookAtTreasury(
-  { credit }: Config,
+  { DIST_MODE }: Config,
   chain: ChainPart,
   distributor: Address | null,
   pool: Pool | null,
@@ -114,7 +114,7 @@ async function lookAtTreasury(
   const needWei = await readNextRoundWei(pool)
   if (needWei === 0n) return ok('funds.round', 'no node is to be credited yet')
   const says = `the next round costs ${inEther(needWei)} ether at most`
-  if (credit.mode === 'swaps') return ok('funds.round', `${says}, from the factory's surplus`, { needWei })
+  if (DIST_MODE === 'swaps') return ok('funds.round', `${says}, from the factory's surplus`, { needWei })
   const { balanceWei } = await readFunds(chain, distributor)
   if (balanceWei >= needWei) return ok('funds.round', says, { needWei, balanceWei })
   const todo = `Send ether to ${distributor}: the round waits for it.`

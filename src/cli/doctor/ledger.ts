@@ -25,7 +25,6 @@ export interface LedgerOptions {
   /** True if the service's own timer runs the passes. */
   timer: boolean
   quoteTier: string | null
-  paymentAddress: Address | null
   /** The accounts that send; null where they are not known here. */
   signers: Address[] | null
   /** Null where no provider answered. */
@@ -41,7 +40,7 @@ export async function lookAtLedger(pool: Pool, options: LedgerOptions): Promise<
     ...(await look('ledger.follows', () => lookAtCursor(pool, options))),
     ...(await look('ledger.drift', () => lookAtDrift(pool))),
     ...(await look('sale', () => lookAtSale(pool, options))),
-    ...(await look('wallet.ledger', () => lookAtWalletChange(pool, options.paymentAddress))),
+    ...(await look('wallet.ledger', () => lookAtWalletChange(pool))),
     ...(await look('payments.held', () => lookAtHeld(pool))),
     ...(await look('nodes.unpaid', () => lookAtUnpaid(pool))),
     ...(await look('transactions', () => lookAtTrouble(pool, options))),

@@ -5,8 +5,7 @@ import { lookAtWallet } from '../../boot/preflight.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
-import type { Address } from '../../domain/units.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, fail, ok } from './finding.ts'
 
 const ANOTHER = 'Change it with "node-ledger wallets set" to a wallet without code whose key no server holds.'
 
@@ -23,20 +22,11 @@ export async function lookAtWalletKey(chain: ChainPart, rpc: Rpc, pool: Pool | n
   return [ok(check, 'the payments wallet is none of the accounts that send', { paymentAddress })]
 }
 
-/** Checks that the ledger has a payments wallet, that the environment names it, and lists others still watched. */
-export async function lookAtWalletChange(pool: Pool, named: Address | null): Promise<Finding[]> {
+/** Names the ledger's payments wallet, and the others that are still watched. */
+export async function lookAtWalletChange(pool: Pool): Promise<Finding[]> {
   const check = 'wallet.ledger'
   const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]
   if (wallet === null) return []
-  if (named !== null && named !== wallets.at(-1)?.wallet)
-    return [
-      warn(
-        check,
-        `PAYMENT_ADDRESS is ${named}, which the ledger does not go by: it is ignored, and buyers pay to ${wallet}`,
-        'Set PAYMENT_ADDRESS to the ledger\'s wallet, or leave it out. "node-ledger wallets set" changes the wallet.',
-        { named, wallet },
-      ),
-    ]
   const open = wallets.filter((known) => known.wallet !== wallet && known.closedBlock === null)
   const beside = open.length > 0 ? `; ${open.map((known) => known.wallet).join(', ')} watched beside it` : ''
   return [ok(check, `buyers pay to ${wallet}${beside}`, { wallet, wallets })]

@@ -1,8 +1,7 @@
 // Checks the webhooks: each endpoint's host must have an address that may be sent to, and accept its events. Sends nothing, and
 // never repeats a URL beyond its host.
-import type { WebhooksConfig } from '../../config/load.ts'
 import type { Pool } from '../../db/core/sql.ts'
-import { type EndpointState, endpointName, listEndpoints, readTargets } from '../../db/webhooks.ts'
+import { type EndpointState, listEndpoints, readTargets } from '../../db/webhooks.ts'
 import { inTime } from '../../lib/deadline.ts'
 import { codeOf, messageOf } from '../../lib/errors.ts'
 import { isPublicTarget } from '../../webhooks/target.ts'
@@ -13,10 +12,7 @@ const LOOKUP_MS = 5_000
 const CHECK = 'webhooks'
 
 /** `pool` is null where there is no ledger with endpoints. */
-export async function lookAtWebhooks(
-  { urls, allowPrivate }: Omit<WebhooksConfig, 'events'>,
-  pool: Pool | null,
-): Promise<Finding[]> {
+export async function lookAtWebhooks(allowPrivate: boolean, pool: Pool | null): Promise<Finding[]> {
   return await look(CHECK, async () => {
     if (!pool) return unknown(CHECK, 'there is no ledger to ask for endpoints')
     const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]
@@ -26,8 +22,6 @@ export async function lookAtWebhooks(
         return (await lookAtHost(endpoint, url, allowPrivate)) ?? lookAtDeliveries(endpoint, state)
       }),
     )
-    const ignored = urls.map(endpointName).filter((name) => !targets.has(name))
-    findings.push(...ignored.map(notTold))
     return findings.length > 0
       ? findings
       : ok(CHECK, 'no events are sent: "node-ledger webhooks add" names who is told')
@@ -68,10 +62,4 @@ function lookAtDeliveries(endpoint: string, state: EndpointState | undefined): F
     return warn(CHECK, `${endpoint} has failed since ${failingSince}: ${lastError}; ${pending} wait`, todo, state)
   }
   return ok(CHECK, `${endpoint} takes what it is sent, last at ${lastSuccessAt ?? 'no time yet'}`, state)
-}
-
-function notTold(endpoint: string): Finding {
-  const todo =
-    'The ledger has its own: "node-ledger webhooks add" adds those that WEBHOOK_URL names; or unset WEBHOOK_URL.'
-  return warn(CHECK, `${endpoint} is named by WEBHOOK_URL, and told nothing`, todo, { endpoint })
 }

@@ -10,7 +10,6 @@ import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { isMigrated, migrate } from '../../db/core/migrate.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
-import { firstSaleTerms } from '../../domain/tiers.ts'
 import { type Address, address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { Comparison } from '../../rebuild/compare.ts'
@@ -54,7 +53,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
     await enterWallet(pool, opened, say)
     say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered again')
     if (chain.demoToken)
-      await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, firstSaleTerms(config.payments))
+      await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, config.firstSaleTerms)
   }
   const ctx = {
     ...ledgerContext(config, silentLog, { pool, chain: opened }),

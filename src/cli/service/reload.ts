@@ -1,6 +1,6 @@
 // The command `node-ledger reload`: asks every instance of the ledger to read its settings again. Each says in its log what it took and what
 // needs a restart.
-import { LOG_LEVELS } from '../../config/load.ts'
+import { LOG_LEVELS } from '../../config/service.ts'
 import { askToReload } from '../../db/core/changes.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { withDatabase } from '../database.ts'

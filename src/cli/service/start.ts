@@ -31,7 +31,7 @@ const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
   const { config, lock, read } = await prepare(io.env)
-  const log = createLog(config.log.level)
+  const log = createLog(config.LOG_LEVEL)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
   try {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
@@ -40,7 +40,7 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     // A terminal that is closed ends what runs in it; a service without one is told by the same signal that its settings have changed.
     if (!io.stdin.isTTY) process.on('SIGHUP', () => app.reload())
     // For commands on this machine: the port may be another one than the settings name.
-    if (lock) writeFileAtomic(join(config.dataDir, 'url'), app.url)
+    if (lock) writeFileAtomic(join(config.DATA_DIR, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
     // Else it would be kept in memory, some 9 MB, and written only at the end; or, if killed, never.
@@ -50,7 +50,7 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     await within(STOP_MS, app.stop(), () => {})
     return code
   } finally {
-    if (lock) rmSync(join(config.dataDir, 'url'), { force: true })
+    if (lock) rmSync(join(config.DATA_DIR, 'url'), { force: true })
     lock?.release()
   }
 }
@@ -67,9 +67,9 @@ async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   const first = loadConfig(env, { readFile })
   if (first.production) return { config: first, lock: null, read: () => loadConfig(env, { readFile }) }
-  const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.dataDir) : null
+  const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.DATA_DIR) : null
   try {
-    const generated: GeneratedSecrets = loadOrCreateSecrets(first.dataDir, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
+    const generated: GeneratedSecrets = loadOrCreateSecrets(first.DATA_DIR, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
     const read = () => loadConfig(env, { readFile, generated })
     return { config: read(), lock, read }
   } catch (error) {
@@ -107,7 +107,7 @@ function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise
   })
 }
 
-function banner({ url, metricsUrl, chain, chainId }: App, { embedded, schedule, secrets, dataDir }: Config): string {
+function banner({ url, metricsUrl, chain, chainId }: App, { embedded, DATA_DIR, ...config }: Config): string {
   const lines = [
     '',
     `Node Ledger answers at ${url}`,
@@ -127,11 +127,11 @@ function banner({ url, metricsUrl, chain, chainId }: App, { embedded, schedule, 
       '  (Accounts 1 and 2 are the service’s own: a payment from them takes its nonces.)',
     )
   }
-  if (embedded.database || embedded.chain) lines.push(`State is kept in ${dataDir}; remove it to start over.`)
-  if (!schedule.timer) {
-    const key = secrets.cronKey === null ? ' (set CRON_KEY first)' : ''
+  if (embedded.database || embedded.chain) lines.push(`State is kept in ${DATA_DIR}; remove it to start over.`)
+  if (!config.SCHEDULER) {
+    const key = config.CRON_KEY === null ? ' (set CRON_KEY first)' : ''
     lines.push(
-      `The timer is off: have a scheduler call /api/cron/payments and /api/cron/credit every ${schedule.tickSec} s${key}.`,
+      `The timer is off: have a scheduler call /api/cron/payments and /api/cron/credit every ${config.TICK_SEC} s${key}.`,
     )
   }
   return `${lines.join('\n')}\n`

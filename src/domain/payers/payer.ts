@@ -55,15 +55,6 @@ export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: numb
   return CONTRACT_WALLET_MODES.findLast((mode) => modes.includes(mode)) ?? 'hold'
 }
 
-/** The ledger's latest mode where the settings name another one, which is ignored; null where they agree or name none. */
-export function modeDespite(
-  named: ContractWalletMode | null,
-  entries: readonly ModeEntry[],
-): ContractWalletMode | null {
-  const latest = entries.at(-1)?.mode ?? 'hold'
-  return named === null || named === latest ? null : latest
-}
-
 type Evidence = Record<string, string | number | boolean | null>
 export type PayerVerdict =
   | { kind: 'passes'; evidence: Evidence }

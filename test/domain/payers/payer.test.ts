@@ -6,7 +6,6 @@ import {
   type ContractWalletMode,
   judgePayer,
   modeAt,
-  modeDespite,
   modeFor,
   type PayerCode,
   type PayerFacts,
@@ -95,13 +94,4 @@ test('a payment is judged by the mode of its block, or by the present one where 
   assert.equal(modeFor(entries, 25, 40), 'all', 'a change for less does not reach back')
   assert.equal(modeFor(entries, 35, 40), 'hold')
   assert.equal(modeFor([], 1, 2), 'hold')
-})
-
-test('the settings name the first mode alone: another one later is ignored, and said', () => {
-  const entries = [{ mode: 'proven', fromBlock: 0 }] as const
-  assert.equal(modeDespite('all', entries), 'proven')
-  assert.equal(modeDespite('proven', entries), null)
-  assert.equal(modeDespite(null, entries), null)
-  assert.equal(modeDespite('all', []), 'hold')
-  assert.equal(modeDespite('hold', []), null)
 })

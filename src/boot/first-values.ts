@@ -1,0 +1,56 @@
+// The settings that fill an empty ledger, beside what the ledger has: the one place where the two are compared. A ledger goes by its own
+// values, so what the settings name later is ignored. Once an act has changed such a value, another one in the settings is no mistake.
+import type { Config } from '../config/load.ts'
+import type { Pool } from '../db/core/sql.ts'
+import { readModes } from '../db/sale/contract-wallets.ts'
+import { readWalletHistory } from '../db/sale/payment-wallets.ts'
+import { readTermsHistory } from '../db/sale/terms.ts'
+import { endpointName, listEndpoints } from '../db/webhooks.ts'
+import { sameTerms } from '../domain/terms.ts'
+
+export interface IgnoredValue {
+  /** The settings that name it. */
+  readonly settings: string
+  /** The command that changes the ledger's. */
+  readonly act: string
+}
+
+/** The values that a start has entered and no act has changed, of which the settings now name others. */
+export async function ignoredValues(pool: Pool, config: Config): Promise<IgnoredValue[]> {
+  const { PAYMENT_ADDRESS: wallet, CONTRACT_WALLETS: mode, given, namedTerms, webhooks } = config
+  const endpoints = await listEndpoints(pool)
+  const told = endpoints.filter(({ active }) => active).map(({ endpoint }) => endpoint)
+  const named = webhooks.urls.map(endpointName)
+  const lastOf = <Entry extends { enteredBy: string }>(entries: readonly Entry[]) =>
+    entries.every(({ enteredBy }) => enteredBy === 'start') ? entries.at(-1) : undefined
+  const [terms, sold, judged] = [
+    lastOf(await readTermsHistory(pool)),
+    lastOf(await readWalletHistory(pool)),
+    lastOf(await readModes(pool)),
+  ]
+  const differing: [boolean, IgnoredValue][] = [
+    [
+      namedTerms !== null && terms !== undefined && !sameTerms(terms, namedTerms),
+      { settings: 'DIST_ENABLED and CREDIT_…', act: 'terms set' },
+    ],
+    [
+      wallet !== null && sold !== undefined && sold.wallet !== wallet,
+      { settings: 'PAYMENT_ADDRESS', act: 'wallets set' },
+    ],
+    [
+      given.includes('CONTRACT_WALLETS') && judged !== undefined && judged.mode !== mode,
+      { settings: 'CONTRACT_WALLETS', act: 'contract-wallets mode' },
+    ],
+    [
+      endpoints.every(({ addedBy, active }) => addedBy === 'start' && active) &&
+        told.length > 0 &&
+        named.some((name) => !told.includes(name)),
+      { settings: 'WEBHOOK_URL', act: 'webhooks add' },
+    ],
+  ]
+  return differing.filter(([differs]) => differs).map(([, value]) => value)
+}
+
+/** The same for people. */
+export const ignoredInWords = ({ settings }: IgnoredValue) =>
+  `${settings}: ignored, because the ledger has another value`

@@ -1,0 +1,177 @@
+// What the rest of the program is given beside the settings themselves: the keys that send, the terms of a new ledger, the endpoints. It
+// makes them of settings that were read already, and refuses nothing but a service account's file.
+import type { KmsAccess, KmsKey, ServiceAccount } from '../chain/send/kms/key.ts'
+import type { TermsContent } from '../domain/terms.ts'
+import type { FirstSaleTerms } from '../domain/tiers.ts'
+import type { Address } from '../domain/units.ts'
+import { ALL, type Choice } from '../domain/webhooks/choice.ts'
+import { objectIn } from '../lib/json.ts'
+import { KNOWN_CHAINS } from './known-chains.ts'
+import type { SettingName, Settings } from './names.ts'
+import type { Problem, Source } from './source.ts'
+
+/** The configuration as the rest of the program sees it: the settings by name, and what they come to. */
+export interface Config extends Settings {
+  /** NODE_ENV=production: nothing embedded runs, secrets must be strong, cookies are Secure. */
+  readonly production: boolean
+  /** The missing parts that the service embeds. Both false in production. */
+  readonly embedded: { readonly database: boolean; readonly chain: boolean }
+  /** The settings that are set, not by default. */
+  readonly given: readonly SettingName[]
+  readonly keys: KeysConfig
+  readonly webhooks: WebhooksConfig
+  /** Terms for a ledger without terms; null: not set. */
+  readonly namedTerms: TermsContent | null
+  readonly firstSaleTerms: FirstSaleTerms
+  /** Null: no upstream, `usd` is null. */
+  readonly price: { readonly url: string; readonly field: string } | null
+  /** What is worth a warning and no mistake: variables that resemble a setting, keys that the next release refuses. */
+  readonly hints: readonly Problem[]
+}
+
+/** Where a signer account's key is. The keystore's text and password, the private key, and what lets one in at a key management service are secret. */
+export type KeyConfig =
+  | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
+  | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
+  | { readonly kind: 'signer'; readonly url: string; readonly address: Address }
+  | { readonly kind: 'kms'; readonly key: KmsKey; readonly address: Address }
+
+export interface KeysConfig {
+  /** Null: the service follows and reads, but mints nothing. An embedded chain brings its own key. */
+  readonly minter: KeyConfig | null
+  /** Null: no round is sent. An embedded chain brings its own key. */
+  readonly distributor: KeyConfig | null
+  /** How the service is let in at key management services. */
+  readonly kms: KmsAccess
+}
+
+export interface WebhooksConfig {
+  /** Endpoints for a ledger that never had any; empty: none. */
+  readonly urls: readonly string[]
+  /** `whsec_…`, the newest first; events carry a signature of each. */
+  readonly secrets: readonly string[]
+  /** True if receivers may be in private networks, and reached without TLS. */
+  readonly allowPrivate: boolean
+  /** The kinds of events of each endpoint, in the order of `urls`; null where the settings do not say. */
+  readonly events: readonly Choice[] | null
+}
+
+/** The parts that are made of several settings. */
+export function derive(
+  values: Settings,
+  source: Source,
+): Pick<Config, 'keys' | 'webhooks' | 'namedTerms' | 'firstSaleTerms' | 'price'> {
+  const { PRICE_URL: url, PRICE_FIELD: field } = values
+  return {
+    keys: {
+      minter: keyOf(values, 'MINTER'),
+      distributor: keyOf(values, 'DISTRIBUTOR'),
+      kms: kmsAccess(values, needsKms(source) ? source : null),
+    },
+    webhooks: webhooksOf(values),
+    namedTerms: termsOf(values),
+    firstSaleTerms: { priceGraceSec: values.PRICE_GRACE_SEC, holdingRetrySec: values.HOLDING_RETRY_SEC },
+    price: url === null || field === null ? null : { url, field },
+  }
+}
+
+/** Whether a key in a key management service is named. */
+export const needsKms = (source: Source) => source.isSet('MINTER_KMS_KEY') || source.isSet('DISTRIBUTOR_KMS_KEY')
+
+function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | null {
+  const { [`${role}_PRIVATE_KEY` as const]: privateKey, [`${role}_KEYSTORE` as const]: keystore } = values
+  const { [`${role}_SIGNER_URL` as const]: url, [`${role}_KMS_KEY` as const]: key } = values
+  const { [`${role}_ADDRESS` as const]: address, [`${role}_KEYSTORE_PASSWORD` as const]: password } = values
+  if (privateKey) return { kind: 'privateKey', privateKey }
+  if (keystore && password) return { kind: 'keystore', ...keystore, password }
+  if (url && address) return { kind: 'signer', url, address }
+  return key && address && { kind: 'kms', key, address }
+}
+
+/** The address at which ECS serves relative paths. */
+const ECS_URL = 'http://169.254.170.2'
+
+/** How the service is let in at key management services. `source` reads the file of a service account; null: none is needed. */
+export function kmsAccess(values: Settings, source: Source | null): KmsAccess {
+  const relative = values.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
+  return {
+    aws: {
+      endpoint: values.AWS_ENDPOINT_URL_KMS,
+      given: {
+        accessKeyId: values.AWS_ACCESS_KEY_ID,
+        secretAccessKey: values.AWS_SECRET_ACCESS_KEY,
+        sessionToken: values.AWS_SESSION_TOKEN,
+      },
+      containerUrl: relative === null ? values.AWS_CONTAINER_CREDENTIALS_FULL_URI : new URL(relative, ECS_URL).href,
+      containerTokenFile: values.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE,
+      metadataUrl: values.AWS_EC2_METADATA_SERVICE_ENDPOINT,
+    },
+    google: {
+      endpoint: values.CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS,
+      accountFile: values.GOOGLE_APPLICATION_CREDENTIALS,
+      account: source && readAccount(source),
+      metadataHost: values.GCE_METADATA_HOST,
+    },
+  }
+}
+
+/** The file of a service account, as Google writes it. */
+function readAccount(source: Source): ServiceAccount | null {
+  const name = 'GOOGLE_APPLICATION_CREDENTIALS'
+  const text = source.file(name)
+  if (text === null) return null
+  const {
+    client_email: email,
+    private_key_id: keyId,
+    private_key: privateKey,
+    token_uri: tokenUrl,
+  } = objectIn(text) ?? {}
+  const isAccount =
+    typeof email === 'string' &&
+    typeof keyId === 'string' &&
+    typeof privateKey === 'string' &&
+    typeof tokenUrl === 'string' &&
+    URL.canParse(tokenUrl)
+  if (isAccount) return { email, keyId, privateKey, tokenUrl }
+  source.refuse(
+    name,
+    "names a file that is no service account's key (JSON with client_email, private_key_id, private_key and token_uri)",
+  )
+  return null
+}
+
+/** The terms that the settings name, as far as all of them are set. */
+export function termsOf(values: Settings): TermsContent | null {
+  const { DIST_ENABLED: payouts, CREDIT_MIN_WEI: minWei, CREDIT_MAX_WEI: maxWei } = values
+  const { CREDIT_INTERVAL_SEC: intervalSec, CREDIT_SLOT_SEC: slotSec } = values
+  const isNamed = payouts !== null && minWei !== null && maxWei !== null && intervalSec !== null && slotSec !== null
+  return isNamed ? { payouts, minWei, maxWei, intervalSec, slotSec } : null
+}
+
+function webhooksOf(values: Settings): WebhooksConfig {
+  const urls = values.WEBHOOK_URL ?? []
+  const choices = values.WEBHOOK_EVENTS
+  return {
+    urls,
+    secrets: values.WEBHOOK_SECRET ?? [],
+    allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
+    // One choice is for all endpoints, several are for each in turn.
+    events: choices && urls.length > 0 ? urls.map((_, i) => choices[i] ?? choices[0] ?? [ALL]) : null,
+  }
+}
+
+/** What people are shown on a chain: the settings go before what is known of its id. */
+export function siteOn(config: Settings, chainId: number) {
+  const known = KNOWN_CHAINS.get(chainId)
+  return {
+    chainName: config.CHAIN_NAME ?? known?.name ?? null,
+    explorerUrl: config.EXPLORER_URL ?? known?.explorerUrl ?? null,
+    brand: {
+      name: config.BRAND_NAME,
+      logo: config.BRAND_LOGO?.svg ?? null,
+      color: config.BRAND_COLOR,
+      contact: config.BRAND_CONTACT,
+      termsUrl: config.TERMS_URL,
+    },
+  }
+}

@@ -1,0 +1,88 @@
+// The settings of where the minter's and the distributor's keys are: in the settings, in an encrypted key file, with a remote signer, or in a
+// key management service; one place each. A key file is read here, so that a missing one is reported with all other mistakes, and decrypted
+// at start. It must never repeat a key, a password or a URL.
+import { KeystoreError, keystoreAddress } from '../chain/send/keystore.ts'
+import { type KmsKey, parseKmsKey } from '../chain/send/kms/key.ts'
+import { type Parse, type SettingGroup, shown } from './setting.ts'
+import { account, httpUrl, parsePrivateKey, text, whole } from './values.ts'
+import { isWellKnownKey } from './weak.ts'
+
+const privateKey: Parse<`0x${string}`> = (given, ask) => {
+  const key = parsePrivateKey(given)
+  if (key === null) return ask.refuse('is no private key: set it to 0x and 64 hex digits')
+  if (!ask.production || !isWellKnownKey(key)) return key
+  return ask.refuse('is a well-known development key, so anyone can take its money: make a new one')
+}
+
+interface KeyFile {
+  readonly path: string
+  readonly text: string
+}
+
+const keystore: Parse<KeyFile> = (path, ask) => {
+  const file = ask.file()
+  if (file === null) return null
+  try {
+    keystoreAddress(file)
+    return { path, text: file }
+  } catch (error) {
+    if (!(error instanceof KeystoreError)) throw error
+    return ask.refuse(`names a file that ${error.message}. "node-ledger keys new" makes one`)
+  }
+}
+
+const kmsKey: Parse<KmsKey> = (given, ask) =>
+  parseKmsKey(given) ??
+  ask.refuse(
+    `is ${shown(given)}: set it to the ARN of a key of AWS KMS (arn:aws:kms:…:key/…), or to the name of a version of a key of Google Cloud KMS (projects/…/cryptoKeyVersions/1)`,
+  )
+
+export const KEYS = {
+  title: 'Keys that send',
+  text: "The accounts that mint and that credit: the factory's minter and distributor, two different ones. Each has its key in one of four places: in the settings, in an encrypted file, with a remote signer, in a key management service. Default: none, and the service reads and judges but sends nothing (embedded chain: its accounts 1 and 2).",
+  settings: {
+    MINTER_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The minter's key itself." },
+    MINTER_KEYSTORE: {
+      parse: keystore,
+      show: ({ path }: KeyFile) => path,
+      text: 'Or an encrypted key file (version 3, as geth, Clef and Foundry write it; `node-ledger keys new` makes one).',
+    },
+    MINTER_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'And its password.' },
+    MINTER_SIGNER_URL: {
+      parse: httpUrl,
+      secret: 'url',
+      example: 'https://signer.example.org:9000',
+      text: 'Or a remote signer that answers `eth_signTransaction` over JSON-RPC: Web3Signer, or a node or Clef that holds the key.',
+    },
+    MINTER_KMS_KEY: {
+      parse: kmsKey,
+      show: ({ name }: KmsKey) => name,
+      example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
+      text: 'Or a key of AWS KMS by its ARN, or of Google Cloud KMS by its name (`projects/…/cryptoKeyVersions/1`), of the curve secp256k1.',
+    },
+    MINTER_ADDRESS: {
+      parse: account,
+      text: 'And the account that either signs for. Of a key in a service `node-ledger keys address` prints it.',
+    },
+    DISTRIBUTOR_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The distributor's key itself." },
+    DISTRIBUTOR_KEYSTORE: { parse: keystore, show: ({ path }: KeyFile) => path, text: 'Or an encrypted key file.' },
+    DISTRIBUTOR_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'And its password.' },
+    DISTRIBUTOR_SIGNER_URL: {
+      parse: httpUrl,
+      secret: 'url',
+      example: 'https://signer.example.org:9000',
+      text: 'Or a remote signer.',
+    },
+    DISTRIBUTOR_KMS_KEY: {
+      parse: kmsKey,
+      show: ({ name }: KmsKey) => name,
+      text: 'Or a key of AWS KMS or Google Cloud KMS.',
+    },
+    DISTRIBUTOR_ADDRESS: { parse: account, text: 'And the account that either signs for.' },
+    FUNDS_WARN_TRANSACTIONS: {
+      parse: whole({ min: 0, max: 100_000, why: '0 never warns' }),
+      default: '50',
+      text: "Warn when an account's ether pays for fewer transactions than this (for the distributor: and the next round). 0 never warns.",
+    },
+  },
+} satisfies SettingGroup

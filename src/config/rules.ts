@@ -1,0 +1,225 @@
+// The rules between settings: what belongs together, what excludes each other. A setting's own rules are its parser's (table.ts). Settings that
+// are not fine by themselves are not judged again.
+import { creditMaxWei } from '../domain/credit.ts'
+import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
+import { isSigned } from '../domain/webhooks/receiver.ts'
+import { type Config, needsKms, termsOf } from './derived.ts'
+import type { SettingName, Settings } from './names.ts'
+import { isLoopback } from './service.ts'
+import type { Source } from './source.ts'
+import { BETWEEN_CHOICES, REMEDY } from './webhooks.ts'
+
+const EMBEDDED_CHAIN_ID = 31_337
+
+/** Notes every mistake between settings. */
+export function checkRules(values: Settings, source: Source, embedded: Config['embedded']): void {
+  checkPublicUrl(values, source)
+  checkDatabase(source)
+  checkChain(values, source, embedded.chain)
+  checkWallet(values, source)
+  checkTerms(values, source, embedded.chain)
+  checkSchedule(values, source)
+  checkSecrets(values, source)
+  checkPlaces(source, 'MINTER')
+  checkPlaces(source, 'DISTRIBUTOR')
+  checkTwoKeys(values, source)
+  checkAwsKey(values, needsKms(source) ? source.refuse : source.warn)
+  checkWebhooks(values, source)
+  checkPrice(source)
+  checkPorts(values, source, embedded.chain)
+}
+
+/** The origin in the sign-in message is never guessed from a request, whose Host any client can choose. */
+function checkPublicUrl({ HOST }: Settings, source: Source): void {
+  if (source.get('PUBLIC_URL') !== null || source.environment !== 'production' || isLoopback(HOST)) return
+  source.refuse(
+    'PUBLIC_URL',
+    `is required in production when HOST is ${HOST}: set it to the https://… that wallets see`,
+  )
+}
+
+function checkDatabase(source: Source): void {
+  for (const name of ['DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const) {
+    if (source.isSet(name) && !source.isSet('DATABASE_URL')) {
+      source.refuse(name, 'is set but DATABASE_URL is not: set that one, too, or remove it')
+    }
+  }
+}
+
+/** The embedded chain has a factory and an id of its own: settings of another one were meant for a real chain. */
+function checkChain({ CHAIN_ID }: Settings, source: Source, embedded: boolean): void {
+  if (!embedded) {
+    if (source.environment === 'production' || !source.isSet('RPC_URL') || source.isSet('FACTORY_ADDRESS')) return
+    source.refuse(
+      'FACTORY_ADDRESS',
+      'is required with RPC_URL: "node-ledger deploy" puts a factory on the chain and prints it',
+    )
+    return
+  }
+  const remedy = 'set RPC_URL to a node of that chain, or remove this setting to use the embedded one'
+  for (const name of ['FACTORY_ADDRESS', 'START_BLOCK'] as const) {
+    if (source.isSet(name)) source.refuse(name, `is set but RPC_URL is not: ${remedy}`)
+  }
+  if (CHAIN_ID !== null && CHAIN_ID !== EMBEDDED_CHAIN_ID) {
+    source.refuse(
+      'CHAIN_ID',
+      `is ${CHAIN_ID} but RPC_URL is not set, and the embedded chain's is ${EMBEDDED_CHAIN_ID}: ${remedy}`,
+    )
+  }
+}
+
+function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Source): void {
+  if (PAYMENT_ADDRESS !== null && PAYMENT_ADDRESS === FACTORY_ADDRESS) {
+    source.refuse('PAYMENT_ADDRESS', 'is the factory itself: set it to a wallet of your own that takes plain transfers')
+  }
+}
+
+/** The settings that make up the credit terms: all of these, or none. */
+const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
+
+/** On an embedded chain, that chain's own are the defaults. */
+function checkTerms(values: Settings, source: Source, embedded: boolean): void {
+  const missing = TERMS.filter((name) => !source.isSet(name))
+  if (!embedded && missing.length < TERMS.length)
+    for (const name of missing)
+      source.refuse(name, `is missing: ${TERMS.join(', ')} name the terms of a new ledger together; set all, or none`)
+  const terms = termsOf(values)
+  if (terms === null) return
+  checkRange(source, terms)
+  checkSlots(source, terms)
+}
+
+/** Tiers are not known yet; a start that finds one with a higher rate refuses it by the same rule. */
+const BASE_BPS = 10_000
+
+function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsContent): void {
+  if (!source.isFine('CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC')) return
+  if (minWei > maxWei) {
+    source.refuse('CREDIT_MAX_WEI', `is ${maxWei}, less than CREDIT_MIN_WEI, ${minWei}: set it to that or more`)
+    return
+  }
+  if (minWei === 0n)
+    source.refuse(
+      'CREDIT_MIN_WEI',
+      'is 0, so that turns may pay nothing and are used up all the same: set it to 1 or more, or enter such terms with "node-ledger terms set --zero"',
+    )
+  const mostWei = creditMaxWei(intervalSec, BASE_BPS)
+  if (maxWei > mostWei) {
+    source.refuse(
+      'CREDIT_MAX_WEI',
+      `is ${maxWei}: a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most`,
+    )
+  }
+}
+
+function checkSlots(source: Source, { intervalSec, slotSec }: TermsContent): void {
+  if (!source.isFine('CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC')) return
+  if (intervalSec % slotSec !== 0) {
+    source.refuse('CREDIT_SLOT_SEC', `is ${slotSec}, which does not divide CREDIT_INTERVAL_SEC, ${intervalSec}`)
+  } else if (intervalSec / slotSec > COHORTS_PER_TIER_MAX) {
+    source.refuse(
+      'CREDIT_SLOT_SEC',
+      `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most. With CREDIT_INTERVAL_SEC=${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
+    )
+  }
+}
+
+function checkSchedule({ TICK_SEC, STALE_AFTER_SEC }: Settings, source: Source): void {
+  if (source.isFine('TICK_SEC', 'STALE_AFTER_SEC') && STALE_AFTER_SEC <= TICK_SEC) {
+    source.refuse(
+      'STALE_AFTER_SEC',
+      `is ${STALE_AFTER_SEC}, not more than TICK_SEC, ${TICK_SEC}: every tick would count as late`,
+    )
+  }
+}
+
+/** A leak of one must not open the other. */
+function checkSecrets(values: Settings, source: Source): void {
+  const { SESSION_SECRET: session, SESSION_SECRET_PREVIOUS: previous, CRON_KEY: cronKey } = values
+  const adminKeys = (values.ADMIN_KEY ?? []).map(({ key }) => key)
+  if (session !== null && session === previous) {
+    source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the previous secret')
+  }
+  if (cronKey !== null && (cronKey === session || adminKeys.includes(cronKey))) {
+    source.refuse('CRON_KEY', 'is used elsewhere too: the operator of the scheduler would hold that secret as well')
+  }
+  if (session !== null && adminKeys.includes(session)) {
+    source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: every operator could sign in as any wallet')
+  }
+}
+
+/** A key is in one place, with what belongs to that place. */
+function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
+  const places = [`${role}_PRIVATE_KEY`, `${role}_KEYSTORE`, `${role}_SIGNER_URL`, `${role}_KMS_KEY`] as const
+  const [first, second] = places.filter((name) => source.isSet(name))
+  if (first && second) source.refuse(second, `and ${first} are both set: a key is in one place, so keep one of them`)
+  const elsewhere = source.isSet(`${role}_KMS_KEY`) ? (`${role}_KMS_KEY` as const) : (`${role}_SIGNER_URL` as const)
+  const belongings = [
+    [`${role}_KEYSTORE_PASSWORD`, `${role}_KEYSTORE`],
+    [`${role}_ADDRESS`, elsewhere],
+  ] as const
+  for (const [name, owner] of belongings) {
+    if (source.isSet(owner) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${owner}`)
+    if (source.isSet(name) && !source.isSet(owner)) source.refuse(name, `is set but ${owner} is not: it belongs to it`)
+  }
+}
+
+/** Opened key files are compared again at start. */
+function checkTwoKeys(values: Settings, source: Source): void {
+  for (const kind of ['PRIVATE_KEY', 'ADDRESS'] as const) {
+    const [own, other] = [`DISTRIBUTOR_${kind}`, `MINTER_${kind}`] as const
+    if (values[own] !== null && values[own] === values[other])
+      source.refuse(own, `is ${other} too: both send on their own, so use two accounts`)
+  }
+}
+
+/** The key that is given to AWS has two parts. */
+export function checkAwsKey(values: Settings, say: Source['refuse']): void {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values
+  if ((id === null) === (secret === null)) return
+  say(id === null ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY', 'is missing: the two belong together')
+}
+
+function checkWebhooks(values: Settings, source: Source): void {
+  const { WEBHOOK_URL, WEBHOOK_EVENTS, WEBHOOK_ALLOW_PRIVATE } = values
+  const urls = WEBHOOK_URL ?? []
+  if (urls.some(isSigned) && !source.isSet('WEBHOOK_SECRET'))
+    source.refuse(
+      'WEBHOOK_SECRET',
+      `is missing: with it receivers verify that an event is yours. To have one, ${REMEDY}`,
+    )
+  for (const name of ['WEBHOOK_SECRET', 'WEBHOOK_EVENTS'] as const)
+    if (source.isSet(name) && !source.isSet('WEBHOOK_URL'))
+      source.refuse('WEBHOOK_URL', `is missing: it belongs to ${name}`)
+  if (!WEBHOOK_ALLOW_PRIVATE && urls.some((url) => url.startsWith('http:'))) {
+    source.refuse(
+      'WEBHOOK_URL',
+      'is not https: use https://…, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network',
+    )
+  }
+  const choices = WEBHOOK_EVENTS?.length ?? 0
+  if (urls.length > 0 && choices > 1 && choices !== urls.length)
+    source.refuse(
+      'WEBHOOK_EVENTS',
+      `holds ${choices} choices for ${urls.length} endpoints: give one for all of WEBHOOK_URL, or one for each in its order, with ${BETWEEN_CHOICES} between them`,
+    )
+}
+
+function checkPrice(source: Source): void {
+  for (const [name, other] of [
+    ['PRICE_URL', 'PRICE_FIELD'],
+    ['PRICE_FIELD', 'PRICE_URL'],
+  ] as const)
+    if (source.isSet(other) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${other}`)
+}
+
+/** Otherwise the clash would only show when the second part fails to listen. */
+function checkPorts({ PORT, METRICS_PORT, CHAIN_PORT }: Settings, source: Source, embeddedChain: boolean): void {
+  const ports: [SettingName, number][] = [['PORT', PORT]]
+  if (METRICS_PORT !== 'off') ports.push(['METRICS_PORT', METRICS_PORT])
+  if (embeddedChain) ports.push(['CHAIN_PORT', CHAIN_PORT])
+  for (const [i, [name, port]] of ports.entries()) {
+    const other = ports.slice(0, i).find(([, taken]) => taken === port && port !== 0)
+    if (other !== undefined) source.refuse(name, `is ${port}, and so is ${other[0]}: set them to different ports`)
+  }
+}

@@ -1,0 +1,94 @@
+// The settings of what people are shown of this deployment: the chain's name and explorer, and whose sale it is. Nothing here decides about
+// money.
+import { type Parse, type SettingGroup, shown } from './setting.ts'
+import { formed, parseUrl } from './values.ts'
+
+/** A logo is an icon, not a picture. */
+const LOGO_CHARS_MAX = 65_536
+/** A name must fit into a header on a phone. */
+const NAME = {
+  form: /^[^\p{C}<>]{1,40}$/u,
+  remedy: 'set it to 1 to 40 characters of text',
+}
+const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits, like #1a6b52' }
+/** Parts that an image has no use for, and a browser that opens it as a page may run. */
+const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
+
+/** A URL that everybody is shown; without a slash at its end where paths are put after it. */
+const webUrl =
+  ({ query }: { query: boolean }): Parse<string> =>
+  (given, ask) => {
+    const url = parseUrl(given, ['https:', 'http:'])
+    const mistake = url === null ? 'is no URL' : webUrlMistake(url, query)
+    if (mistake !== null) return ask.refuse(`${mistake}: set it to an https://… that everybody may open`)
+    return url && (query ? url.href : url.href.replace(/\/+$/, ''))
+  }
+
+function webUrlMistake({ username, password, search, hash }: URL, query: boolean): string | null {
+  if (username !== '' || password !== '') return 'contains a user or password, and is shown to everybody'
+  return !query && (search !== '' || hash !== '') ? 'has a query or fragment, and paths are put after it' : null
+}
+
+const color: Parse<string> = (given, ask) => formed(COLOR)(given, ask)?.toLowerCase() ?? null
+
+/** An address of mail as people write it, or a page. */
+const contact: Parse<string> = (given, ask) => {
+  if (/^[^\s@:/<>"]+@[^\s@:/<>"]+\.[^\s@:/<>"]+$/.test(given)) return `mailto:${given}`
+  const url = parseUrl(given, ['https:', 'http:'])
+  if (url !== null && url.username === '' && url.password === '') return url.href
+  return ask.refuse(`is ${shown(given)}: set it to an address of mail, or to an https://…`)
+}
+
+interface Logo {
+  readonly path: string
+  readonly svg: string
+}
+
+const logo: Parse<Logo> = (path, ask) => {
+  const svg = ask.file()
+  const mistake = svg === null ? null : logoMistake(svg)
+  if (mistake !== null) return ask.refuse(`is ${shown(path)}, ${mistake}: set it to an SVG image of 64 KiB at most`)
+  return svg === null ? null : { path, svg }
+}
+
+function logoMistake(svg: string): string | null {
+  if (svg.length > LOGO_CHARS_MAX) return 'a file that is too large'
+  if (!/^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE[^>[]*>\s*)?<svg[\s>]/.test(svg)) return 'which is no SVG'
+  return ACTIVE.test(svg) ? 'which holds more than an image' : null
+}
+
+export const SITE = {
+  title: 'What people see',
+  text: 'Shown on the pages, and in `/.well-known/node-ledger.json`. A change takes a restart, and no new build.',
+  settings: {
+    CHAIN_NAME: {
+      parse: formed(NAME),
+      otherwise: "by the chain's id, where it is a known one",
+      example: 'Ethereum',
+      text: "The chain's name.",
+    },
+    EXPLORER_URL: {
+      parse: webUrl({ query: false }),
+      otherwise: "by the chain's id, where it is a known one",
+      example: 'https://etherscan.io',
+      text: 'A block explorer. `/tx/…`, `/address/…` and `/block/…` are put after it.',
+    },
+    BRAND_NAME: { parse: formed(NAME), example: 'Aurora Nodes', text: 'Whose sale it is.' },
+    BRAND_LOGO: {
+      parse: logo,
+      show: ({ path }: Logo) => path,
+      text: 'A file: an SVG image of 64 KiB at most, without scripts. Served as `/brand/logo.svg`.',
+    },
+    BRAND_COLOR: { parse: color, example: '#1a6b52', text: 'The colour of buttons and links.' },
+    BRAND_CONTACT: {
+      parse: contact,
+      example: 'help@example.org',
+      text: 'Where buyers ask: an address of mail, or a page.',
+    },
+    TERMS_URL: {
+      parse: webUrl({ query: true }),
+      example: 'https://nodes.example.org/terms',
+      text: 'The terms of the sale.',
+    },
+  },
+} satisfies SettingGroup
