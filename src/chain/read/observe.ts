@@ -8,6 +8,7 @@ import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
+import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
@@ -36,7 +37,6 @@ import {
   spareQuiet,
   throwRetryable,
 } from './logs/block-logs.ts'
-import { type BloomCheck, createBloomCheck } from './logs/bloom.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */

@@ -1,6 +1,6 @@
 // A Merkle Patricia trie (yellow paper, appendix D): the accounts behind eth_getProof and stateRoot on chains of our own making, and the ordered lists
 // behind the roots of transactions and receipts. Putting something into it leaves the trie before as it was, and hashes only what is new. Its proofs
-// are held to the check that those of a real node pass (test/chain/state/account-proof.test.ts).
+// are held to the check that those of a real node pass (test/chain/prove/account-proof.test.ts).
 import type { Hash } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
 import { fromHex, hashOf, keccak, quantity, rlp, toHex } from './encode.ts'

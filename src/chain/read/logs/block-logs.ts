@@ -4,11 +4,11 @@ import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
 import type { WatchedAddresses } from '../../port.ts'
+import { type BloomCheck, isEmptyBloom } from '../../prove/bloom.ts'
 import { chunks } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransaction } from '../../rpc/wire.ts'
 import { ledgerTopics } from '../events.ts'
-import { type BloomCheck, isEmptyBloom } from './bloom.ts'
 import type { FactoryStates } from './storage-root.ts'
 
 /** Logs of single blocks asked for in one request. */

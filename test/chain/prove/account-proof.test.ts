@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { keccak256 } from 'viem'
-import { provenAccount } from '../../../src/chain/read/state/account-proof.ts'
+import { provenAccount } from '../../../src/chain/prove/account-proof.ts'
 import { type Address, address, type Hash } from '../../../src/domain/units.ts'
 import { buildStateTrie, EMPTY_ROOT, NO_CODE_HASH } from '../../sim/model/trie.ts'
 import { type Hex, startTestChain, type TestChain } from '../../support/anvil.ts'

@@ -1,11 +1,11 @@
 // Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block: a path of trie nodes, each named by its digest in the one
 // before it (yellow paper, appendix D). What it answers is what the root commits to, and nothing else that the provider says.
-// Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/state holds it
+// Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/prove holds it
 // to the proofs of a real node, and to forged ones.
 import { fromRlp, keccak256 } from 'viem/utils'
-import type { Address, Hash } from '../../../domain/units.ts'
-import type { AccountState } from '../../port.ts'
-import { malformed } from '../../rpc/wire.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import type { AccountState } from '../port.ts'
+import { malformed } from '../rpc/wire.ts'
 
 type Hex = `0x${string}`
 type Rlp = ReturnType<typeof fromRlp<'hex'>>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from 'ethers'
 import fc from 'fast-check'
-import { createBloomCheck, isEmptyBloom } from '../../../src/chain/read/logs/bloom.ts'
+import { createBloomCheck, isEmptyBloom } from '../../../src/chain/prove/bloom.ts'
 import { cases } from '../../support/property.ts'
 
 const bytes = (length: number) =>
