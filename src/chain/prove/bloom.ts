@@ -1,10 +1,11 @@
 // Checks a block's logs bloom for the factory: "surely no log of its" or "perhaps one". It must never be read as proof that there is a log:
 // in a full block, most blooms say "perhaps" to everything.
-import { hexToBytes, keccak256 } from 'viem/utils'
+import { hexToBytes } from 'viem/utils'
+import { keccak } from './items.ts'
 
 /** Bits of the 2048-bit bloom that an address or topic sets (yellow paper, M3:2048), counted from the lowest. */
-function bitsOf(value: `0x${string}`): number[] {
-  const digest = keccak256(hexToBytes(value), 'bytes')
+export function bloomBits(value: `0x${string}` | Uint8Array): number[] {
+  const digest = keccak(typeof value === 'string' ? hexToBytes(value) : value)
   return [0, 2, 4].map((at) => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047)
 }
 
@@ -23,11 +24,11 @@ export interface BloomCheck {
 
 /** Prepares the check for one address and the relevant topics. */
 export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${string}`[]): BloomCheck {
-  const addressBits = bitsOf(address)
-  const topicBits = new Map(topics.map((topic) => [topic, bitsOf(topic)]))
+  const addressBits = bloomBits(address)
+  const topicBits = new Map(topics.map((topic) => [topic, bloomBits(topic)]))
   const holds = (bloom: string, bits: readonly number[]) => bits.every((bit) => isSet(bloom, bit))
   return {
-    mayHold: (bloom, topic) => holds(bloom, addressBits) && holds(bloom, topicBits.get(topic) ?? bitsOf(topic)),
+    mayHold: (bloom, topic) => holds(bloom, addressBits) && holds(bloom, topicBits.get(topic) ?? bloomBits(topic)),
     mayHoldAny: (bloom) => holds(bloom, addressBits) && [...topicBits.values()].some((bits) => holds(bloom, bits)),
   }
 }

@@ -1,0 +1,83 @@
+// Compares what a block holds with the roots of its header: transactions, receipts, withdrawals. A root proves a whole list and its order, so
+// nothing is missing from it and nothing is added. The header itself must be proven first (header.ts).
+import { breath } from './breath.ts'
+import { settlesOthers } from './header.ts'
+import { ADDRESS_BYTES, bytesOf, encoded, type Fields, fieldsOf, quantityOf, rlp } from './items.ts'
+import { listRoot } from './list-root.ts'
+import { type BloomBits, encodeReceipt } from './receipt.ts'
+import { encodeTransaction, isUnsigned } from './transaction.ts'
+import { compared, type Encoded, type Part, unprovable, type Verdict } from './verdict.ts'
+
+/** A verdict on a list, and how many of its items, from the first on, the root commits to. */
+export interface ListVerdict {
+  readonly verdict: Verdict
+  readonly count: number
+}
+
+/** Whether a block's `transactions`, in full, are those of its `transactionsRoot`. */
+export async function proveTransactions(block: Fields): Promise<ListVerdict> {
+  const { transactions, transactionsRoot } = block
+  if (!Array.isArray(transactions)) return noList('transactions')
+  return proveList('transactions', transactionsRoot, withoutStateSync(transactions), encodeTransaction)
+}
+
+/** Whether receipts, of all transactions of a block and in their order, are those of its `receiptsRoot`. */
+export async function proveReceipts(block: Fields, receipts: unknown): Promise<ListVerdict> {
+  if (!Array.isArray(receipts)) return noList('receipts')
+  if (settlesOthers(block))
+    return { verdict: unprovable('receipts', 'the header has the root of other blocks'), count: 0 }
+  const bits: BloomBits = new Map()
+  const own = withoutStateSync(receipts)
+  return proveList('receipts', block.receiptsRoot, own, (receipt) => encodeReceipt(receipt, bits))
+}
+
+/** Whether a block's `withdrawals` are those of its `withdrawalsRoot`. On the OP stack from Isthmus on, that is the root of something else. */
+export async function proveWithdrawals({ withdrawals, withdrawalsRoot }: Fields): Promise<ListVerdict> {
+  if (!Array.isArray(withdrawals)) return noList('withdrawals')
+  return proveList('withdrawals', withdrawalsRoot, withdrawals, encodeWithdrawal)
+}
+
+const noList = (part: Part): ListVerdict => ({ verdict: unprovable(part, `${part}: no list`), count: 0 })
+
+async function proveList(
+  part: Part,
+  root: unknown,
+  items: readonly unknown[],
+  encode: (item: unknown) => Encoded,
+): Promise<ListVerdict> {
+  const pause = breath()
+  const leaves: Uint8Array[] = []
+  for (const [index, item] of items.entries()) {
+    const leaf = encode(item)
+    if ('why' in leaf) return { verdict: unprovable(part, `number ${index}: ${leaf.why}`), count: 0 }
+    leaves.push(leaf.bytes)
+    await pause()
+  }
+  const verdict = compared(part, root, await listRoot(leaves, pause))
+  return { verdict, count: verdict.kind === 'proven' ? leaves.length : 0 }
+}
+
+/** An encoded withdrawal (EIP-4895). */
+const encodeWithdrawal = (withdrawal: unknown): Encoded =>
+  encoded(() => {
+    const { index, validatorIndex, address, amount } = fieldsOf(withdrawal, 'withdrawal')
+    return rlp([
+      ...[quantityOf(index, 'index'), quantityOf(validatorIndex, 'validatorIndex')],
+      ...[bytesOf(address, 'address', ADDRESS_BYTES), quantityOf(amount, 'amount')],
+    ])
+  })
+
+const NOBODY = /^0x0{40}$/
+
+/**
+ * Polygon's nodes answer a state-sync transaction as a block's last, with its receipt, that is under neither root: from nobody to nobody, of no
+ * gas. It is left out, and so it is not among what is proven.
+ */
+function withoutStateSync(items: readonly unknown[]): readonly unknown[] {
+  const last = items.at(-1) as Fields | undefined
+  const isStateSync =
+    [last?.from, last?.to].every((account) => NOBODY.test(String(account))) &&
+    /^0x0+$/.test(String(last?.gas ?? last?.gasUsed)) &&
+    (last?.r === undefined || isUnsigned(last))
+  return isStateSync ? items.slice(0, -1) : items
+}

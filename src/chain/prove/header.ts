@@ -1,0 +1,173 @@
+// Recomputes the hash of a block's header from its fields as JSON-RPC gives them: keccak256 of their RLP, which differs by chain and fork. What
+// it answers as proven is what the hash commits to, whatever else the provider added.
+// Sources: yellow paper, 4.4; EIPs 1559 (London), 4895 (Shanghai), 4844 and 4788 (Cancun), 7685 (Prague). Arbitrum, the OP stack (from Isthmus
+// on with the message passer's storage root as `withdrawalsRoot`), Celo since it is one, Polygon, BSC, and Linea use fields of Ethereum's.
+// Avalanche's and Gnosis' own stand below. Those of zkSync and of Celo before its move are not RLP of their fields here.
+import {
+  bytesOf,
+  EMPTY,
+  encoded,
+  type Fields,
+  fieldsOf,
+  HASH_BYTES,
+  hashOf,
+  type Item,
+  quantityOf,
+  rlp,
+} from './items.ts'
+import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
+
+const SEAL_BYTES = 65
+
+type Read = (value: unknown, what: string) => Uint8Array
+type Field = readonly [name: string, read: Read]
+
+const bytes =
+  (length?: number): Read =>
+  (value, what) =>
+    bytesOf(value, what, length)
+const hash = bytes(HASH_BYTES)
+
+/** The fields that all forms begin with. */
+const HEAD: readonly Field[] = [
+  ['parentHash', hash],
+  ['sha3Uncles', hash],
+  ['miner', bytes(20)],
+  ['stateRoot', hash],
+  ['transactionsRoot', hash],
+  ['receiptsRoot', hash],
+  ['logsBloom', bytes(256)],
+  ['difficulty', quantityOf],
+  ['number', quantityOf],
+  ['gasLimit', quantityOf],
+  ['gasUsed', quantityOf],
+  ['timestamp', quantityOf],
+  ['extraData', bytes()],
+]
+const SEAL: readonly Field[] = [
+  ['mixHash', hash],
+  ['nonce', bytes(8)],
+]
+
+/** A form of header: the fields after HEAD, those that must be there and those that came with forks, in this order. */
+interface Form {
+  readonly must: readonly Field[]
+  readonly may: readonly Field[]
+}
+
+const CANCUN: readonly Field[] = [
+  ['blobGasUsed', quantityOf],
+  ['excessBlobGas', quantityOf],
+  ['parentBeaconBlockRoot', hash],
+]
+const ETHEREUM: Form = {
+  must: SEAL,
+  may: [['baseFeePerGas', quantityOf], ['withdrawalsRoot', hash], ...CANCUN, ['requestsHash', hash]],
+}
+/** Since Granite two more, since Helicon six more (avalanchego, graft/coreth/plugin/evm/customtypes). */
+const GRANITE: readonly Field[] = [
+  ['timestampMilliseconds', quantityOf],
+  ['minDelayExcess', quantityOf],
+]
+const HELICON: readonly Field[] = [
+  ['targetExponent', quantityOf],
+  ['minPriceExponent', quantityOf],
+  ['settledHeight', quantityOf],
+  ['settledGasUnix', quantityOf],
+  ['settledGasNumerator', quantityOf],
+  ['settledExcess', quantityOf],
+]
+const AVALANCHE: Form = {
+  must: [...SEAL, ['extDataHash', hash]],
+  may: [
+    ...([
+      ['baseFeePerGas', quantityOf],
+      ['extDataGasUsed', quantityOf],
+      ['blockGasCost', quantityOf],
+    ] as const),
+    ...[...CANCUN, ...GRANITE, ...HELICON],
+  ],
+}
+/** Chains of Avalanche's subnet-evm. */
+const SUBNET: Form = {
+  must: SEAL,
+  may: [['baseFeePerGas', quantityOf], ['blockGasCost', quantityOf], ...CANCUN, ...GRANITE],
+}
+/** Authority round: Gnosis before the merge, and Fuse. */
+const AURA: Form = {
+  must: [
+    ['step', stepOf],
+    ['signature', sealOf],
+  ],
+  may: [['baseFeePerGas', quantityOf]],
+}
+const FORMS = [ETHEREUM, AVALANCHE, SUBNET, AURA]
+
+/** Fields of answers that are in no header. Any other field may belong to a form that is not known here. */
+const BESIDE = new Set([
+  ...['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals', 'author', 'sealFields'],
+  // Arbitrum, BSC, Avalanche.
+  ...['l1BlockNumber', 'sendCount', 'sendRoot', 'milliTimestamp', 'blockExtraData'],
+])
+const KNOWN = new Set([
+  ...BESIDE,
+  ...[...HEAD, ...FORMS.flatMap(({ must, may }) => [...must, ...may])].map(([name]) => name),
+])
+
+/** A signature without its `0x` in some nodes' answers. */
+function sealOf(value: unknown, what: string): Uint8Array {
+  const isBare = typeof value === 'string' && !value.startsWith('0x')
+  return bytesOf(isBare ? `0x${value}` : value, what, SEAL_BYTES)
+}
+
+/** A step is a number in decimals in some nodes' answers, in hex in others'. */
+function stepOf(value: unknown, what: string): Uint8Array {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
+    return quantityOf(`0x${value.toString(16)}`, what)
+  return typeof value === 'string' && /^\d{1,15}$/.test(value)
+    ? quantityOf(`0x${Number(value).toString(16)}`, what)
+    : quantityOf(value, what)
+}
+
+const has = (block: Fields, name: string) => block[name] != null
+
+function formOf(block: Fields): Form {
+  if (has(block, 'extDataHash')) return AVALANCHE
+  if (has(block, 'blockGasCost') || has(block, 'timestampMilliseconds')) return SUBNET
+  return has(block, 'step') && has(block, 'signature') ? AURA : ETHEREUM
+}
+
+/** The RLP of a header whose hash is its block's, or why it has none here. `block`: a block of JSON-RPC. */
+function encodeHeader(block: unknown): Encoded {
+  return encoded(() => {
+    const given = fieldsOf(block, 'block')
+    const { must, may } = formOf(given)
+    const last = may.findLastIndex(([name]) => has(given, name))
+    const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
+    // As geth's optional fields: one that is left out before another is empty.
+    const later = may
+      .slice(0, last + 1)
+      .map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
+    return rlp([...items, ...later])
+  })
+}
+
+/**
+ * Whether a block's hash is that of its header. One with a field of an unknown name that recomputes to another hash is unprovable: the field
+ * may belong to it.
+ */
+export function proveHeader(block: unknown): Verdict {
+  const header = encodeHeader(block)
+  if ('why' in header) return unprovable('header', header.why)
+  const given = block as Fields
+  const verdict = compared('header', given.hash, hashOf(header.bytes))
+  if (verdict.kind !== 'contradicted') return verdict
+  const unknown = Object.keys(given).filter((name) => has(given, name) && !KNOWN.has(name))
+  return unknown.length === 0 ? verdict : unprovable('header', `unknown fields: ${unknown.join(', ').slice(0, 200)}`)
+}
+
+/**
+ * True if the roots of receipts and the bloom of this header are those of blocks that it settles, and not its own: Avalanche since Helicon
+ * (avalanchego#5761). Then nothing is proven about its own receipts.
+ */
+export const settlesOthers = (block: Fields): boolean => has(block, 'settledHeight')

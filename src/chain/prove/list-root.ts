@@ -1,0 +1,63 @@
+// The root of an ordered list, as a block names those of its transactions, receipts and withdrawals: a Merkle-Patricia trie from the RLP of each
+// index to the bytes there (yellow paper, appendix D, and section 4.4.3). It keeps nothing: node after node is hashed from the leaves up.
+// Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie with a store and four dependencies; the tests hold it to that one.
+import type { Hash } from '../../domain/units.ts'
+import { type Breath, breath } from './breath.ts'
+import { hashOf, type Item, keccak, minimal, rlp } from './items.ts'
+
+/** A node of fewer bytes stands in its parent itself, in place of its hash. */
+const EMBEDDED_BYTES = 32
+const BRANCHES = 16
+
+/** A value under the digits of its key. */
+interface Entry {
+  readonly path: readonly number[]
+  readonly value: Uint8Array
+}
+
+/** The root over a list of encoded items. */
+export async function listRoot(values: readonly Uint8Array[], pause: Breath = breath()): Promise<Hash> {
+  if (values.length === 0) return hashOf(rlp(new Uint8Array(0)))
+  const entries = values.map((value, index): Entry => ({ path: digitsOf(rlp(minimal(BigInt(index)))), value }))
+  return hashOf(rlp(await nodeOf(entries, 0, pause)))
+}
+
+const digitsOf = (bytes: Uint8Array) => Array.from(bytes).flatMap((byte) => [byte >> 4, byte & 15])
+
+/** The node over entries that share their first `depth` digits. No key is the beginning of another: branches have no values. */
+async function nodeOf(entries: readonly Entry[], depth: number, pause: Breath): Promise<Item> {
+  const [first] = entries as [Entry]
+  if (entries.length === 1) return [compact(first.path.slice(depth), true), first.value]
+  const shared = sharedDigits(entries, depth)
+  if (shared > depth) return [compact(first.path.slice(depth, shared), false), await childOf(entries, shared, pause)]
+  const children: Item[] = Array.from({ length: BRANCHES + 1 }, () => new Uint8Array(0))
+  for (const [digit, under] of Map.groupBy(entries, ({ path }) => path[depth] as number)) {
+    children[digit] = await childOf(under, depth + 1, pause)
+  }
+  return children
+}
+
+async function childOf(entries: readonly Entry[], depth: number, pause: Breath): Promise<Item> {
+  const node = await nodeOf(entries, depth, pause)
+  await pause()
+  const bytes = rlp(node)
+  return bytes.length < EMBEDDED_BYTES ? node : keccak(bytes)
+}
+
+/** How many digits all of the entries begin with. */
+function sharedDigits([first, ...others]: readonly Entry[], depth: number): number {
+  let shared = depth
+  const path = first?.path ?? []
+  while (shared < path.length && others.every((other) => other.path[shared] === path[shared])) shared++
+  return shared
+}
+
+/** Digits as bytes, after one that says whether they are odd in number and end at a leaf (yellow paper, appendix C). */
+function compact(digits: readonly number[], isLeaf: boolean): Uint8Array {
+  const flag = isLeaf ? 2 : 0
+  const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits]
+  return Uint8Array.from(
+    { length: padded.length / 2 },
+    (_, at) => ((padded[2 * at] ?? 0) << 4) | (padded[2 * at + 1] ?? 0),
+  )
+}

@@ -1,0 +1,83 @@
+// Encodes a receipt of JSON-RPC as its block's receipts root has it, by type. The bloom is made of the logs, whatever the provider says of it.
+// Sources: yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon); celo-org/op-geth,
+// core/types/receipt.go. Arbitrum's receipts are plain: what they tell of L1 gas is in no root.
+import { bloomBits } from './bloom.ts'
+import {
+  ADDRESS_BYTES,
+  bytesOf,
+  encoded,
+  type Fields,
+  fieldsOf,
+  HASH_BYTES,
+  type Item,
+  integerOf,
+  listOf,
+  quantityOf,
+  refuse,
+  rlp,
+  typed,
+} from './items.ts'
+import type { Encoded } from './verdict.ts'
+
+const BLOOM_BYTES = 256
+const DEPOSIT_TYPE = 0x7e
+const CELO_TYPE = 0x7b
+/** Types whose receipts have the four usual fields: Ethereum's, and Arbitrum's own. */
+const PLAIN_TYPES: readonly number[] = [1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7c]
+/** Arbitrum's transactions from before Nitro have receipts like legacy ones. */
+const LEGACY_TYPES: readonly number[] = [0, 0x78]
+
+/** Bits by address or topic: few of them make up the logs of a block, and each costs a hash. */
+export type BloomBits = Map<string, readonly number[]>
+
+/** The bytes that are a leaf of its block's receipts root, or why there are none here. `bits` may be shared by the receipts of a block. */
+export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): Encoded {
+  return encoded(() => {
+    const given = fieldsOf(receipt, 'receipt')
+    const type = given.type == null ? 0 : Number(integerOf(given.type, 'type'))
+    const logs = listOf(given.logs, 'logs').map((log) => fieldsOf(log, 'log'))
+    const usual = [
+      outcomeOf(given),
+      quantityOf(given.cumulativeGasUsed, 'cumulativeGasUsed'),
+      bloomOf(logs, bits),
+      logs.map(logOf),
+    ]
+    return LEGACY_TYPES.includes(type) ? rlp(usual) : typed(type, [...usual, ...ownFields(type, given)])
+  })
+}
+
+/** The fields that a type has beside the usual ones. */
+function ownFields(type: number, receipt: Fields): Item[] {
+  if (PLAIN_TYPES.includes(type)) return []
+  if (type === CELO_TYPE) return receipt.baseFee == null ? [] : [quantityOf(receipt.baseFee, 'baseFee')]
+  if (type !== DEPOSIT_TYPE) return refuse(`receipts of type 0x${type.toString(16)} are not known`)
+  // From Regolith to Canyon the root left the nonce out, although the receipt has it.
+  if (receipt.depositReceiptVersion == null) return []
+  return ['depositNonce', 'depositReceiptVersion'].map((name) => quantityOf(receipt[name], name))
+}
+
+/** The status; the state's root before Byzantium. */
+const outcomeOf = ({ status, root }: Fields): Item =>
+  status == null ? bytesOf(root, 'root', HASH_BYTES) : quantityOf(status, 'status')
+
+const logOf = ({ address, topics, data }: Fields): Item => [
+  bytesOf(address, 'address of a log', ADDRESS_BYTES),
+  listOf(topics, 'topics').map((topic) => bytesOf(topic, 'topic', HASH_BYTES)),
+  bytesOf(data, 'data of a log'),
+]
+
+function bloomOf(logs: readonly Fields[], known: BloomBits): Uint8Array {
+  const bloom = new Uint8Array(BLOOM_BYTES)
+  for (const { address, topics } of logs) {
+    for (const value of [address, ...listOf(topics, 'topics')]) {
+      const key = String(value)
+      const bits = known.get(key) ?? bloomBits(bytesOf(value, 'topic'))
+      known.set(key, bits)
+      for (const bit of bits) {
+        const at = BLOOM_BYTES - 1 - (bit >> 3)
+        bloom[at] = (bloom[at] ?? 0) | (1 << (bit & 7))
+      }
+    }
+  }
+  return bloom
+}

@@ -1,0 +1,208 @@
+// Encodes a transaction of JSON-RPC as its block's root and its hash have it, by type, and says who signed it. The sender that a provider names
+// plays no part in it, but for types that nobody signs, which carry it.
+// Own encoders: viem's serializeTransaction refuses transactions that chains have taken (fees above 2^256, a type 4 without authorizations) and
+// knows no rollup's types. Sources: EIPs 155, 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum,
+// core/types/arb_types.go; celo-org/op-geth, core/types/celo_dynamic_fee_tx_v2.go.
+import { recoverAddress } from 'viem/utils'
+import type { Address } from '../../domain/units.ts'
+import {
+  ADDRESS_BYTES,
+  bytesOf,
+  EMPTY,
+  encoded,
+  type Fields,
+  fieldsOf,
+  HASH_BYTES,
+  hashOf,
+  type Item,
+  integerOf,
+  listOf,
+  minimal,
+  quantityOf,
+  recipientOf,
+  refuse,
+  rlp,
+  typed,
+} from './items.ts'
+import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
+
+/** Half the order of secp256k1: a chain takes no signature whose s is larger (EIP-2). */
+const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+/** v of a legacy transaction: 27 and 28 name no chain, from 35 on it does (EIP-155). */
+const V_PLAIN = 27n
+const V_CHAIN = 35n
+
+const address = (value: unknown, what: string) => bytesOf(value, what, ADDRESS_BYTES)
+const hash = (value: unknown, what: string) => bytesOf(value, what, HASH_BYTES)
+const number = (tx: Fields, name: string) => quantityOf(tx[name], name)
+const numbers = (tx: Fields, ...names: string[]) => names.map((name) => number(tx, name))
+const to = (tx: Fields) => recipientOf(tx.to, 'to')
+const input = (tx: Fields) => bytesOf(tx.input ?? tx.data, 'input')
+
+function accessList(tx: Fields): Item {
+  return listOf(tx.accessList ?? [], 'accessList').map((entry) => {
+    const { address: of, storageKeys } = fieldsOf(entry, 'accessList')
+    return [address(of, 'accessList'), listOf(storageKeys, 'storageKeys').map((key) => hash(key, 'storageKeys'))]
+  })
+}
+
+function authorizations(tx: Fields): Item {
+  return listOf(tx.authorizationList, 'authorizationList').map((entry) => {
+    const given = fieldsOf(entry, 'authorizationList')
+    const { chainId, nonce, r, s } = given
+    const parity = quantityOf(given.yParity ?? given.v, 'yParity')
+    return [
+      ...[quantityOf(chainId, 'chainId'), address(given.address, 'authorizationList'), quantityOf(nonce, 'nonce')],
+      ...[parity, quantityOf(r, 'r'), quantityOf(s, 's')],
+    ]
+  })
+}
+
+/** The fields that a signer signs, by the type of the transaction. Each list is followed by parity, r and s. */
+const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
+  1: (tx) => [...numbers(tx, 'chainId', 'nonce', 'gasPrice', 'gas'), ...called(tx), accessList(tx)],
+  2: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx)],
+  // A block has no sidecars.
+  3: (tx) => [
+    ...[...feeMarket(tx), ...called(tx), accessList(tx), number(tx, 'maxFeePerBlobGas')],
+    listOf(tx.blobVersionedHashes, 'blobVersionedHashes').map((each) => hash(each, 'blobVersionedHashes')),
+  ],
+  4: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx), authorizations(tx)],
+  // Celo's CIP-64: a fee in a token.
+  123: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx), recipientOf(tx.feeCurrency, 'feeCurrency')],
+}
+
+const called = (tx: Fields): Item[] => [to(tx), number(tx, 'value'), input(tx)]
+const feeMarket = (tx: Fields): Item[] => numbers(tx, 'chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas')
+
+/** Arbitrum names the most that gas may cost only where it is not the price. */
+const gasCap = (tx: Fields) => quantityOf(tx.maxFeePerGas ?? tx.gasPrice, 'maxFeePerGas')
+const from = (tx: Fields) => address(tx.from, 'from')
+
+/** Types that nobody signs: chains make them of what happened on their parent chain, or by themselves. */
+const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
+  // The OP stack's deposits.
+  126: (tx) => [
+    ...[hash(tx.sourceHash, 'sourceHash'), from(tx), to(tx), tx.mint == null ? EMPTY : number(tx, 'mint')],
+    ...[...numbers(tx, 'value', 'gas'), tx.isSystemTx === true ? Uint8Array.of(1) : EMPTY, input(tx)],
+  ],
+  // Arbitrum's deposits of ether, calls of contracts, retries and their submission, and the node's own.
+  100: (tx) => [number(tx, 'chainId'), hash(tx.requestId, 'requestId'), from(tx), to(tx), number(tx, 'value')],
+  101: (tx) => [number(tx, 'chainId'), from(tx), number(tx, 'nonce'), gasCap(tx), number(tx, 'gas'), ...called(tx)],
+  102: (tx) => [
+    ...[number(tx, 'chainId'), hash(tx.requestId, 'requestId'), from(tx), gasCap(tx), number(tx, 'gas')],
+    ...called(tx),
+  ],
+  104: (tx) => [
+    ...[...numbers(tx, 'chainId', 'nonce'), from(tx), gasCap(tx), number(tx, 'gas'), ...called(tx)],
+    ...[hash(tx.ticketId, 'ticketId'), address(tx.refundTo, 'refundTo')],
+    ...numbers(tx, 'maxRefund', 'submissionFeeRefund'),
+  ],
+  105: (tx) => [
+    ...[number(tx, 'chainId'), hash(tx.requestId, 'requestId'), from(tx), ...numbers(tx, 'l1BaseFee', 'depositValue')],
+    ...[gasCap(tx), number(tx, 'gas'), recipientOf(tx.retryTo, 'retryTo'), number(tx, 'retryValue')],
+    ...[address(tx.beneficiary, 'beneficiary'), number(tx, 'maxSubmissionFee'), address(tx.refundTo, 'refundTo')],
+    bytesOf(tx.retryData, 'retryData'),
+  ],
+  106: (tx) => [number(tx, 'chainId'), input(tx)],
+}
+
+/** The type's number; 0 for a legacy transaction, whose type some nodes leave out. Refuses a type that is none. */
+const typeOf = (tx: Fields): number => (tx.type == null ? 0 : Number(integerOf(tx.type, 'type')))
+
+/**
+ * True if no key has signed it: a deposit or a chain's own transaction, by its type, or with a signature of zeros (Polygon's state sync).
+ * Not so for signed types that are not known here.
+ */
+export function isUnsigned(transaction: unknown): boolean {
+  const tx = transaction as Fields
+  return Number(tx.type ?? 0) in UNSIGNED || [tx.r, tx.s].every((value) => /^0x0*$/.test(String(value)))
+}
+
+/** The bytes whose keccak256 is the hash, and which are a leaf of its block's transactions root; or why there are none here. */
+export function encodeTransaction(transaction: unknown): Encoded {
+  return encoded(() => {
+    const tx = fieldsOf(transaction, 'transaction')
+    const type = typeOf(tx)
+    if (type === 0) return rlp([...legacy(tx), ...signatureOf(tx, legacyV(tx))])
+    const unsigned = UNSIGNED[type]
+    if (unsigned) return typed(type, unsigned(tx))
+    const signed = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} is not known`)
+    return typed(type, [...signed(tx), ...signatureOf(tx, parityOf(tx))])
+  })
+}
+
+const legacy = (tx: Fields): Item[] => [...numbers(tx, 'nonce', 'gasPrice', 'gas'), ...called(tx)]
+const signatureOf = (tx: Fields, v: bigint): Item[] => [minimal(v), ...numbers(tx, 'r', 's')]
+
+/** The parity of a typed transaction: some nodes answer it as 27 or 28. */
+function parityOf(tx: Fields): bigint {
+  const given = integerOf(tx.yParity ?? tx.v, 'yParity')
+  const parity = given >= V_PLAIN ? given - V_PLAIN : given
+  return parity <= 1n ? parity : refuse('yParity is neither 0 nor 1')
+}
+
+/** v as it was signed: some nodes answer the parity in its place, with the chain's id beside it. */
+function legacyV(tx: Fields): bigint {
+  const given = integerOf(tx.v, 'v')
+  if (given > 1n || isUnsigned(tx)) return given
+  return tx.chainId == null ? given + V_PLAIN : integerOf(tx.chainId, 'chainId') * 2n + V_CHAIN + given
+}
+
+/** Whether a transaction's hash is that of its fields. */
+export function proveTransaction(transaction: unknown): Verdict {
+  const bytes = encodeTransaction(transaction)
+  if ('why' in bytes) return unprovable('transaction', bytes.why)
+  return compared('transaction', (transaction as Fields).hash, hashOf(bytes.bytes))
+}
+
+/** What was signed, and by which signature; parity 0 or 1. */
+interface Signing {
+  readonly digest: Uint8Array
+  readonly parity: bigint
+  readonly r: bigint
+  readonly s: bigint
+}
+
+function signingOf(tx: Fields): Signing {
+  const type = typeOf(tx)
+  const [r, s] = [integerOf(tx.r, 'r'), integerOf(tx.s, 's')]
+  if (r === 0n || r >= ORDER || s === 0n || s > S_MAX) return refuse('a signature that no chain takes')
+  if (type !== 0) {
+    const signed = SIGNED[type] ?? refuse(`nobody signs type 0x${type.toString(16)}, or it is not known`)
+    return { digest: typed(type, signed(tx)), parity: parityOf(tx), r, s }
+  }
+  const v = legacyV(tx)
+  if (v < V_CHAIN) {
+    if (v !== V_PLAIN && v !== V_PLAIN + 1n) return refuse('v is of no signature')
+    return { digest: rlp(legacy(tx)), parity: v - V_PLAIN, r, s }
+  }
+  const chain = minimal((v - V_CHAIN) / 2n)
+  return { digest: rlp([...legacy(tx), chain, EMPTY, EMPTY]), parity: (v - V_CHAIN) % 2n, r, s }
+}
+
+/** Whether `from` is who signed the transaction. It costs about a millisecond. Unprovable where nobody signed, or the type is not known. */
+export async function proveSender(transaction: unknown): Promise<Verdict> {
+  let signing: Signing | undefined
+  const what = encoded(() => {
+    signing = signingOf(fieldsOf(transaction, 'transaction'))
+    return signing.digest
+  })
+  if ('why' in what || !signing) return unprovable('sender', 'why' in what ? what.why : '')
+  const { parity, r, s } = signing
+  const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
+  // An r that is the x of no point: no key has signed it, whoever is named.
+  if (signer === null) return compared('sender', (transaction as Fields).from, '0x')
+  return compared('sender', (transaction as Fields).from, signer)
+}
+
+async function recovered(of: { hash: `0x${string}`; r: bigint; s: bigint; yParity: number }): Promise<Address | null> {
+  const hex = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as const
+  try {
+    const signature = { r: hex(of.r), s: hex(of.s), yParity: of.yParity }
+    return (await recoverAddress({ hash: of.hash, signature })).toLowerCase() as Address
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,31 @@
+// What a comparison of a provider's answer with what it must hash to has shown. It never says why a provider would lie, and decides nothing:
+// whoever asks decides by what the chain could prove before.
+import type { Hash } from '../../domain/units.ts'
+
+/** The part of a block, or of an answer about it, that was compared. */
+export type Part = 'header' | 'transactions' | 'receipts' | 'withdrawals' | 'transaction' | 'sender' | 'delegation'
+
+/**
+ * `proven`: it recomputes. `contradicted`: it is of a known form and recomputes to something else. `unprovable`: it cannot be recomputed here,
+ * because a field or a form is unknown, missing or malformed, so that nothing follows from it.
+ */
+export type Verdict =
+  | { readonly kind: 'proven'; readonly part: Part }
+  | { readonly kind: 'contradicted'; readonly part: Part; readonly given: string; readonly computed: string }
+  | { readonly kind: 'unprovable'; readonly part: Part; readonly why: string }
+
+/** The canonical bytes of something, or why it has none here. */
+export type Encoded = { readonly bytes: Uint8Array } | { readonly why: string }
+
+export const unprovable = (part: Part, why: string): Verdict => ({ kind: 'unprovable', part, why })
+
+/** The verdict on what a provider names and what was computed, both hex; upper and lower case are the same. */
+export function compared(part: Part, given: unknown, computed: Hash | `0x${string}`): Verdict {
+  if (typeof given !== 'string') return unprovable(part, 'there is nothing to compare with')
+  return given.toLowerCase() === computed.toLowerCase()
+    ? { kind: 'proven', part }
+    : { kind: 'contradicted', part, given: given.slice(0, GIVEN_MAX), computed }
+}
+
+/** Hex digits of a provider's answer that a verdict carries: a hash, and no more of what is none. */
+const GIVEN_MAX = 66

@@ -1,0 +1,96 @@
+// What a block holds is believed as far as its header's roots commit to it: nothing can be added, changed or left out.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proveReceipts, proveTransactions, proveWithdrawals } from '../../../src/chain/prove/body.ts'
+import { proveDelegation } from '../../../src/chain/prove/delegation.ts'
+import type { Fields } from '../../../src/chain/prove/items.ts'
+import { hashOf } from '../../../src/chain/prove/items.ts'
+import { address } from '../../../src/domain/units.ts'
+import { block } from './published.ts'
+
+const arbitrum = block('arbitrum-150000000')
+const receipts = arbitrum.receipts as Fields[]
+const transactions = arbitrum.block.transactions as Fields[]
+
+test('no transaction can be added, changed or left out', async () => {
+  const [first, second, ...others] = transactions as [Fields, Fields]
+  const lists = [
+    ...[others, [second, first, ...others], [...transactions, first]],
+    ...['to', 'value', 'nonce'].map((name) => [
+      first,
+      { ...second, [name]: name === 'to' ? first.to : '0x77' },
+      ...others,
+    ]),
+  ]
+  for (const list of lists) {
+    const { verdict, count } = await proveTransactions({ ...arbitrum.block, transactions: list })
+    assert.deepEqual([verdict.kind, count], ['contradicted', 0])
+  }
+  const unknown = await proveTransactions({
+    ...arbitrum.block,
+    transactions: [{ ...first, type: '0x71' }, second, ...others],
+  })
+  assert.deepEqual(unknown.verdict, {
+    kind: 'unprovable',
+    part: 'transactions',
+    why: 'number 0: type 0x71 is not known',
+  })
+  assert.equal((await proveTransactions({ ...arbitrum.block, transactions: undefined })).verdict.kind, 'unprovable')
+})
+
+test('no receipt, status or log can be added, changed or left out, and a bloom that is wrong is not used', async () => {
+  const at = receipts.findIndex(({ logs }) => (logs as Fields[]).length > 0)
+  const { logs, ...rest } = receipts[at] as Fields & { logs: Fields[] }
+  const withLogs = (changed: unknown) =>
+    receipts.map((each, index) => (index === at ? { ...rest, logs: changed } : each))
+  const [log] = logs as [Fields]
+  const lists = [
+    ...[withLogs([]), withLogs([...logs, log]), withLogs(logs.map((each) => ({ ...each, data: '0x01' })))],
+    ...[withLogs(logs.map((each) => ({ ...each, address: `0x${'33'.repeat(20)}` }))), receipts.slice(1)],
+    receipts.map((each, index) => (index === at ? { ...each, status: each.status === '0x1' ? '0x0' : '0x1' } : each)),
+  ]
+  for (const list of lists) assert.equal((await proveReceipts(arbitrum.block, list)).verdict.kind, 'contradicted')
+  const blooming = receipts.map((each) => ({ ...each, logsBloom: `0x${'ff'.repeat(256)}` }))
+  assert.equal((await proveReceipts(arbitrum.block, blooming)).verdict.kind, 'proven')
+})
+
+test('a header that has the root of other blocks’ receipts proves none of its own', async () => {
+  const settling = { ...arbitrum.block, settledHeight: '0x1' }
+  assert.equal((await proveReceipts(settling, receipts)).verdict.kind, 'unprovable')
+})
+
+test('a state-sync transaction that is under no root is left out of what is proven', async () => {
+  const nobody = `0x${'00'.repeat(20)}`
+  const sync = {
+    type: '0x0',
+    from: nobody,
+    to: nobody,
+    gas: '0x0',
+    v: '0x0',
+    r: '0x0',
+    s: '0x0',
+    nonce: '0x0',
+    value: '0x0',
+  }
+  const proven = await proveTransactions({ ...arbitrum.block, transactions: [...transactions, sync] })
+  assert.deepEqual([proven.verdict.kind, proven.count], ['proven', transactions.length])
+  const receipt = { from: nobody, to: nobody, gasUsed: '0x0', logs: [{ address: nobody, topics: [], data: '0x' }] }
+  const both = await proveReceipts(arbitrum.block, [...receipts, receipt])
+  assert.deepEqual([both.verdict.kind, both.count], ['proven', receipts.length])
+  const first = await proveTransactions({ ...arbitrum.block, transactions: [sync, ...transactions] })
+  assert.notEqual(first.verdict.kind, 'proven')
+})
+
+test('no withdrawal can be changed', async () => {
+  const { block: goerli } = block('goerli-10536893')
+  const [first, ...others] = goerli.withdrawals as [Fields]
+  const changed = { ...goerli, withdrawals: [{ ...first, amount: '0x1' }, ...others] }
+  assert.equal((await proveWithdrawals(changed)).verdict.kind, 'contradicted')
+})
+
+test('a delegation is the account’s code, and no other one', () => {
+  const to = address(`0x${'5e'.repeat(20)}`)
+  const codeHash = hashOf(Buffer.from(`ef0100${'5e'.repeat(20)}`, 'hex'))
+  assert.equal(proveDelegation(codeHash, to).kind, 'proven')
+  assert.equal(proveDelegation(codeHash, address(`0x${'5f'.repeat(20)}`)).kind, 'contradicted')
+})

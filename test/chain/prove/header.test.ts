@@ -1,0 +1,54 @@
+// A header is believed as far as its block's hash commits to it: what is changed shows, what is added is not part of it, and what cannot be
+// recomputed says so.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proveHeader } from '../../../src/chain/prove/header.ts'
+import type { Fields } from '../../../src/chain/prove/items.ts'
+import { headers } from './published.ts'
+
+const prague = headers().find(({ fork }) => fork === 'Prague')?.block as Fields
+const avalanche = headers().find(({ chain, fork }) => chain.startsWith('Avalanche C') && fork === 'Granite')
+  ?.block as Fields
+
+const NOT_COVERED = ['hash', 'withdrawals']
+/** Another value of the same form. */
+const changed = (value: unknown) => String(value).replace(/[0-9a-f]$/, (digit) => (digit === '1' ? '2' : '1'))
+
+test('no field can be changed without another hash', () => {
+  for (const block of [prague, avalanche])
+    for (const [name, value] of Object.entries(block)) {
+      if (NOT_COVERED.includes(name) || value === null || value === '0x') continue
+      assert.equal(proveHeader({ ...block, [name]: changed(value) }).kind, 'contradicted', name)
+    }
+})
+
+test('a verdict names the hash that was given and the one that was computed', () => {
+  const verdict = proveHeader({ ...prague, hash: changed(prague.hash) })
+  assert.deepEqual(verdict, {
+    kind: 'contradicted',
+    part: 'header',
+    given: changed(prague.hash),
+    computed: prague.hash,
+  })
+})
+
+test('a field that came with a fork cannot be left out, and an older header has none of a later fork', () => {
+  for (const name of ['baseFeePerGas', 'withdrawalsRoot', 'parentBeaconBlockRoot', 'requestsHash'])
+    assert.equal(proveHeader({ ...prague, [name]: null }).kind, 'contradicted', name)
+  const london = headers().find(({ chain, fork }) => chain === 'Ethereum' && fork === 'London')?.block
+  assert.equal(proveHeader({ ...london, withdrawalsRoot: prague.withdrawalsRoot }).kind, 'contradicted')
+})
+
+test('what a provider adds changes nothing of a header that recomputes, and makes one that does not unprovable', () => {
+  const extra = { slotNumber: '0x1' }
+  assert.equal(proveHeader({ ...prague, ...extra }).kind, 'proven')
+  const verdict = proveHeader({ ...prague, ...extra, timestamp: changed(prague.timestamp) })
+  assert.deepEqual(verdict, { kind: 'unprovable', part: 'header', why: 'unknown fields: slotNumber' })
+})
+
+test('a header that lacks a field of every header, or has one of another form, is unprovable', () => {
+  for (const name of ['mixHash', 'nonce', 'sha3Uncles', 'logsBloom', 'number'])
+    for (const value of [undefined, null, 7, '', '0x', '0xzz', {}, `0x${'ab'.repeat(300)}`])
+      assert.equal(proveHeader({ ...prague, [name]: value }).kind, 'unprovable', `${name} ${String(value)}`)
+  for (const nothing of [null, undefined, 1, 'x', []]) assert.equal(proveHeader(nothing).kind, 'unprovable')
+})

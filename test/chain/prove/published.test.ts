@@ -1,0 +1,72 @@
+// Blocks that chains have published recompute to the hashes and roots that they were published with, by chain and fork.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proveReceipts, proveTransactions, proveWithdrawals } from '../../../src/chain/prove/body.ts'
+import { proveHeader } from '../../../src/chain/prove/header.ts'
+import type { Fields } from '../../../src/chain/prove/items.ts'
+import { encodeReceipt } from '../../../src/chain/prove/receipt.ts'
+import { isUnsigned, proveSender, proveTransaction } from '../../../src/chain/prove/transaction.ts'
+import { block, blocks, headers, read } from './published.ts'
+
+const proven = (part: string) => ({ kind: 'proven', part })
+/** Signatures recovered of each block: each takes a millisecond. */
+const SENDERS_MAX = 40
+/** The OP stack's withdrawals root is one of its state since Isthmus, and these answers have cut their list of withdrawals short. */
+const OWN_WITHDRAWALS = ['OP Mainnet']
+
+for (const { chain, fork, source, block: given } of [...headers(), ...blocks()]) {
+  test(`${chain}, ${fork}, block ${Number(given.number)}: its header has its hash (${source})`, async () => {
+    assert.deepEqual(proveHeader(given), proven('header'))
+    if (given.withdrawals === undefined || OWN_WITHDRAWALS.includes(chain)) return
+    assert.deepEqual((await proveWithdrawals(given)).verdict, proven('withdrawals'))
+  })
+}
+
+for (const { chain, block: given, receipts } of [...blocks(), block('tempo-20636966'), block('stable-42767022')]) {
+  const { transactions } = given
+  if (transactions)
+    test(`${chain}, block ${Number(given.number)}: its transactions have its root, and their hashes and senders`, async () => {
+      const expected = { verdict: proven('transactions'), count: transactions.length }
+      assert.deepEqual(await proveTransactions(given), expected)
+      for (const tx of transactions) assert.deepEqual(proveTransaction(tx), proven('transaction'))
+      for (const tx of transactions.filter((each) => !isUnsigned(each)).slice(0, SENDERS_MAX))
+        assert.deepEqual(await proveSender(tx), proven('sender'))
+    })
+  if (receipts)
+    test(`${chain}, block ${Number(given.number)}: its receipts have its root`, async () => {
+      const expected = { verdict: proven('receipts'), count: receipts.length }
+      assert.deepEqual(await proveReceipts(given, receipts), expected)
+    })
+}
+
+for (const { chain, transaction } of read<{ chain: string; transaction: Fields }[]>('transactions.json')) {
+  test(`${chain}: a transaction of type ${transaction.type} has its hash`, async () => {
+    assert.deepEqual(proveTransaction(transaction), proven('transaction'))
+    const sender = await proveSender(transaction)
+    assert.equal(sender.kind, isUnsigned(transaction) ? 'unprovable' : 'proven')
+  })
+}
+
+test('Base Goerli, Regolith: a deposit’s receipt has a nonce that is not under the root', async () => {
+  const { receipts, ...block } = read<{ receiptsRoot: string; receipts: Fields[] }>('receipts.json')
+  assert.equal(receipts[0]?.depositNonce, '0x3d3bbf')
+  assert.deepEqual((await proveReceipts(block, receipts)).verdict, proven('receipts'))
+})
+
+test('since Canyon a deposit’s receipt is encoded with its nonce and version', () => {
+  const deposit = { type: '0x7e', status: '0x1', cumulativeGasUsed: '0xb741', logs: [], depositNonce: '0x3d3bbf' }
+  const encoded = encodeReceipt({ ...deposit, depositReceiptVersion: '0x1' })
+  // alloy-rs/op-alloy, crates/consensus/src/receipts/deposit.rs, post_canyon_receipt_roundtrip.
+  const bytes = `7ef9010d0182b741b90100${'00'.repeat(256)}c0833d3bbf01`
+  assert.equal('bytes' in encoded && Buffer.from(encoded.bytes).toString('hex'), bytes)
+})
+
+test('a header with fields of a chain’s own that are not known is unprovable, and one by another consensus is contradicted', async () => {
+  const tempo = proveHeader(block('tempo-20636966').block)
+  assert.equal(tempo.kind, 'unprovable')
+  assert.match(tempo.kind === 'unprovable' ? tempo.why : '', /sharedGasLimit/)
+  for (const name of ['stable-42767022', 'cronos-11446765'])
+    assert.equal(proveHeader(block(name).block).kind, 'contradicted')
+  const cronos = block('cronos-11446765')
+  assert.equal((await proveTransactions(cronos.block)).verdict.kind, 'contradicted')
+})

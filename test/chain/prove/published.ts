@@ -1,0 +1,29 @@
+// Reads the blocks that chains have published (blocks/README.md).
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import type { Fields } from '../../../src/chain/prove/items.ts'
+
+/** A block as its node answered it, where it was found, and its receipts where they were. */
+export interface Published {
+  chain: string
+  fork: string
+  source: string
+  block: Fields & { transactions?: Fields[] }
+  receipts?: Fields[]
+}
+
+const at = (name: string) => readFileSync(new URL(`blocks/${name}`, import.meta.url))
+
+export const read = <T>(name: string): T =>
+  JSON.parse((name.endsWith('.br') ? brotliDecompressSync(at(name)) : at(name)).toString('utf8')) as T
+
+const FILES = [
+  ...['ethereum-1000000.json', 'ethereum-14151203.json', 'ethereum-15571241.json', 'ethereum-18500000.json.br'],
+  ...['ethereum-21925176.json.br', 'ethereum-24476005.json.br', 'goerli-10536893.json', 'sepolia-7265502.json.br'],
+  ...['arbitrum-150000000.json', 'polygon-50000000.json.br', 'hyperliquid-50000.json', 'avalanche-test-9.json'],
+]
+/** Blocks whose hash and roots recompute. */
+export const blocks = (): Published[] => FILES.map((file) => read<Published>(file))
+export const headers = (): Published[] => read<Published[]>('headers.json')
+/** A block by the name of its file, without what follows the first dot. */
+export const block = (name: string): Published => read<Published>(`${name}.json`)
