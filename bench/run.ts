@@ -14,6 +14,7 @@ import { seconds } from './lib/numbers.ts'
 import { type Row, table, writeSection } from './lib/report.ts'
 import { load } from './load.ts'
 import { peers } from './peers.ts'
+import { proving } from './proving.ts'
 import { reads } from './reads.ts'
 import { round } from './round.ts'
 import { sparse } from './sparse.ts'
@@ -25,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   growth,
   round,
   judging,
+  proving,
   latency,
   contracts,
   desk,
