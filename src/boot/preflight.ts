@@ -17,7 +17,7 @@ import type { Rpc } from '../chain/rpc/rpc.ts'
 import type { Config } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
-import { isPooled } from '../db/core/pooler.ts'
+import { lookAtPooler } from '../db/core/pooler.ts'
 import { connect, inTransaction, isDatabaseDown, type Pool } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
@@ -105,26 +105,15 @@ export async function migrateWhenUp(
   }
 }
 
-/**
- * Refuses a connection for locks and notifications through a pooler: a lock would stay with a server connection that others use, and no
- * notification would ever arrive.
- */
+/** Refuses a connection through a pooler for locks: they would stay with a server connection that others use. */
 export async function assertNoPooler(
-  { url, directUrl }: DatabasePart,
+  part: DatabasePart,
   prepare: boolean,
   onProgress: (step: string) => void,
 ): Promise<void> {
-  const pooled = await isPooled(url)
-  if (url === directUrl ? pooled : await isPooled(directUrl)) {
-    const name = url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
-    throw new StartError(
-      `${name} leads through a pooler, and locks and notifications with it, where they get lost. Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler.`,
-    )
-  }
-  if (pooled && prepare) {
-    onProgress(
-      'DATABASE_URL leads through a pooler: set DATABASE_PREPARE=false, unless it knows prepared statements (PgBouncer from 1.21 on, with max_prepared_statements)',
-    )
+  for (const { says, warn, fail } of await lookAtPooler(part, prepare)) {
+    if (fail) throw new StartError(`DATABASE_URL: ${says}. ${fail}`)
+    if (warn) onProgress(`DATABASE_URL: ${says}. ${warn}`)
   }
 }
 

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { encryptKeystore } from '../../src/chain/send/keystore.ts'
-import type { Finding } from '../../src/cli/doctor/finding.ts'
+import type { Finding } from '../../src/cli/doctor/check.ts'
 import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { clearState, writeState } from '../../src/db/core/state.ts'
@@ -185,7 +185,7 @@ describe('each fault is named', () => {
   })
 
   test('passes that come and stop, and a database that takes no writes', async () => {
-    await world.pool`UPDATE passes SET started_at = now(), error = 'it is dark', succeeded_at = now() - interval '299 seconds'`
+    await world.pool`UPDATE passes SET started_at = now(), error = 'it is dark', succeeded_at = now() - interval '240 seconds'`
     assert.equal(verdict((await examine()).findings, 'passes.payments'), 'warn')
     await world.pool`UPDATE passes SET succeeded_at = now() - interval '301 seconds'`
     const readOnly = `${world.directUrl}?default_transaction_read_only=on`

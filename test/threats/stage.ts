@@ -8,8 +8,9 @@ import { createGovernanceReader } from '../../src/chain/read/governance.ts'
 import { createReadings } from '../../src/chain/read/readings.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount, encodeCall } from '../../src/chain/send/signer-account.ts'
-import { lookAtLedger } from '../../src/cli/doctor/ledger.ts'
-import { lookAtPowers, lookAtThefts } from '../../src/cli/doctor/powers.ts'
+import { runChecks } from '../../src/cli/doctor/check.ts'
+import { LEDGER_CHECKS } from '../../src/cli/doctor/ledger.ts'
+import { lookAtPowers } from '../../src/cli/doctor/powers.ts'
 import { type Hash, type Wei, wei } from '../../src/domain/units.ts'
 import { createMetricsReader } from '../../src/metrics/readings.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -104,10 +105,10 @@ function stageOf(world: World, done: Stage['done']): Stage {
 async function findings(world: World): Promise<string[]> {
   const found = [
     ...(await lookAtPowers(world.factory, world.rpc, world.pool)),
-    ...(await lookAtThefts(world.pool)),
-    ...(await lookAtLedger(world.pool, {
-      ...{ staleAfterSec: 3_600, timer: false, quoteTier: null, paymentAddress: world.at(3), headBlock: null },
-      signers: [world.at(1), world.at(2)],
+    ...(await runChecks(LEDGER_CHECKS, {
+      pool: world.pool,
+      config: { STALE_AFTER_SEC: 3_600, SCHEDULER: false, QUOTE_TIER: null },
+      ...{ headBlock: null, signers: [world.at(1), world.at(2)] },
     })),
   ]
   return found.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { lookAtWebhooks } from '../../src/cli/doctor/webhooks.ts'
+import { runChecks } from '../../src/cli/doctor/check.ts'
+import { WEBHOOK_CHECKS } from '../../src/cli/doctor/webhooks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import { connect, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { addEndpoint, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
@@ -242,9 +243,9 @@ test('it is named by the settings or by an act like any other, without a signing
   assert.match(JSON.stringify(await act({ url: 'https://hooks.example/x' })), /secret must be/)
   assert.equal(((await act({ url: 'https://hooks.slack.com/services/T/B/x' })) as { added: boolean }).added, true)
   await removeEndpoint(pool, endpointName('https://hooks.slack.com/services/T/B/x'))
-  const [finding] = await lookAtWebhooks(true, pool)
+  const [finding] = await runChecks(WEBHOOK_CHECKS, { allowPrivate: true, pool })
   assert.equal(finding?.verdict, 'ok')
-  const [strict] = await lookAtWebhooks(false, pool)
+  const [strict] = await runChecks(WEBHOOK_CHECKS, { allowPrivate: false, pool })
   assert.match(strict?.says ?? '', /private address/)
   const audit = await pool`SELECT * FROM audit`
   assert.doesNotMatch(JSON.stringify([finding, strict, audit]), /another|ann\+ops|p@ss/)

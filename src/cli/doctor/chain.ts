@@ -1,54 +1,149 @@
-// Looks at the chain: each provider by itself, the factory and its roles, and how far the chain can be asked about its past.
+// The checks of the chain: each provider by itself, the factory and its roles, how far the chain can be asked about its past, and that the
+// payments wallet is one of its own.
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
-import { checkDeployment } from '../../chain/factory/check-deployment.ts'
+import { lookAtWallet } from '../../boot/preflight.ts'
+import { checkDeployment, type DeploymentCheck } from '../../chain/factory/check-deployment.ts'
+import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Pool } from '../../db/core/sql.ts'
-import { type Finding, fail, look, ok, reasonOf, unknown, warn } from './finding.ts'
-import { lookAtStartBlock } from './start-block.ts'
-import { lookAtWalletKey } from './wallet.ts'
+import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
+import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
 
 /** Providers of one chain hear of a block within seconds of each other. */
 const HEADS_APART_WARN = 10
 /** A node that keeps less cannot be followed after the shortest outage; geth's default keeps 128. */
 const STATES_MIN = 64
+/** Clock skew to expect of a chain's blocks. */
+const AHEAD_WARN_SEC = 60
 
-/** `staleSec`: from which age on a head is old. */
-export async function lookAtChain(
-  chain: ChainPart,
-  rpc: Rpc,
-  { staleSec, pool }: { staleSec: number; pool: Pool | null },
-): Promise<Finding[]> {
+interface ChainExamined {
+  readonly chain: ChainPart
+  readonly rpc: Rpc
+  /** Null where there is no ledger. */
+  readonly pool: Pool | null
+  /** From this age on a head is old. */
+  readonly staleSec: number
+}
+
+interface Probed extends ChainExamined {
+  readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
+  readonly seen: readonly ProviderProbe[]
+}
+
+const PROVIDER_CHECKS: Checks<Probed> = {
+  'chain.provider': (probed) => probed.probes.map((one) => lookAtProvider(one, probed)),
+
+  'chain.traces': ({ probes }) =>
+    probes.map(({ host, probe }) => {
+      if (probe instanceof Error) return null
+      const { traceMethods } = probe
+      const reading = { host, traceMethods }
+      if (traceMethods.length > 0) return { says: `${host} traces blocks: ${traceMethods.join(', ')}`, reading }
+      return {
+        says: `${host} traces no blocks: neither debug_traceBlockByHash nor trace_block`,
+        warn: 'What contract wallets pay (a Safe, a 4337 account) is then held without its payer. Use providers that trace, two where there are several.',
+        reading,
+      }
+    }),
+
+  'clock.chain': ({ seen }) => {
+    const aheadSec = Math.max(...seen.map(({ head }) => -ageOf(head)))
+    if (aheadSec <= AHEAD_WARN_SEC) return null
+    const todo =
+      'Have this machine keep its time by the network (NTP). On a test chain whose time was moved on, nothing is wrong.'
+    return { says: `the chain's time is ${aheadSec} s ahead of this machine's`, warn: todo, reading: { aheadSec } }
+  },
+}
+
+const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
+  'chain.factory': ({ chain: { factory, factoryCodeHash }, deployment }) => {
+    const { problems, knownCode, codeHash, maxPerWallet, ...rest } = deployment
+    const reading = { factory, knownCode, codeHash, maxPerWallet, ...rest }
+    if (problems.length > 0)
+      return problems.map(({ setting, problem, remedy, transient }) =>
+        transient ? { unknown: problem } : { says: `${setting}: ${problem}`, fail: remedy, reading },
+      )
+    if (knownCode)
+      return { says: `${factory} is the factory of this version, at most ${maxPerWallet} nodes a wallet`, reading }
+    const says = `${factory} answers as a factory, but its code is not this version's: its hash is ${codeHash}`
+    if (codeHash !== null && codeHash === factoryCodeHash)
+      return { says: `${says}, which FACTORY_CODE_HASH trusts`, warn: 'Be sure that it is right.', reading }
+    const todo =
+      'The service does not start on it. "node-ledger deploy" puts this version on a chain; FACTORY_CODE_HASH trusts another.'
+    return { says, fail: todo, reading }
+  },
+
+  'chain.guard': ({ deployment: { problems, guardUsable, historyUsable } }) => {
+    if (problems.length > 0) return null
+    const reading = { guardUsable, historyUsable }
+    if (guardUsable)
+      return { says: `the factory knows blocks by the hashes the provider gives${reach(historyUsable)}`, reading }
+    const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
+    return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
+  },
+
+  /** Whether the ledger begins early enough: what a factory did before START_BLOCK is missing for good, and the passes stop on it. */
+  'chain.start': async ({ chain: { factory, startBlock }, rpc }) => {
+    const found = await lookAtBeginning(rpc, factory, startBlock)
+    if (found.kind === 'fine') return FINE[found.why](startBlock)
+    if (found.kind === 'tooLate') {
+      const { says, todo } = tooLateInWords(startBlock, found.first)
+      return { says, fail: todo, reading: { startBlock, first: found.first } }
+    }
+    const todo = `See that START_BLOCK is the one that "node-ledger deploy" printed. ${KEEPS_ITS_START}`
+    return { says: 'no provider can tell whether the factory is older than START_BLOCK', warn: todo }
+  },
+
+  /** That buyers can be given that address: it is none of the accounts that send, and its code's sends can be seen. */
+  'wallet.key': async ({ chain, rpc, pool }) => {
+    const sold = pool && (await readWalletInForce(pool))
+    const paymentAddress = sold ?? chain.paymentAddress
+    if (paymentAddress === null) return null
+    const another = 'Change it with "node-ledger wallets set" to a wallet without code whose key no server holds.'
+    for (const wallet of new Set([paymentAddress, chain.paymentAddress ?? paymentAddress])) {
+      const objection = await lookAtWallet(chain, rpc, wallet)
+      if (!objection) continue
+      return { says: objection.problem, fail: wallet === sold ? another : objection.remedy, reading: { wallet } }
+    }
+    return { says: 'the payments wallet is none of the accounts that send', reading: { paymentAddress } }
+  },
+}
+
+const FINE = {
+  genesis: () => 'followed from block 0 on',
+  notDeployed: (startBlock: number) => `the factory was not there before START_BLOCK=${startBlock}`,
+  noEvents: (startBlock: number) => `the factory did nothing before START_BLOCK=${startBlock}`,
+}
+
+/** Where no provider answers, only they are looked at. */
+export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
+  const { chain, rpc } = examined
+  const { factory, paymentAddress, startBlock, rpcUrls } = chain
   const probes = await Promise.all(
-    chain.rpcUrls.map(async (url, index) => ({
+    rpcUrls.map(async (url, index) => ({
       host: rpc.hosts[index] ?? '',
-      probe: await probeProvider(url, chain.factory, chain.startBlock).catch((error: unknown) => error as Error),
+      probe: await probeProvider(url, factory, startBlock).catch((error: unknown) => error as Error),
     })),
   )
   const seen = probes.flatMap(({ probe }) => (probe instanceof Error ? [] : [probe]))
-  const findings = probes.flatMap(({ host, probe }) => [
-    provider({ host, probe }, seen, { chainId: chain.chainId, staleSec }),
-    ...(probe instanceof Error ? [] : [traces(host, probe)]),
-  ])
-  if (seen.length === 0) return [...findings, unknown('chain.factory', 'no provider answers')]
-  return [
-    ...findings,
-    ...clock(seen),
-    ...(await look('chain.factory', () => lookAtFactory(chain, rpc, seen))),
-    ...(await look('chain.start', () => lookAtStartBlock(chain, rpc))),
-    ...(await look('wallet.key', () => lookAtWalletKey(chain, rpc, pool))),
-  ]
+  const probed = { ...examined, probes, seen }
+  const findings = await runChecks(PROVIDER_CHECKS, probed)
+  const [first] = seen
+  if (!first)
+    return [...findings, ...(await runChecks({ 'chain.factory': () => ({ unknown: 'no provider answers' }) }, null))]
+  const chainId = chain.chainId ?? first.chainId
+  const named = { rpc, chainId, factory, paymentAddress, startBlock, ...signersOf(chain) }
+  return [...findings, ...(await runChecks(FACTORY_CHECKS, { ...probed, deployment: await checkDeployment(named) }))]
 }
 
-function provider(
-  { host, probe }: { host: string; probe: ProviderProbe | Error },
-  all: readonly ProviderProbe[],
-  { chainId: wanted, staleSec }: { chainId: number | null; staleSec: number },
-): Finding {
-  const check = 'chain.provider'
+function lookAtProvider(
+  { host, probe }: Probed['probes'][number],
+  { seen, staleSec, chain: { chainId: wanted } }: Probed,
+): Said {
   if (probe instanceof Error) {
     const todo = 'See that this URL of RPC_URL is right, and its provider up.'
-    return fail(check, `${host}: ${reasonOf(probe)}`, todo, { host })
+    return { says: `${host}: ${reasonOf(probe)}`, fail: todo, reading: { host } }
   }
   const { chainId, head, finalized, statesBack, answeredMs, logs } = probe
   const ageSec = ageOf(head)
@@ -56,83 +151,21 @@ function provider(
   const past = statesBack === null ? 'all states since START_BLOCK' : `states ${statesBack} blocks back`
   const says = `${host}: chain ${chainId}, block ${head.number}, ${ageSec} s old, ${finalized === null ? 'knows no finalized block' : `final up to ${finalized}`}, ${past}`
   if (wanted !== null && chainId !== wanted)
-    return fail(check, says, `RPC_URL leads to another chain than CHAIN_ID=${wanted}: correct one of them.`, reading)
+    return { says, fail: `RPC_URL leads to another chain than CHAIN_ID=${wanted}: correct one of them.`, reading }
   if (!logs)
-    return fail(
-      check,
-      `${host} gives no logs of a block (eth_getLogs)`,
-      'Use another provider, or another plan of it: without logs nothing can be followed.',
+    return {
+      says: `${host} gives no logs of a block (eth_getLogs)`,
+      fail: 'Use another provider, or another plan of it: without logs nothing can be followed.',
       reading,
-    )
-  if (ageSec > staleSec)
-    return warn(check, says, 'The head is old: the provider is stuck, or the chain makes no blocks.', reading)
-  const behind = Math.max(...all.map((other) => other.head.number)) - head.number
-  if (behind > HEADS_APART_WARN)
-    return warn(check, says, `It is ${behind} blocks behind the others: name it last in RPC_URL.`, reading)
-  if (statesBack !== null && statesBack < STATES_MIN)
-    return warn(
-      check,
-      says,
-      'It forgets states within minutes: comparing with the contract will often fail. Use a node that keeps more.',
-      reading,
-    )
-  return ok(check, says, reading)
-}
-
-function traces(host: string, { traceMethods }: ProviderProbe): Finding {
-  const check = 'chain.traces'
-  const reading = { host, traceMethods }
-  if (traceMethods.length > 0) return ok(check, `${host} traces blocks: ${traceMethods.join(', ')}`, reading)
-  const says = `${host} traces no blocks: neither debug_traceBlockByHash nor trace_block`
-  const todo =
-    'What contract wallets pay (a Safe, a 4337 account) is then held without its payer. Use providers that trace, two where there are several.'
-  return warn(check, says, todo, reading)
-}
-
-function clock(seen: readonly ProviderProbe[]): Finding[] {
-  const aheadSec = Math.max(...seen.map(({ head }) => -ageOf(head)))
-  if (aheadSec <= 60) return []
-  const todo =
-    'Have this machine keep its time by the network (NTP). On a test chain whose time was moved on, nothing is wrong.'
-  return [warn('clock.chain', `the chain's time is ${aheadSec} s ahead of this machine's`, todo, { aheadSec })]
-}
-
-async function lookAtFactory(chain: ChainPart, rpc: Rpc, [first]: readonly ProviderProbe[]): Promise<Finding[]> {
-  const { factory, paymentAddress, startBlock } = chain
-  const chainId = chain.chainId ?? first?.chainId ?? 0
-  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...signersOf(chain) })
-  const { problems, guardUsable, historyUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec } = check
-  const reading = { factory, guardUsable, historyUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec }
-  if (problems.length > 0) {
-    return problems.map(({ setting, problem, remedy, transient }) =>
-      transient ? unknown('chain.factory', problem) : fail('chain.factory', `${setting}: ${problem}`, remedy, reading),
-    )
-  }
-  const findings: Finding[] = []
-  if (!knownCode) {
-    const says = `${factory} answers as a factory, but its code is not this version's: its hash is ${codeHash}`
-    if (codeHash !== null && codeHash === chain.factoryCodeHash)
-      findings.push(
-        warn('chain.factory', `${says}, which FACTORY_CODE_HASH trusts`, 'Be sure that it is right.', reading),
-      )
-    else {
-      const todo =
-        'The service does not start on it. "node-ledger deploy" puts this version on a chain; FACTORY_CODE_HASH trusts another.'
-      findings.push(fail('chain.factory', says, todo, reading))
     }
-  } else
-    findings.push(
-      ok('chain.factory', `${factory} is the factory of this version, at most ${maxPerWallet} nodes a wallet`, reading),
-    )
-  if (guardUsable)
-    findings.push(
-      ok('chain.guard', `the factory knows blocks by the hashes the provider gives${reach(historyUsable)}`, reading),
-    )
-  else {
-    const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
-    findings.push(warn('chain.guard', 'the factory knows recent blocks by other hashes: no fork guard', todo, reading))
-  }
-  return findings
+  if (ageSec > staleSec)
+    return { says, warn: 'The head is old: the provider is stuck, or the chain makes no blocks.', reading }
+  const behind = Math.max(...seen.map((other) => other.head.number)) - head.number
+  if (behind > HEADS_APART_WARN)
+    return { says, warn: `It is ${behind} blocks behind the others: name it last in RPC_URL.`, reading }
+  const todo =
+    'It forgets states within minutes: comparing with the contract will often fail. Use a node that keeps more.'
+  return { says, warn: statesBack !== null && statesBack < STATES_MIN && todo, reading }
 }
 
 /** The age that a guard's block may have. Past it, a transaction expires before its own deadline, and is signed again. */

@@ -1,10 +1,13 @@
-// Looks at the keys that send: are they there, are they the factory's own, are they public knowledge, can they pay for what comes, can
-// what they have signed still be mined.
+// The checks of the keys that send: are they there, can they be opened, are they public knowledge, can they pay for what comes, can what they
+// have signed still be mined, does a remote signer sign. It must never repeat a password or a signer's URL.
+import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
-import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
-import { quantity } from '../../chain/rpc/wire.ts'
-import { currentFees, nonceAt } from '../../chain/send/signer-account.ts'
-import type { Config } from '../../config/load.ts'
+import type { Rpc } from '../../chain/rpc/rpc.ts'
+import { count, quantity } from '../../chain/rpc/wire.ts'
+import { keystoreAddress } from '../../chain/send/keystore.ts'
+import type { Signer } from '../../chain/send/signer.ts'
+import { createSignerAccount, currentFees, nonceAt } from '../../chain/send/signer-account.ts'
+import { type Config, ConfigError } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
@@ -13,126 +16,183 @@ import { readNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../../db/sends/outbox.ts'
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/development.ts'
 import type { Address } from '../../domain/units.ts'
-import { silentLog } from '../../lib/log.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { AccountRole } from '../../passes/context.ts'
+import { trySigning } from '../../passes/steps/signer.ts'
 import { inEther } from '../ether.ts'
-import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
+import { type Checks, type Finding, findingOf, type Look, reasonOf } from './check.ts'
 
-type Role = 'minter' | 'distributor'
+export interface KeysExamined {
+  readonly config: Config
+  readonly chain: ChainPart
+  readonly rpc: Rpc
+  /** Null where there is no ledger to ask what the next round costs. */
+  readonly pool: Pool | null
+}
 
 /** A transaction before any was sent. */
 const GAS_USUAL = 200_000n
 
-/** `pool` is null where there is no ledger to ask what the next round costs. */
-export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | null): Promise<Finding[]> {
-  const { minter, distributor } = signersOf(chain)
-  const ofEach = async (what: string, lookAt: (role: Role, of: Address) => Promise<Finding>) => [
-    ...(minter ? await look(`${what}.minter`, () => lookAt('minter', minter)) : []),
-    ...(distributor ? await look(`${what}.distributor`, () => lookAt('distributor', distributor)) : []),
-  ]
-  return [
-    ...(await look('keys.minter', () => lookAtKey('minter', minter, chain))),
-    ...(await look('keys.distributor', () => lookAtKey('distributor', distributor, chain))),
-    ...(await ofEach('funds', (role, of) => lookAtGas({ role, of }, config, chain, pool))),
-    ...(pool ? await ofEach('nonce', (role, of) => lookAtNonce(role, of, chain, pool)) : []),
-    ...(await look('funds.round', () => lookAtTreasury(config, chain, distributor, pool))),
-  ]
+export const KEY_CHECKS: Checks<KeysExamined> = {
+  'keys.minter': lookAtKey('minter'),
+  'keys.distributor': lookAtKey('distributor'),
+  'funds.minter': lookAtGas('minter'),
+  'funds.distributor': lookAtGas('distributor'),
+  'nonce.minter': lookAtNonce('minter'),
+  'nonce.distributor': lookAtNonce('distributor'),
+
+  'signer.minter': lookAtSigner('minter'),
+  'signer.distributor': lookAtSigner('distributor'),
+
+  'funds.round': async ({ config, chain, rpc, pool }) => {
+    const { distributor } = signersOf(chain)
+    if (distributor === null) return 'no rounds are sent from here'
+    if (pool === null) return { unknown: 'there is no ledger to ask what the next round costs' }
+    if ((await readCreditTerms(pool)).at(-1)?.payouts !== true) return 'payouts are off'
+    const needWei = await readNextRoundWei(pool)
+    if (needWei === 0n) return 'no node is to be credited yet'
+    const says = `the next round costs ${inEther(needWei)} ether at most`
+    if (config.DIST_MODE === 'swaps') return { says: `${says}, from the factory's surplus`, reading: { needWei } }
+    const { balanceWei } = await readFunds(rpc, distributor)
+    const reading = { needWei, balanceWei }
+    if (balanceWei >= needWei) return { says, reading }
+    const todo = `Send ether to ${distributor}: the round waits for it.`
+    return { says: `${says}; the distributor has ${inEther(balanceWei)}`, fail: todo, reading }
+  },
 }
 
-async function lookAtKey(role: Role, of: Address | null, chain: ChainPart): Promise<Finding> {
-  const check = `keys.${role}`
-  if (of === null) {
-    const says = role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited'
-    return warn(
-      check,
-      says,
-      `Set ${role.toUpperCase()}_PRIVATE_KEY (or a keystore, or a signer) on the instance that runs the passes.`,
-    )
+function lookAtKey(role: AccountRole): Look<KeysExamined> {
+  return ({ chain }) => {
+    const of = signersOf(chain)[role]
+    if (of === null) {
+      return {
+        says: role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited',
+        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a keystore, or a signer) on the instance that runs the passes.`,
+      }
+    }
+    const reading = { address: of }
+    if (!isDevelopmentAccount(of) || chain.demoToken) return { says: of, reading }
+    const says = `${of} is a development account, whose key everybody knows`
+    if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
+      return { says: `${says}: right on a development chain`, reading }
+    return { says, fail: 'Make a key with "node-ledger keys new", and give it the role.', reading }
   }
-  const wellKnown = isDevelopmentAccount(of)
-  if (!wellKnown || chain.demoToken) return ok(check, of, { address: of })
-  const says = `${of} is a development account, whose key everybody knows`
-  if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
-    return ok(check, `${says}: right on a development chain`, { address: of })
-  return fail(check, says, 'Make a key with "node-ledger keys new", and give it the role.', { address: of })
 }
 
-async function lookAtGas(
-  { role, of }: { role: Role; of: Address },
-  { FUNDS_WARN_TRANSACTIONS }: Config,
-  chain: ChainPart,
-  pool: Pool | null,
-): Promise<Finding> {
-  const { balanceWei, maxFeeWei } = await readFunds(chain, of)
-  const gas = (pool && (await readUsualGas(pool, of))) ?? GAS_USUAL
-  const waitingGas = pool && role === 'minter' ? await readWaitingMintGas(pool) : 0n
-  const left = balanceWei - waitingGas * maxFeeWei
-  const transactions = maxFeeWei === 0n ? null : Math.max(0, Number(left / (maxFeeWei * gas)))
-  const reading = { address: of, balanceWei, maxFeeWei, gas, waitingGas, transactions }
-  if (left < 0n)
-    return fail(
-      `funds.${role}`,
-      `the ${role} has ${inEther(balanceWei)} ether, and the mint that waits may take ${inEther(waitingGas * maxFeeWei)}: it is sent in parts, as far as the ether goes`,
-      `Send ether to ${of}: buyers wait for it.`,
-      reading,
-    )
-  const says = `the ${role} has ${inEther(balanceWei)} ether, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
-  if (transactions === null || transactions >= Math.max(1, FUNDS_WARN_TRANSACTIONS))
-    return ok(`funds.${role}`, says, reading)
-  const finding = transactions === 0 ? fail : warn
-  return finding(`funds.${role}`, says, `Send ether to ${of}: without it the passes stop.`, reading)
+function lookAtGas(role: AccountRole): Look<KeysExamined> {
+  return async ({ config, chain, rpc, pool }) => {
+    const of = signersOf(chain)[role]
+    if (of === null) return null
+    const { balanceWei, maxFeeWei } = await readFunds(rpc, of)
+    const gas = (pool && (await readUsualGas(pool, of))) ?? GAS_USUAL
+    const waitingGas = pool && role === 'minter' ? await readWaitingMintGas(pool) : 0n
+    const left = balanceWei - waitingGas * maxFeeWei
+    const transactions = maxFeeWei === 0n ? null : Math.max(0, Number(left / (maxFeeWei * gas)))
+    const reading = { address: of, balanceWei, maxFeeWei, gas, waitingGas, transactions }
+    if (left < 0n)
+      return {
+        says: `the ${role} has ${inEther(balanceWei)} ether, and the mint that waits may take ${inEther(waitingGas * maxFeeWei)}: it is sent in parts, as far as the ether goes`,
+        fail: `Send ether to ${of}: buyers wait for it.`,
+        reading,
+      }
+    const says = `the ${role} has ${inEther(balanceWei)} ether, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
+    const isLow = transactions !== null && transactions < Math.max(1, config.FUNDS_WARN_TRANSACTIONS)
+    const todo = isLow && `Send ether to ${of}: without it the passes stop.`
+    return { says, [transactions === 0 ? 'fail' : 'warn']: todo, reading }
+  }
 }
 
 /** A sender of which the providers say more than followed blocks show, on the record of the pass that holds its key or as seen now. */
-async function lookAtNonce(role: Role, of: Address, chain: ChainPart, pool: Pool): Promise<Finding> {
-  const check = `nonce.${role}`
-  // In this order: what waits by then is in no block up to the cursor.
-  const cursor = await readCursor(pool)
-  const known = await readKnownNonces(pool, of)
-  if (!cursor || !known) return ok(check, `the ${role} has sent nothing yet`)
-  const noted = await readNonceAhead(pool, of)
-  const now = await withRpc(chain, (rpc) => nonceAt(rpc, of, cursor.hash))
-  const reading = { address: of, known: known.followed, now, noted }
-  if (noted === null && (now === null || now <= known.followed))
-    return ok(check, `the ${role}'s nonces are as followed blocks show them`, reading)
-  return fail(
-    check,
-    `the providers say nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
-    'It is taken over by itself once all providers have said so for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
-    reading,
-  )
-}
-
-async function lookAtTreasury(
-  { DIST_MODE }: Config,
-  chain: ChainPart,
-  distributor: Address | null,
-  pool: Pool | null,
-): Promise<Finding> {
-  if (distributor === null) return ok('funds.round', 'no rounds are sent from here')
-  if (pool === null) return unknown('funds.round', 'there is no ledger to ask what the next round costs')
-  if ((await readCreditTerms(pool)).at(-1)?.payouts !== true) return ok('funds.round', 'payouts are off')
-  const needWei = await readNextRoundWei(pool)
-  if (needWei === 0n) return ok('funds.round', 'no node is to be credited yet')
-  const says = `the next round costs ${inEther(needWei)} ether at most`
-  if (DIST_MODE === 'swaps') return ok('funds.round', `${says}, from the factory's surplus`, { needWei })
-  const { balanceWei } = await readFunds(chain, distributor)
-  if (balanceWei >= needWei) return ok('funds.round', says, { needWei, balanceWei })
-  const todo = `Send ether to ${distributor}: the round waits for it.`
-  return fail('funds.round', `${says}; the distributor has ${inEther(balanceWei)}`, todo, { needWei, balanceWei })
-}
-
-function readFunds(chain: ChainPart, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
-  return withRpc(chain, async (rpc) => {
-    const balanceWei = quantity(await rpc.request('eth_getBalance', [of, 'latest']), 'balance')
-    return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
-  })
-}
-
-async function withRpc<T>(chain: ChainPart, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
-  const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: 5_000 })
-  try {
-    return await ask(rpc)
-  } finally {
-    await rpc.close()
+function lookAtNonce(role: AccountRole): Look<KeysExamined> {
+  return async ({ chain, rpc, pool }) => {
+    const of = signersOf(chain)[role]
+    if (of === null || pool === null) return null
+    // In this order: what waits by then is in no block up to the cursor.
+    const cursor = await readCursor(pool)
+    const known = await readKnownNonces(pool, of)
+    if (!cursor || !known) return `the ${role} has sent nothing yet`
+    const noted = await readNonceAhead(pool, of)
+    const now = await nonceAt(rpc, of, cursor.hash)
+    const reading = { address: of, known: known.followed, now, noted }
+    if (noted === null && (now === null || now <= known.followed))
+      return { says: `the ${role}'s nonces are as followed blocks show them`, reading }
+    return {
+      says: `the providers say nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
+      fail: 'It is taken over by itself once all providers have said so for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
+      reading,
+    }
   }
+}
+
+async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
+  const balanceWei = quantity(await rpc.request('eth_getBalance', [of, 'latest']), 'balance')
+  return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
+}
+
+/** By where the key is; the role in capitals is put in. */
+const REMEDIES = {
+  signer: (name: string) =>
+    `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
+  kms: (name: string) =>
+    `See that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
+}
+
+/** Has a remote signer sign something that can never be mined. */
+function lookAtSigner(role: AccountRole): Look<KeysExamined> {
+  return async ({ config, chain, rpc }) => {
+    const signer = chain[role]
+    const { kind } = config.keys[role] ?? {}
+    if ((kind !== 'signer' && kind !== 'kms') || !signer) return null
+    const chainId = chain.chainId ?? count(await rpc.request('eth_chainId', []), 'chain id')
+    const sender = createSignerAccount({ rpc, signer, chainId, factory: chain.factory })
+    const refusal = await trySigning(role, sender).then(
+      () => null,
+      (error: unknown) => messageOf(error),
+    )
+    if (refusal === null) return `the ${role}'s signer signs for ${signer.address}`
+    const waits = role === 'minter' ? 'mints' : 'rounds'
+    return { says: refusal, fail: `${REMEDIES[kind](role.toUpperCase())}: ${waits} wait for it.` }
+  }
+}
+
+const ROLES: readonly AccountRole[] = ['minter', 'distributor']
+
+/** The keys that could be opened, and a finding for each that could not. */
+export interface OpenedKeys {
+  readonly keys: Keys
+  readonly findings: readonly Finding[]
+}
+
+/** Opens each key by itself. Of a key file that does not open the account is known all the same. */
+export async function openEachKey(config: Config): Promise<OpenedKeys> {
+  const keys: Keys = { minter: null, distributor: null }
+  const findings: Finding[] = []
+  const opening = async (check: string, open: () => Promise<void> | void, settings: string) => {
+    try {
+      await open()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) return void findings.push(findingOf(check, { unknown: reasonOf(error) }))
+      const says = error.problems.map(({ setting, message }) => `${setting} ${message}`).join('; ')
+      findings.push(findingOf(check, { says, fail: `Correct ${settings}: the service does not start like this.` }))
+    }
+  }
+  await Promise.all(
+    ROLES.map((role) => {
+      const name = role.toUpperCase()
+      const open = async () => {
+        keys[role] = closedSigner(config, role)
+        keys[role] = await openKey(role, config)
+      }
+      return opening(`keys.${role}`, open, `${name}_KEYSTORE and ${name}_KEYSTORE_PASSWORD`)
+    }),
+  )
+  await opening('keys.distributor', () => assertTwoAccounts(keys), 'the keys of minter or distributor')
+  return { keys, findings }
+}
+
+/** The account of a key file, which has no signature to give. */
+function closedSigner({ keys }: Config, role: AccountRole): Signer | null {
+  const key = keys[role]
+  const address = key?.kind === 'keystore' ? keystoreAddress(key.text) : null
+  return address && { address, sign: () => Promise.reject(new Error('its key file is not open')) }
 }

@@ -1,216 +1,229 @@
-// Looks at the ledger itself: do the passes run and end well, are they paused or halted, what waits for the operator, does it agree
-// with the contract as far as it was compared.
+// The checks of the ledger itself: do the passes run and end well, are they paused or halted, what waits for the operator, does it agree with
+// the contract as far as it was compared, are there traces of a stolen key.
+import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
-import { type PassRun, readHeldReasons, readRecentTrouble, readRuns } from '../../db/reads/doctor.ts'
-import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
+import {
+  type PassRun,
+  readHeldReasons,
+  readRecentTrouble,
+  readRuns,
+  readThefts,
+  readUnusualCohorts,
+} from '../../db/reads/doctor.ts'
+import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
+import { readSignerTroubles } from '../../db/sends/signers.ts'
 import type { Drift } from '../../domain/drift.ts'
 import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../service/halt.ts'
-import { type Finding, fail, look, ok, warn } from './finding.ts'
-import { lookAtRefusals } from './signers.ts'
-import { lookAtWalletChange } from './wallet.ts'
+import type { Checks, Look } from './check.ts'
 
 /** Blocks that a ledger which is kept up to date may be behind, as passes and blocks come in turns. */
 const BEHIND_WARN = 60
+/** A transaction that waits longer is worth a look. */
+const PENDING_WARN_SEC = 600
 /** Nodes without payment or grant that are named. */
 const UNPAID_MAX = 20
+const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
-export interface LedgerOptions {
-  staleAfterSec: number
-  /** True if the service's own timer runs the passes. */
-  timer: boolean
-  quoteTier: string | null
+export interface LedgerExamined {
+  readonly pool: Pool
+  readonly config: Pick<Config, 'STALE_AFTER_SEC' | 'SCHEDULER' | 'QUOTE_TIER'>
   /** The accounts that send; null where they are not known here. */
-  signers: Address[] | null
+  readonly signers: Address[] | null
   /** Null where no provider answered. */
-  headBlock: number | null
+  readonly headBlock: number | null
 }
 
-export async function lookAtLedger(pool: Pool, options: LedgerOptions): Promise<Finding[]> {
-  return [
-    ...(await look('passes.scheduler', () => lookAtRuns(pool, options))),
-    ...(await look('passes.halt', () => lookAtHalt(pool))),
-    ...(await look('passes.pause', () => lookAtPause(pool))),
-    ...(await look('passes.signers', () => lookAtRefusals(pool))),
-    ...(await look('ledger.follows', () => lookAtCursor(pool, options))),
-    ...(await look('ledger.drift', () => lookAtDrift(pool))),
-    ...(await look('sale', () => lookAtSale(pool, options))),
-    ...(await look('wallet.ledger', () => lookAtWalletChange(pool))),
-    ...(await look('payments.held', () => lookAtHeld(pool))),
-    ...(await look('nodes.unpaid', () => lookAtUnpaid(pool))),
-    ...(await look('transactions', () => lookAtTrouble(pool, options))),
-  ]
+export const LEDGER_CHECKS: Checks<LedgerExamined> = {
+  'passes.payments': lookAtRuns('payments'),
+  'passes.credit': lookAtRuns('credit'),
+
+  'passes.halt': async ({ pool }) => {
+    const halt = await readHalt(pool)
+    if (!halt) return 'not halted'
+    const todo = halt.sealed
+      ? 'docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at; "node-ledger resume --halt" then clears it.'
+      : 'It is withdrawn by itself if the next runs find all well; else docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at.'
+    return { says: haltInWords(halt), fail: todo, reading: halt }
+  },
+
+  'passes.pause': async ({ pool }) => {
+    if ((await readState(pool, 'paused')) !== true) return 'not paused'
+    return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
+  },
+
+  /** The refusals that the passes met: the only evidence on an instance without keys. */
+  'passes.signers': async ({ pool }) => {
+    const troubles = await readSignerTroubles(pool)
+    if (troubles.length === 0) return 'no signer refused what it was last asked for'
+    return troubles.map((trouble) => ({
+      says: `since ${trouble.since} nothing is signed for the ${trouble.role}, ${trouble.address}: ${trouble.detail}`,
+      fail: 'docs/RUNBOOK.md, "NodeLedgerSignerDown", says what to do. Each pass asks again, and what waits goes on by itself.',
+      reading: trouble,
+    }))
+  },
+
+  'ledger.follows': async ({ pool, headBlock }) => {
+    const cursor = await readCursor(pool)
+    if (!cursor) return { says: 'no block is followed yet', warn: 'The first payments pass begins at START_BLOCK.' }
+    const behind = headBlock === null ? null : headBlock - cursor.number
+    const apart = behind === null ? '; how far behind is not known' : `, ${Math.max(0, behind)} behind the chain`
+    const todo = 'It catches up by itself while the payments pass runs; if not, see that pass.'
+    return {
+      says: `followed up to block ${cursor.number}${apart}`,
+      warn: (behind ?? 0) > BEHIND_WARN && todo,
+      reading: { block: cursor.number, behind },
+    }
+  },
+
+  'ledger.drift': async ({ pool }) => {
+    const drifts = (await readState(pool, 'drift')) as Drift[] | null
+    if (drifts === null) return { says: 'not compared with the contract yet', reading: [] }
+    if (drifts.length === 0) return { says: 'agreed with the contract when last compared', reading: [] }
+    return {
+      says: `${drifts.length} differences from the contract when last compared`,
+      fail: '"node-ledger verify" names them; "node-ledger rebuild" says what a new ledger would hold.',
+      reading: drifts.slice(0, 20),
+    }
+  },
+
+  'sale.wallet': async ({ pool }) => {
+    const paymentAddress = await readWalletInForce(pool)
+    if (paymentAddress !== null) return { says: `buyers pay to ${paymentAddress}`, reading: { paymentAddress } }
+    const todo = '"node-ledger wallets set <address>" enters the wallet that buyers pay to.'
+    return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
+  },
+
+  'sale.tiers': async ({ pool }) => {
+    const onSale = await tiersOnSale(pool)
+    if (onSale.length > 0) return { says: `on sale: ${onSale.join(', ')}`, reading: onSale }
+    const todo = '"node-ledger tiers create" enters one, "tiers on-sale" opens it.'
+    return { says: 'no tier is on sale', warn: todo, reading: onSale }
+  },
+
+  'sale.quote': async ({ pool, config: { QUOTE_TIER } }) => {
+    if (QUOTE_TIER === null || (await tiersOnSale(pool)).includes(QUOTE_TIER)) return null
+    const todo = 'Set QUOTE_TIER to a tier on sale, or unset it.'
+    return { says: `QUOTE_TIER is ${QUOTE_TIER}, which is not on sale`, warn: todo }
+  },
+
+  /** Names the wallets that are watched beside the one in force, too. */
+  'wallet.ledger': async ({ pool }) => {
+    const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]
+    if (wallet === null) return null
+    const open = wallets.filter((known) => known.wallet !== wallet && known.closedBlock === null)
+    const beside = open.length > 0 ? `; ${open.map((known) => known.wallet).join(', ')} watched beside it` : ''
+    return { says: `buyers pay to ${wallet}${beside}`, reading: { wallet, wallets } }
+  },
+
+  'payments.held': async ({ pool }) => {
+    const held = await readHeldReasons(pool)
+    const count = held.reduce((sum, { payments }) => sum + payments, 0)
+    if (count === 0) return { says: 'no payment waits for you', reading: held }
+    const says = `${count} held: ${held.map(({ reason, payments }) => `${payments} ${reason}`).join(', ')}`
+    return { says, warn: '"node-ledger payments list --status held" shows them.', reading: held }
+  },
+
+  'nodes.unpaid': async ({ pool }) => {
+    const unpaid = await listUnpaidNodes(pool, { open: true, before: null, limit: UNPAID_MAX })
+    if (unpaid.length === 0) return 'every node is paid for or granted'
+    const nodes = unpaid.map(({ id }) => id)
+    return {
+      says: `${nodes.length === UNPAID_MAX ? 'at least ' : ''}${nodes.length} without payment or grant, the newest is node ${nodes[0]}: their cohorts are not credited`,
+      fail: `Did you mint them yourself? Then "node-ledger nodes grant <node>"; "node-ledger nodes unpaid --open" lists them. If not, the minter's key is stolen: ${STOLEN_KEY}`,
+      reading: { nodes },
+    }
+  },
+
+  'transactions.reverted': async ({ pool, signers }) => {
+    const { reverted, pending } = await readRecentTrouble(pool, signers)
+    const reading = { reverted, pending }
+    if (reverted === 0) return { says: `none reverted in the last day, ${pending} on the way`, reading }
+    const todo = '"node-ledger transactions list" shows them. Reverts cost gas.'
+    return { says: `${reverted} of our transactions reverted in the last day`, warn: todo, reading }
+  },
+
+  'transactions.rest': async ({ pool, signers }) => {
+    const { cooldowns } = await readRecentTrouble(pool, signers)
+    if (cooldowns === 0) return null
+    const todo = 'See the audit log ("node-ledger audit list --action senderRests").'
+    return { says: 'a signer account pauses after reverts in a row', warn: todo, reading: { rests: cooldowns } }
+  },
+
+  'transactions.pending': async ({ pool, signers }) => {
+    const { pending, oldestPendingSec } = await readRecentTrouble(pool, signers)
+    if (pending === 0 || (oldestPendingSec ?? 0) <= PENDING_WARN_SEC) return null
+    const todo = 'Its fee is raised by itself; see that the sender has funds and the provider is up.'
+    return {
+      says: `a transaction has waited ${Math.round(oldestPendingSec ?? 0)} s for a block`,
+      warn: todo,
+      reading: { pending, oldestPendingSec },
+    }
+  },
+
+  'keys.foreign': async ({ pool }) => {
+    const { foreign } = await readThefts(pool)
+    if (foreign.length === 0) return 'no key of ours was used elsewhere within a week'
+    return {
+      says: `within a week our keys were used ${foreign.length} times in ways that this ledger never stored, the newest ${foreign[0]}`,
+      fail: `Was the ledger restored from a backup? Then they are its own. Did you send them yourself? Never do that with these keys. If neither, the key is stolen: ${STOLEN_KEY}`,
+      reading: { transactions: foreign },
+    }
+  },
+
+  'payments.refs': async ({ pool }) => {
+    const { refs } = await readThefts(pool)
+    if (refs.length === 0) return 'no payment’s node belongs to another wallet than the one that paid'
+    return {
+      says: `${refs.length} payments whose node another wallet has had minted, the newest ${refs[0]}`,
+      fail: `The minter’s key is stolen: ${STOLEN_KEY} These payments are refunded or dismissed: their refs stay used.`,
+      reading: { refs },
+    }
+  },
+
+  'cohorts.intervals': async ({ pool }) => {
+    const unusual = await readUnusualCohorts(pool)
+    if (unusual.length === 0) return 'every cohort has an interval and a phase that the ledger’s terms have had'
+    const odd = unusual.filter((cohort) => cohort.odd).map(({ cohort }) => cohort)
+    const named = unusual.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')
+    return {
+      says: `cohorts ${named} have intervals or phases that the terms never had${odd.length === 0 ? '' : `; not credited: ${odd.join(', ')}`}`,
+      warn: `Did the owner set them? If not, see whether a key is stolen: ${STOLEN_KEY}`,
+      reading: { cohorts: unusual },
+    }
+  },
 }
 
-async function lookAtRuns(pool: Pool, { staleAfterSec, timer }: LedgerOptions): Promise<Finding[]> {
-  const runs = await readRuns(pool)
-  return ['payments', 'credit'].map((name): Finding => {
-    const run = runs.find((candidate) => candidate.name === name)
-    const who = timer
+function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
+  return async ({ pool, config: { STALE_AFTER_SEC, SCHEDULER } }) => {
+    const run = (await readRuns(pool)).find((candidate) => candidate.name === name)
+    const who = SCHEDULER
       ? 'Start the service, or see in its log why its timer does not run.'
       : `SCHEDULER is off: have a scheduler call /api/cron/${name}, or set SCHEDULER=on.`
-    const check = `passes.${name}`
-    if (!run) return fail(check, `the ${name} pass has never run`, who)
-    const says = `the ${name} pass ran ${Math.round(run.secondsAgo)} s ago`
-    if (run.secondsAgo > staleAfterSec) return fail(check, `${says}, STALE_AFTER_SEC is ${staleAfterSec}`, who, run)
-    const { error, secondsWithoutSuccess: failingSec } = run
-    const stopped = error === null ? says : `${says} and stopped: ${error}`
-    if ((failingSec ?? 0) > staleAfterSec) {
-      const since = `no run has ended well for ${Math.round(failingSec ?? 0)} s`
-      return fail(
-        check,
-        `${stopped}; ${since}`,
-        todoOf(run, 'See to what it names. The log has the fault, as an error.'),
-        run,
-      )
+    if (!run) return { says: `the ${name} pass has never run`, fail: who }
+    const ran = `the ${name} pass ran ${Math.round(run.secondsAgo)} s ago`
+    if (run.secondsAgo > STALE_AFTER_SEC)
+      return { says: `${ran}, STALE_AFTER_SEC is ${STALE_AFTER_SEC}`, fail: who, reading: run }
+    const { error, secondsWithoutSuccess } = run
+    const failingSec = secondsWithoutSuccess ?? 0
+    const stopped = error === null ? ran : `${ran} and stopped: ${error}`
+    if (failingSec > STALE_AFTER_SEC) {
+      const todo = todoOf(run, 'See to what it names. The log has the fault, as an error.')
+      return { says: `${stopped}; no run has ended well for ${Math.round(failingSec)} s`, fail: todo, reading: run }
     }
-    if (error === null) return ok(check, says, run)
-    return warn(check, stopped, todoOf(run, 'The next run tries again; if it goes on, see to what it names.'), run)
-  })
+    const todo = error !== null && todoOf(run, 'The next run tries again; if it goes on, see to what it names.')
+    return { says: stopped, warn: todo, reading: run }
+  }
 }
 
 const todoOf = ({ error }: PassRun, todo: string) => (error?.startsWith('halted') ? 'See passes.halt.' : todo)
 
-async function lookAtHalt(pool: Pool): Promise<Finding> {
-  const halt = await readHalt(pool)
-  if (!halt) return ok('passes.halt', 'not halted')
-  return fail(
-    'passes.halt',
-    haltInWords(halt),
-    halt.sealed
-      ? 'docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at; "node-ledger resume --halt" then clears it.'
-      : 'It is withdrawn by itself if the next runs find all well; else docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at.',
-    halt,
-  )
-}
-
-async function lookAtPause(pool: Pool): Promise<Finding> {
-  if ((await readState(pool, 'paused')) !== true) return ok('passes.pause', 'not paused')
-  return warn('passes.pause', 'crediting is paused by the operator', '"node-ledger resume" ends the pause.')
-}
-
-async function lookAtCursor(pool: Pool, { headBlock }: LedgerOptions): Promise<Finding> {
-  const cursor = await readCursor(pool)
-  if (!cursor)
-    return warn('ledger.follows', 'no block is followed yet', 'The first payments pass begins at START_BLOCK.')
-  const behind = headBlock === null ? null : headBlock - cursor.number
-  const reading = { block: cursor.number, behind }
-  if (behind === null)
-    return ok('ledger.follows', `followed up to block ${cursor.number}; how far behind is not known`, reading)
-  const says = `followed up to block ${cursor.number}, ${Math.max(0, behind)} behind the chain`
-  if (behind <= BEHIND_WARN) return ok('ledger.follows', says, reading)
-  return warn(
-    'ledger.follows',
-    says,
-    'It catches up by itself while the payments pass runs; if not, see that pass.',
-    reading,
-  )
-}
-
-async function lookAtDrift(pool: Pool): Promise<Finding> {
-  const drifts = (await readState(pool, 'drift')) as Drift[] | null
-  if (drifts === null) return ok('ledger.drift', 'not compared with the contract yet', [])
-  if (drifts.length === 0) return ok('ledger.drift', 'agreed with the contract when last compared', [])
-  const says = `${drifts.length} differences from the contract when last compared`
-  return fail(
-    'ledger.drift',
-    says,
-    '"node-ledger verify" names them; "node-ledger rebuild" says what a new ledger would hold.',
-    drifts.slice(0, 20),
-  )
-}
-
-async function lookAtSale(pool: Pool, { quoteTier }: LedgerOptions): Promise<Finding[]> {
-  const findings: Finding[] = []
-  const paymentAddress = await readWalletInForce(pool)
-  if (paymentAddress === null)
-    findings.push(
-      warn(
-        'sale.wallet',
-        'the ledger has no payments wallet: nothing can be bought',
-        '"node-ledger wallets set <address>" enters the wallet that buyers pay to.',
-      ),
-    )
-  else findings.push(ok('sale.wallet', `buyers pay to ${paymentAddress}`, { paymentAddress }))
+async function tiersOnSale(pool: Pool): Promise<string[]> {
   const latest = new Map((await readTierVersions(pool)).map((tier) => [tier.tierId, tier]))
-  const onSale = [...latest.values()].filter((tier) => tier.onSale).map((tier) => tier.tierId)
-  if (onSale.length === 0)
-    findings.push(
-      warn(
-        'sale.tiers',
-        'no tier is on sale',
-        '"node-ledger tiers create" enters one, "tiers on-sale" opens it.',
-        onSale,
-      ),
-    )
-  else findings.push(ok('sale.tiers', `on sale: ${onSale.join(', ')}`, onSale))
-  if (quoteTier !== null && !onSale.includes(quoteTier))
-    findings.push(
-      warn(
-        'sale.quote',
-        `QUOTE_TIER is ${quoteTier}, which is not on sale`,
-        'Set QUOTE_TIER to a tier on sale, or unset it.',
-      ),
-    )
-  return findings
-}
-
-async function lookAtHeld(pool: Pool): Promise<Finding> {
-  const held = await readHeldReasons(pool)
-  const count = held.reduce((sum, { payments }) => sum + payments, 0)
-  if (count === 0) return ok('payments.held', 'no payment waits for you', held)
-  const says = `${count} held: ${held.map(({ reason, payments }) => `${payments} ${reason}`).join(', ')}`
-  return warn('payments.held', says, '"node-ledger payments list --status held" shows them.', held)
-}
-
-async function lookAtUnpaid(pool: Pool): Promise<Finding> {
-  const unpaid = await listUnpaidNodes(pool, { open: true, before: null, limit: UNPAID_MAX })
-  if (unpaid.length === 0) return ok('nodes.unpaid', 'every node is paid for or granted')
-  const nodes = unpaid.map(({ id }) => id)
-  return fail(
-    'nodes.unpaid',
-    `${nodes.length === UNPAID_MAX ? 'at least ' : ''}${nodes.length} without payment or grant, the newest is node ${nodes[0]}: their cohorts are not credited`,
-    'Did you mint them yourself? Then "node-ledger nodes grant <node>"; "node-ledger nodes unpaid --open" lists them. If not, the minter\'s key is stolen: docs/RUNBOOK.md, "A lost or stolen key".',
-    { nodes },
-  )
-}
-
-async function lookAtTrouble(pool: Pool, { signers }: LedgerOptions): Promise<Finding[]> {
-  const { reverted, oldestPendingSec, pending, cooldowns } = await readRecentTrouble(pool, signers)
-  const findings: Finding[] = []
-  if (reverted > 0)
-    findings.push(
-      warn(
-        'transactions.reverted',
-        `${reverted} of our transactions reverted in the last day`,
-        '"node-ledger transactions list" shows them. Reverts cost gas.',
-        { reverted },
-      ),
-    )
-  if (cooldowns > 0)
-    findings.push(
-      warn(
-        'transactions.rest',
-        'a signer account pauses after reverts in a row',
-        'See the audit log ("node-ledger audit list --action senderRests").',
-        { rests: cooldowns },
-      ),
-    )
-  if (pending > 0 && (oldestPendingSec ?? 0) > 600)
-    findings.push(
-      warn(
-        'transactions.pending',
-        `a transaction has waited ${Math.round(oldestPendingSec ?? 0)} s for a block`,
-        'Its fee is raised by itself; see that the sender has funds and the provider is up.',
-        { pending, oldestPendingSec },
-      ),
-    )
-  return findings.length > 0
-    ? findings
-    : [ok('transactions', `none reverted in the last day, ${pending} on the way`, { reverted, pending })]
+  return [...latest.values()].filter((tier) => tier.onSale).map((tier) => tier.tierId)
 }

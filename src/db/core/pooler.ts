@@ -3,7 +3,7 @@
 import { connect } from './sql.ts'
 
 /** A pooler makes up the process number it reports to clients; the server's own answer differs then. */
-export async function isPooled(url: string): Promise<boolean> {
+async function isPooled(url: string): Promise<boolean> {
   const connection = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger pooler check' })
   try {
     const result = await connection<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
@@ -11,4 +11,26 @@ export async function isPooled(url: string): Promise<boolean> {
   } finally {
     await connection.end({ timeout: 1 })
   }
+}
+
+/** Whether locks, notifications and prepared statements are safe on the way to the database. */
+export async function lookAtPooler(
+  { url, directUrl }: { url: string; directUrl: string },
+  prepare: boolean,
+): Promise<{ says: string; warn?: string; fail?: string; reading: object }[]> {
+  const pooled = await isPooled(url)
+  const reading = { pooled, directPooled: url === directUrl ? pooled : await isPooled(directUrl), prepare }
+  const lost = {
+    says: 'locks and notifications go through a pooler, where they get lost',
+    fail: 'Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler.',
+    reading,
+  }
+  const prepared = {
+    says: 'statements are prepared behind a pooler',
+    warn: 'Set DATABASE_PREPARE=false, unless your pooler knows prepared statements (PgBouncer from 1.21 on, with max_prepared_statements).',
+    reading,
+  }
+  const found = [...(reading.directPooled ? [lost] : []), ...(pooled && prepare ? [prepared] : [])]
+  if (found.length > 0) return found
+  return [{ says: pooled ? 'pooled; locks go past the pooler' : 'straight to PostgreSQL', reading }]
 }

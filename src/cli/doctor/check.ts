@@ -1,0 +1,62 @@
+// The form of the doctor's checks: tables of an id and a look, of which each table is run with what its looks need. "Could not look" is a
+// finding of its own, and counts neither as well nor as ill.
+import { ChainFault } from '../../chain/faults.ts'
+import { isDatabaseDown } from '../../db/core/sql.ts'
+import { codeOf, messageOf } from '../../lib/errors.ts'
+
+/** `unknown`: could not look. */
+export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
+
+export interface Finding {
+  /** Name of the check: `database.schema`. Stable, for scripts. */
+  readonly check: string
+  readonly verdict: Verdict
+  readonly says: string
+  /** The next step; null where there is nothing to do. */
+  readonly todo: string | null
+  /** The value read, for scripts; null where it could not be read. */
+  readonly reading: unknown
+}
+
+/** What a look comes to: that all is well, or the next step, by how bad it is. */
+export interface Said {
+  readonly says: string
+  readonly warn?: string | false
+  readonly fail?: string | false
+  readonly reading?: unknown
+}
+
+/** Of the words alone all is well; null: there is nothing to look at. */
+type Answer = string | Said | { readonly unknown: string } | null
+export type Look<Context> = (context: Context) => Answer | readonly Answer[] | Promise<Answer | readonly Answer[]>
+export type Checks<Context> = Readonly<Record<string, Look<Context>>>
+
+/** Runs checks one by one; an error becomes a finding, so that one part that is down does not stop the others. */
+export async function runChecks<Context>(checks: Checks<Context>, context: Context): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const [check, look] of Object.entries(checks)) {
+    try {
+      const answers = [await look(context)].flat() as Answer[]
+      findings.push(...answers.filter((answer) => answer !== null).map((answer) => findingOf(check, answer)))
+    } catch (error) {
+      findings.push(findingOf(check, { unknown: reasonOf(error) }))
+    }
+  }
+  return findings
+}
+
+/** The finding of an answer. */
+export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
+  if (typeof answer === 'string') return { check, verdict: 'ok', says: answer, todo: null, reading: null }
+  if ('unknown' in answer)
+    return { check, verdict: 'unknown', says: `could not look: ${answer.unknown}`, todo: null, reading: null }
+  const { says, warn, fail, reading = null } = answer
+  return { check, verdict: fail ? 'fail' : warn ? 'warn' : 'ok', says, todo: fail || warn || null, reading }
+}
+
+/** Reason that a check could not look, in a few words without secrets. */
+export function reasonOf(error: unknown): string {
+  if (isDatabaseDown(error)) return `the database does not answer (${codeOf(error)})`
+  if (error instanceof ChainFault) return `the chain does not answer: ${error.message}`
+  return messageOf(error).split('\n')[0] ?? ''
+}
