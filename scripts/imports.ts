@@ -50,7 +50,6 @@ const LAYERS: readonly Layer[] = [
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/send', 'src/lib'],
     packages: ['node', 'viem'],
   },
-  { of: ['src/feeds'], may: ['src/domain', 'src/lib'], packages: ['node', 'undici'] },
 
   { of: ['src/passes/context.ts'], may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'] },
   { of: ['src/passes/outcomes.ts'], may: ['src/domain'] },
@@ -71,6 +70,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/passes'], may: [...STEP, 'src/follower'], packages: ['node'] },
   { of: ['src/requests'], may: [...STEP, 'src/follower'], packages: ['node'] },
   { of: ['src/requests/price.ts'], may: STEP },
+  { of: ['src/requests/eth-usd.ts'], may: ['src/lib'], packages: ['node', 'undici'] },
 
   {
     of: ['src/operator'],
@@ -151,7 +151,7 @@ const LAYERS: readonly Layer[] = [
       ...[
         ...WIRING,
         'src/chain/read/wallets.ts',
-        'src/feeds',
+        'src/requests/eth-usd.ts',
         'src/http',
         'src/metrics',
         'src/webhooks',

@@ -9,6 +9,13 @@ const CASES = 'one table of cases, or one story in order; a cut would part what 
 const BY_ACT = 'one file an act, a route or a command, and a name that says which'
 const STORIES = 'one file a story, and a name that says which'
 
+/** Files of src with fewer than a dozen lines, each with its reason. */
+export const SMALL: Readonly<Record<string, string>> = {
+  'src/lib/node-http.ts': 'one line around a fault of Node, which its head explains',
+  'src/cli/commands/options.ts': 'options of ten groups of commands',
+  'src/operator/second-person/proposed.ts': 'the answer that acts and their callers share',
+}
+
 export const EXCEPTIONS: Exceptions = {
   file: {
     'test/config/load.test.ts': [694, `${CASES}: every setting`],

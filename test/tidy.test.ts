@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { findDead } from '../scripts/dead-exports.ts'
 import { GROUPS } from '../scripts/mutation/scope.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
-import { EXCEPTIONS } from '../scripts/tidy-exceptions.ts'
+import { EXCEPTIONS, SMALL } from '../scripts/tidy-exceptions.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const NONE: Exceptions = { file: {}, function: {}, folder: {} }
@@ -18,6 +18,14 @@ test('no file, function or folder is above its limit without a reason', () => {
   const sources = readTidied()
   assert.ok(sources.size > 500, `only ${sources.size} files were found`)
   assert.deepEqual(checkTidy(measure(sources), EXCEPTIONS), [])
+})
+
+test('no file of src has fewer than a dozen lines without a reason', () => {
+  const small = [...readTidied()].filter(([path, text]) => path.startsWith('src/') && text.split('\n').length <= 12)
+  assert.deepEqual(
+    small.map(([path]) => path).filter((path) => !(path in SMALL)),
+    [],
+  )
 })
 
 test('a file, a function and a folder that are too large are reported', () => {

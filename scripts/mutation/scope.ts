@@ -29,14 +29,14 @@ export const GROUPS: readonly [Group, Group] = [
     files: [
       'src/http/edge/{client-address,limits}.ts',
       'src/chain/prove/bloom.ts',
-      'src/feeds/eth-usd.ts',
+      'src/requests/eth-usd.ts',
       'src/config/{values,weak}.ts',
     ],
     tests: [
       'test/http/{limits,parsers}.property.test.ts',
       'test/http/client-address.test.ts',
       'test/chain/prove/bloom.test.ts',
-      'test/feeds/eth-usd.test.ts',
+      'test/requests/eth-usd.test.ts',
       'test/config/{load,values}.test.ts',
     ],
   },

@@ -9,8 +9,7 @@ import { connect, type Pool } from '../db/core/sql.ts'
 import type { Actor } from '../operator/act.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
-import type { Io } from './io.ts'
-import { userName } from './user.ts'
+import { type Io, userName } from './io.ts'
 
 /** One command does one thing at a time; a streamed export and what it looks up beside it take two. */
 const POOL_MAX = 3

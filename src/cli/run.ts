@@ -1,5 +1,7 @@
 // Runs one command line: finds the command, checks its arguments, runs it, and turns any error into one message and an
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
+
+import { readFileSync } from 'node:fs'
 import { ChainFault } from '../chain/faults.ts'
 import { isDatabaseClosed, isDatabaseDown, takesNoWrites } from '../db/core/sql.ts'
 import { within } from '../lib/deadline.ts'
@@ -11,7 +13,6 @@ import { UsageError } from './errors.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import type { Io } from './io.ts'
 import { createOutput, type Output } from './output.ts'
-import { version } from './version.ts'
 
 const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
@@ -131,4 +132,12 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
     code: EXIT.fault,
     message: `node-ledger ${command.name} ended on an error it did not expect:\n  ${detail}\nPlease report it; LOG_LEVEL=debug shows where it happened.`,
   }
+}
+
+/** The version, as package.json says. */
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return version
 }

@@ -11,8 +11,8 @@ import { parseAddress, parsePrivateKey } from '../../config/values.ts'
 import type { Address } from '../../domain/units.ts'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists, writeFileAtomic } from '../../lib/files.ts'
 import { RefusedError } from '../errors.ts'
+import { userName } from '../io.ts'
 import { randomKey } from '../service/keys.ts'
-import { userName } from '../user.ts'
 
 export const ROLES = ['minter', 'distributor', 'deployer'] as const
 export type Role = (typeof ROLES)[number]

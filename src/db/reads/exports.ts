@@ -2,6 +2,7 @@
 // need no more memory here than a thousand. Rows come in the order of their own key, from an index.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { NODE_FIELDS, NODE_TABLES } from './public-api.ts'
 
 /** Rows of one fetch: some 200 KB. */
 const FETCH = 1_000
@@ -60,31 +61,28 @@ const payments: ExportForm = {
     WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
 }
 
-/** Every node, with its present totals. An expelled one is in cohort 0. */
+const { nodeId, owner, tierId, priceWei, paymentTxHash, ...shown } = NODE_FIELDS
+const { creditedWei, withdrawnWei, balanceWei, mintTxHash, mintedAt, nextCreditAt } = shown
+/** Of a node, by the fields of its page. An expelled one is in cohort 0. */
+const NODE_COLUMNS = {
+  ...{
+    nodeId,
+    owner,
+    tierId,
+    tierNo: 'c.tier_no::text',
+    cohort: 'coalesce(n.cohort, 0)::text',
+    priceWei,
+    paymentTxHash,
+  },
+  ...{ creditedWei, withdrawnWei, balanceWei, mintTxHash, blockNumber: 'n.block_number::text', mintedAt, nextCreditAt },
+}
+
+/** Every node, with its present totals. */
 const nodes: ExportForm = {
-  columns: [
-    'nodeId',
-    'owner',
-    'tierId',
-    'tierNo',
-    'cohort',
-    'priceWei',
-    'paymentTxHash',
-    'creditedWei',
-    'withdrawnWei',
-    'balanceWei',
-    'mintTxHash',
-    'blockNumber',
-    'mintedAt',
-    'nextCreditAt',
-  ],
+  columns: Object.keys(NODE_COLUMNS),
   totals: ['creditedWei', 'withdrawnWei', 'balanceWei'].map((name) => ({ name, column: name })),
   select: (sql, blocks) => sql`
-    SELECT n.node_id::text, n.owner, p.tier_id, c.tier_no::text, coalesce(n.cohort, 0)::text, p.value_wei::text, p.tx_hash,
-      coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text, n.withdrawn_wei::text,
-      coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text, n.mint_tx_hash, n.block_number::text,
-      iso(n.minted_at), iso(to_timestamp(c.next_due))
-    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN payments p ON p.id = n.payment_id
+    SELECT ${sql.unsafe(Object.values(NODE_COLUMNS).join(', '))} FROM ${sql.unsafe(NODE_TABLES)}
     WHERE ${between(sql, 'n.block_number', blocks)} ORDER BY n.node_id`,
 }
 

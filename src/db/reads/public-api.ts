@@ -8,19 +8,33 @@ import { PRICED_ANSWER } from '../nodes/answers.ts'
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
 
-const NODE_TABLES = 'nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id'
+export const NODE_TABLES =
+  'nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id'
 
 /** The fields of a node, in display order. An expelled one is in no cohort: it was never credited, nor will be. */
-const NODE_COLUMNS = `n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
-  coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
-  coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text AS "balanceWei", p.tx_hash AS "paymentTxHash",
-  n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
-  CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END AS "lastCreditedAt",
-  iso(to_timestamp(c.next_due)) AS "nextCreditAt", iso(n.minted_at) AS "createdAt"`
-
+export const NODE_FIELDS = {
+  id: 'n.id',
+  nodeId: 'n.node_id::text',
+  owner: 'n.owner',
+  tierId: 'p.tier_id',
+  priceWei: 'p.value_wei::text',
+  creditedWei: 'coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text',
+  withdrawnWei: 'n.withdrawn_wei::text',
+  balanceWei: 'coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text',
+  paymentTxHash: 'p.tx_hash',
+  mintTxHash: 'n.mint_tx_hash',
+  mintedAt: 'iso(n.minted_at)',
+  lastCreditedAt: 'CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END',
+  nextCreditAt: 'iso(to_timestamp(c.next_due))',
+  createdAt: 'iso(n.minted_at)',
+}
+const NODE_COLUMNS = Object.entries(NODE_FIELDS)
+  .map(([name, field]) => `${field} AS "${name}"`)
+  .join(', ')
 /** The same fields of a row that `NODE_COLUMNS` made. */
-const SHOWN_NODE_COLUMNS = `id, "nodeId", owner, "tierId", "priceWei", "creditedWei", "withdrawnWei", "balanceWei", "paymentTxHash",
-  "mintTxHash", "mintedAt", "lastCreditedAt", "nextCreditAt", "createdAt"`
+const SHOWN_NODE_COLUMNS = Object.keys(NODE_FIELDS)
+  .map((name) => `"${name}"`)
+  .join(', ')
 
 /** GET /api/stats: kept totals, so zeroes on a fresh ledger. */
 export async function readStats(sql: Sql): Promise<string> {

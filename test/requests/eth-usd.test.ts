@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { fetchEthUsd, readPrice } from '../../src/feeds/eth-usd.ts'
+import { fetchEthUsd, readPrice } from '../../src/requests/eth-usd.ts'
 
 let url: string
 let respond: (request: IncomingMessage, response: ServerResponse) => void
