@@ -1,6 +1,7 @@
 // The chain as the passes and the routes see it, as types alone: the real chain and the simulation's model both implement these. Every
 // method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is null only where the docstring says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
+import type { FinalWord } from '../domain/finality.ts'
 import type {
   Block,
   ChainCounters,
@@ -108,8 +109,8 @@ export interface ChainReader extends StateReader {
   chainId(): Promise<number>
   /** The provider's newest block. `toFollow`: the caller observes up to it next. */
   head(options?: { toFollow?: boolean }): Promise<Block>
-  /** The newest block that the consensus has finalized, or null where the chain has no such notion. */
-  finalized(): Promise<Block | null>
+  /** The oldest of the blocks that the providers call final, or null if the chain has no such notion. Throws if none answers. */
+  finalized(): Promise<FinalWord | null>
   /** The canonical block of that height, or null where the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**
@@ -124,7 +125,9 @@ export interface ChainReader extends StateReader {
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
   /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
   transaction(txHash: Hash): Promise<TransactionView | null>
-  /** Value that a mined transaction moved to `to` by internal calls, in their order; null where the provider cannot trace it. */
+  /** A transaction in a block, with its outcome; null if it is in none yet. Of several providers two must tell the same, else null. */
+  minedTransaction(txHash: Hash): Promise<TransactionView | null>
+  /** Value that a mined transaction moved to `to` by internal calls, in order; null if it cannot be traced. Of several providers two must agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
   /**
    * Inner transfers to and from these wallets in one very block, in order of execution; null where it cannot be traced. Where there are two

@@ -1,7 +1,7 @@
 // Refuses to go on where the chain is not the one that the ledger followed. What it must never do is guess: nothing is taken
 // back and nothing sent until the chain is the old one again, or an operator has looked.
 // How many looks seal a halt, and what clears it: db/blocks/halts.ts (noteHalt; withdrawHalt by a run, clearHalt by the operator).
-import { ChainFault } from '../chain/faults.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import {
@@ -17,6 +17,7 @@ import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import { readFinality } from './finality.ts'
 
 const WORDS: Record<HaltReason, string> = {
   otherChain: 'the provider is on another chain than this ledger',
@@ -151,11 +152,11 @@ export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules
 export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   // Not to know it now costs nothing: the next run notes it.
-  const final = await ctx.chain.finalized().catch(() => null)
-  if (!final || final.number > cursor.number) return
-  const [stored, noted] = [await readBlock(ctx.pool, final.number), await readFinalized(ctx.pool)]
-  if (stored?.hash !== final.hash || (noted && noted.number >= final.number)) return
-  await writeState(ctx.pool, 'finalized', { number: final.number, hash: final.hash }, 'pass')
+  const final = await orNull(readFinality(ctx, cursor))
+  if (!final) return
+  const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
+  if (!stored || (noted && noted.number >= stored.number)) return
+  await writeState(ctx.pool, 'finalized', { number: stored.number, hash: stored.hash }, 'pass')
 }
 
 /** The id of the ledger's chain, as it was settled at the first start: what a provider says now may be a lie. */

@@ -10,7 +10,7 @@ import { rewindOwnerActs } from '../db/nodes/owner-acts.ts'
 import { rewindRounds } from '../db/nodes/rounds.ts'
 import { rewindSeedBlocks } from '../db/nodes/seed-blocks.ts'
 import { detachOrphans } from '../db/payments/attributions.ts'
-import { type RefundedPayment, readRefundedAbove } from '../db/payments/refunds.ts'
+import { type RefundedPayment, readRefundedAbove, reopenRefunds } from '../db/payments/refunds.ts'
 import { rewindPayments } from '../db/payments/rows.ts'
 import { forgetWalletBalances, rewindWalletBalances } from '../db/payments/wallet.ts'
 import { lockWallets, rewindWallets } from '../db/sale/payment-wallets.ts'
@@ -57,6 +57,7 @@ export async function rewindTo(
     if (cause === REORGANISATION) await rewindWallets(sql, height)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
+    await reopenRefunds(sql, height)
     await rewindSurveyed(sql, fork?.number ?? -1)
     // The block that the books begin with, the one before the first, may be another one now.
     await (fork ? rewindWalletBalances(sql, height) : forgetWalletBalances(sql))

@@ -14,16 +14,19 @@ export interface MinedTransaction extends TransactionView {
   blockHash: Hash
 }
 
+const whoSaw = ({ chain }: ChainRead) =>
+  chain.providers.length > 1 ? 'two providers show alike' : 'the provider has seen'
+
 /** Reads one; `what` is what the operator says it is. Throws a ChainFault where the chain cannot be asked. */
 export async function readMined(
   deps: ChainRead,
   what: string,
   txHash: Hash,
 ): Promise<MinedTransaction | OperatorRefusal> {
-  const tx = await deps.chain.transaction(txHash)
+  const tx = await deps.chain.minedTransaction(txHash)
   const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
   if (!tx || blockNumber === null || blockHash === null || succeeded === null)
-    return refuseAct('notYet', `The ${what} is in no block that the provider has seen yet: try again shortly.`)
+    return refuseAct('notYet', `The ${what} is in no block that ${whoSaw(deps)} yet: try again shortly.`)
   if ((await deps.chain.block(blockNumber))?.hash !== blockHash) return takenBack(what)
   if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: nothing was paid by it.`)
   if (to === null) return refuseAct('invalid', `The ${what} creates a contract: that is no transfer.`)

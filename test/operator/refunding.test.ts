@@ -27,14 +27,14 @@ import {
 const BASIC = ETHER / 100n
 const ACTOR = { name: 'ada', requestId: null }
 /** So many blocks on top make one final. */
-const FINAL_BLOCKS = 8
+const FINAL_BLOCKS = 64
 /** Longer than what was signed can be carried out. */
 const RUN_OUT_SEC = 1_000
 
 let desk: Desk
 let world: World
 before(async () => {
-  desk = await startDesk({}, { maxPerWallet: 2n, slotsInEpoch: FINAL_BLOCKS / 2 })
+  desk = await startDesk({}, { maxPerWallet: 2n })
   world = desk.world
   await firstBalance(world)
   await world.settle()
@@ -257,12 +257,12 @@ describe('a refund that is prepared', () => {
   })
 
   it('knows a bound where the ledger was lost: an hour after the block up to which it was', async () => {
-    const own = await startDesk({}, { slotsInEpoch: 1 })
+    const own = await startDesk()
     const w = own.world
     try {
       const paid = await w.pay(5, BASIC - 1n)
       await w.settle()
-      await w.chain.mine(4)
+      await w.chain.mine(FINAL_BLOCKS)
       await w.payments()
       const head = await w.chain.block()
       await raiseRecheck(w.pool, Number(head.number), 'pass')
@@ -270,7 +270,7 @@ describe('a refund that is prepared', () => {
       const asked = await own.post(`payments/${paid}/refund/prepare`)
       assert.deepEqual([asked.json.safeAfter, asked.json.sendNow], [new Date(until * 1000).toISOString(), false])
       await w.chain.setNextTime(until + 1)
-      await w.chain.mine(4)
+      await w.chain.mine(FINAL_BLOCKS + 1)
       await w.payments()
       assert.equal((await own.post(`payments/${paid}/refund/prepare`)).json.sendNow, true)
     } finally {

@@ -138,8 +138,8 @@ inWorld('a chain with another block 0, and one that does not show it, get no new
 
 inWorld('a first block that was final halts the passes where it is taken back', async (world) => {
   await world.chain.mine(2)
-  const { chain } = world.ctx
-  await on(world, { finalized: () => chain.block(FIRST) }).payments()
+  const first = (await world.ctx.chain.block(FIRST)) ?? assert.fail('no first block')
+  await on(world, { finalized: async () => ({ ...first, voices: 2 }) }).payments()
   const cursor = await readCursor(world.pool)
   await takeBack(world, FIRST)
   await world.payments()

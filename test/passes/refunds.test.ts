@@ -151,7 +151,7 @@ test('one that a lagging provider does not show stays, however long it has been'
   await world.credit()
   await through({
     finalized: async () => null,
-    transaction: async () => null,
+    minedTransaction: async () => null,
     block: async (asked) => (asked >= number ? null : world.ctx.chain.block(asked)),
   }).payments()
   assert.equal(await stateOf(payment), 'refunded')
@@ -172,8 +172,8 @@ test('one that a provider shows in a block which is not canonical is not moved t
   await world.credit()
   const elsewhere = `0x${'ab'.repeat(32)}` as Hash
   await through({
-    transaction: async (txHash) => {
-      const tx = await world.ctx.chain.transaction(txHash)
+    minedTransaction: async (txHash) => {
+      const tx = await world.ctx.chain.minedTransaction(txHash)
       return tx && { ...tx, blockHash: elsewhere }
     },
   }).payments()
@@ -188,9 +188,9 @@ test('refunds that stand in followed blocks cost no request, on a chain that cal
   const asked: unknown[] = []
   const counted = through({
     finalized: async () => null,
-    transaction: async (txHash) => {
+    minedTransaction: async (txHash) => {
       asked.push(txHash)
-      return world.ctx.chain.transaction(txHash)
+      return world.ctx.chain.minedTransaction(txHash)
     },
     block: async (number) => {
       asked.push(number)
@@ -253,13 +253,23 @@ test('one whose block is final is final, and looked at no more', async () => {
   await world.payments()
   assert.equal((await refundOf(payment)).final, true)
   const looked: Hash[] = []
-  const transaction = (txHash: Hash) => {
+  const minedTransaction = (txHash: Hash) => {
     looked.push(txHash)
-    return world.ctx.chain.transaction(txHash)
+    return world.ctx.chain.minedTransaction(txHash)
   }
-  await through({ transaction }).payments()
+  await through({ minedTransaction }).payments()
   assert.deepEqual(looked, [])
   assert.equal(await stateOf(payment), 'refunded')
+})
+
+test('one that was final is looked after again if the ledger goes back below its block', async () => {
+  const payment = await refunded(17)
+  await world.payments()
+  await world.pool`UPDATE refunds SET final = true`
+  await world.chain.reorg(1)
+  await world.chain.mine(MANY)
+  await world.payments()
+  assert.equal(await stateOf(payment), 'held')
 })
 
 test('a node minted with the minter’s key for a payment that was refunded is none of that payment’s, and reported to the operator', async () => {

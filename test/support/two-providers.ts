@@ -10,6 +10,14 @@ export interface TwoProviders {
 
 /** Starts one; both providers are closed with the world. */
 export async function startTwoProviders(): Promise<TwoProviders> {
+  const { between, providers } = throughTwo()
+  const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+  const [first, second] = providers as [FalseProvider, FalseProvider]
+  return { world, first, second }
+}
+
+/** Puts two providers before a world's chain, for `startWorld`. They are in the list once it has started. */
+export function throughTwo() {
   const providers: FalseProvider[] = []
   const between = async (target: string) => {
     for (let i = 0; i < 2; i++) providers.push(await startFalseProvider(target))
@@ -18,7 +26,5 @@ export async function startTwoProviders(): Promise<TwoProviders> {
     }
     return { urls: providers.map(({ url }) => url), close }
   }
-  const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
-  const [first, second] = providers as [FalseProvider, FalseProvider]
-  return { world, first, second }
+  return { between, providers }
 }

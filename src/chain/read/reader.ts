@@ -1,5 +1,6 @@
 // The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never answer a head or a block from memory (a stale
 // one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure is a ChainFault.
+import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { ChainFault, PartedFault, RpcFault } from '../faults.ts'
@@ -8,6 +9,7 @@ import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
 import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, toBlock, transaction } from '../rpc/wire.ts'
+import { agreedReads } from './agreed.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { readReceipt } from './receipt.ts'
@@ -33,18 +35,20 @@ export function createChainReader(
     rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched) })),
     watched.factory,
   )
+  const providers = rpc.providers.map((provider) => ({
+    ...readerThrough(provider, watched),
+    // While one of them is followed alone, as after a halt, what is not read still rests on two.
+    survey,
+    host: provider.host,
+    distrust: provider.distrust,
+  }))
   return {
     ...readerThrough(rpc, watched),
     survey,
     ...agreedState(rpc),
+    ...agreedReads(providers),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
-    providers: rpc.providers.map((provider) => ({
-      ...readerThrough(provider, watched),
-      // While one of them is followed alone, as after a halt, what is not read still rests on two.
-      survey,
-      host: provider.host,
-      distrust: provider.distrust,
-    })),
+    providers,
   }
 }
 
@@ -82,14 +86,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
       return heads.read({ toFollow })
     },
 
-    async finalized() {
-      const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-      // Chains without finality answer null or some error; an overloaded provider says nothing about the chain.
-      if (!reply.ok && !isLimit(reply.error)) return null
-      const answer = resultOf('eth_getBlockByNumber', reply)
-      return answer == null ? null : toBlock(header(answer))
-    },
-
+    finalized: () => readFinal(rpc),
     block: blockAt,
 
     async observe(from, to, parent, watching) {
@@ -112,6 +109,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     firstBlockAt: (time, notAfter) => firstBlockAt(blockOrFault, time, notAfter),
 
     transaction: (txHash) => readTransaction(rpc, txHash),
+    minedTransaction: async (txHash) => asMined(await readTransaction(rpc, txHash)),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc),
@@ -175,6 +173,20 @@ function isContradiction(error: unknown): boolean {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof RpcFault && error.trouble === 'unreachable'
+}
+
+/** The transaction if it is in a block and its outcome is known. */
+const asMined = (tx: TransactionView | null) =>
+  tx === null || tx.blockHash === null || tx.succeeded === null ? null : tx
+
+async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
+  const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+  // Chains without finality answer null or some error; an overloaded provider says nothing about the chain.
+  if (!reply.ok && !isLimit(reply.error)) return null
+  const answer = resultOf('eth_getBlockByNumber', reply)
+  if (answer == null) return null
+  const { number, hash } = toBlock(header(answer))
+  return { number, hash, voices: 1 }
 }
 
 async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<TransactionView | null> {

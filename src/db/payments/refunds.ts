@@ -63,6 +63,11 @@ export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.number = r.block_number AND b.hash = r.block_hash`
 }
 
+/** Takes back the finality of refunds above a height that the ledger goes back to. */
+export async function reopenRefunds(sql: Sql, height: number): Promise<void> {
+  await sql`UPDATE refunds SET final = false WHERE final AND block_number > ${height}`
+}
+
 /** True if a reorganisation may still take back a refund's block. */
 export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
   return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0

@@ -46,7 +46,6 @@ async function recordRefund(
   const tx = await readMined(deps, 'refund', refundTxHash)
   if (isOperatorRefusal(tx)) return tx
   const inner = await readInner(deps, key, tx)
-  const finalized = (await deps.chain.finalized())?.number ?? -1
   const horizon = await readHorizon(deps)
   return inTransaction(deps.pool, async (sql) => {
     const isOwn = await isOwnBlock(sql, tx)
@@ -70,8 +69,8 @@ async function recordRefund(
     const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
     const recorded = await insertRefund(sql, {
       ...{ paymentRef: payment.ref, txHash: refundTxHash, innerIndex, from, to, valueWei, blockNumber, blockHash },
-      // Until the ledger has followed its block, the passes look after it.
-      final: isOwn === true && blockNumber <= finalized,
+      // The passes look after it until its block is final.
+      final: false,
       recordedBy: actor.name,
     })
     if (!recorded)

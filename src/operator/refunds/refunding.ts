@@ -14,6 +14,7 @@ import {
   readSignedUntil,
   withdrawRefunding,
 } from '../../db/payments/refunds.ts'
+import { FINAL_DEPTH, firmHeight } from '../../domain/finality.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import {
   type FinalBlock,
@@ -28,9 +29,6 @@ import { defineGuardedAct } from '../define-act.ts'
 import { lockPayment, readPaymentAct, refuseFailed, refuseSpent } from '../payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
-
-/** Blocks on top of one that counts as final, where the chain calls none so. */
-const FINAL_DEPTH = 64
 
 /** A payment that is about to be refunded, and whether its ether may be sent already. */
 export interface PreparedRefund {
@@ -217,24 +215,21 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
 }
 
 /**
- * The newest block that is final by the word of each provider that answers, and followed: what was minted in it is known. Null where the ledger
- * is on another fork, or has followed nothing.
+ * The newest block that is final and followed: what was minted in it is known. Null if the ledger is on another fork, or has followed
+ * nothing.
  */
 async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
-  const said = await Promise.allSettled([chain, ...chain.providers].map((reader) => reader.finalized()))
-  const answers = said.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-  const [first] = said
-  if (answers.length === 0 && first?.status === 'rejected') throw first.reason
+  const word = await chain.finalized()
   const cursor = await readCursor(pool)
   if (!cursor) return null
   const depth = Math.max(FINAL_DEPTH, typeof rules.finality === 'number' ? rules.finality : 0)
-  const heights = answers.map((block) => block?.number ?? cursor.number - depth)
-  const number = Math.min(cursor.number, ...heights)
-  if (number < 0) return null
+  const number = word ? firmHeight(word, cursor.number) : cursor.number - depth
+  const own = word && (await readBlock(pool, word.number))
+  if (number < 0 || (own && own.hash !== word.hash)) return null
   const ours = number === cursor.number ? cursor : await readBlock(pool, number)
   const theirs = await chain.block(number)
   if (!theirs || (ours && ours.hash !== theirs.hash)) return null
-  return { number, time: theirs.time }
+  return { number, time: (ours ?? theirs).time }
 }
 
 /** Checks that a refund of a payment is safe. The payment must be locked. */

@@ -15,6 +15,7 @@ import { retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
+import { readFinality } from '../../follower/finality.ts'
 import { Killed } from '../../lib/failpoint.ts'
 import {
   addressesOf,
@@ -266,14 +267,14 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
 
 /** Height up to which blocks count as settled (`FINALITY`). */
 export async function finalizedHeight(
-  ctx: ChainRead & RuledBy<FinalityRules>,
+  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
   cursor: Cursor,
   { guardUsable }: ChainFacts,
 ): Promise<number> {
   const { finality } = ctx.rules
   if (typeof finality === 'number') return cursor.number - finality
   if (finality === 'guarded' && guardUsable) return cursor.number
-  return Math.min((await ctx.chain.finalized())?.number ?? -1, cursor.number)
+  return (await readFinality(ctx, cursor))?.said ?? -1
 }
 
 async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {

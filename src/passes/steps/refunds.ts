@@ -15,6 +15,7 @@ import {
 } from '../../db/payments/refunds.ts'
 import type { Block } from '../../domain/observed.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
+import { readFinality } from '../../follower/finality.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
 /** Refunds that the chain is asked about in one run, at most, and at a time. A deep reorganisation of a busy day takes out some. */
@@ -30,14 +31,13 @@ const GONE_BLOCKS = 64
 export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
   try {
     if (!(await hasOpenRefunds(ctx.pool))) return
-    const finalized = (await ctx.chain.finalized())?.number ?? -1
-    await finalizeRefunds(ctx.pool, finalized)
+    await finalizeRefunds(ctx.pool, (await readFinality(ctx, cursor))?.firm ?? -1)
     const doubtful = await readDoubtfulRefunds(ctx.pool, cursor.number, LOOKED_AT_MAX)
     if (doubtful.length === 0) return
     const oldest = (await oldestBlockNumber(ctx.pool)) ?? 0
     for (let first = 0; first < doubtful.length; first += AT_ONCE) {
       const some = doubtful.slice(first, first + AT_ONCE)
-      await Promise.all(some.map((refund) => lookAt(ctx, { cursor, finalized, oldest }, refund)))
+      await Promise.all(some.map((refund) => lookAt(ctx, { cursor, oldest }, refund)))
     }
   } catch (error) {
     ctx.log.warn({ err: error }, 'recorded refunds could not be looked at; the next run does')
@@ -46,28 +46,23 @@ export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, curs
 
 interface Heights {
   cursor: Cursor
-  finalized: number
   /** The oldest header that is kept: no reorganisation is followed from below it. */
   oldest: number
 }
 
-async function lookAt(
-  ctx: LedgerDb & ChainRead & Logging,
-  { cursor, finalized, oldest }: Heights,
-  refund: Refund,
-): Promise<void> {
+async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: Heights, refund: Refund): Promise<void> {
   const there = await ctx.chain.block(refund.blockNumber)
   if (there?.hash === refund.blockHash) {
     const { blockNumber, blockHash } = refund
     if (blockNumber < oldest) await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final: true })
     return
   }
-  const tx = await ctx.chain.transaction(refund.txHash)
+  const tx = await ctx.chain.minedTransaction(refund.txHash)
   const { blockNumber, blockHash } = tx ?? {}
   if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
     if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
-    const final = blockNumber <= finalized
-    await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final })
+    // Final once the ledger's own block says so.
+    await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final: false })
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 

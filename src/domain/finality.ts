@@ -1,0 +1,24 @@
+// Decides how far a chain counts as final, by what providers call final. Pure.
+
+import type { Hash } from './units.ts'
+
+/** The oldest of the blocks that providers call final. */
+export interface FinalWord {
+  number: number
+  hash: Hash
+  /** The number of providers that named a final block. */
+  voices: number
+}
+
+/** Blocks on top of one that is final if the chain calls none final, or a single provider does. */
+export const FINAL_DEPTH = 64
+/** Providers whose word alone makes a block final. */
+const VOICES = 2
+
+/**
+ * The height up to which halts and refunds count blocks as final. It is never above the followed block. The word of one provider counts only
+ * from 64 blocks below that block.
+ */
+export function firmHeight({ number, voices }: FinalWord, followed: number): number {
+  return Math.min(number, voices < VOICES ? followed - FINAL_DEPTH : followed)
+}

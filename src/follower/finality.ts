@@ -1,0 +1,24 @@
+// Up to where the followed chain is final, by the providers' word held against the ledger's own blocks. It must never take a block for final
+// that the ledger has not followed.
+import { type Cursor, readHashes } from '../db/blocks/blocks.ts'
+import { firmHeight } from '../domain/finality.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
+
+export interface FollowedFinality {
+  /** The highest block that the providers call final, at most the followed one: for payments that wait for it. */
+  said: number
+  /** The highest block that counts as final for halts and refunds. */
+  firm: number
+}
+
+/** Null if the chain calls nothing final, or calls a block final that is not the ledger's. Throws a ChainFault if no provider answers. */
+export async function readFinality(
+  { pool, chain }: LedgerDb & ChainRead,
+  cursor: Cursor,
+): Promise<FollowedFinality | null> {
+  const word = await chain.finalized()
+  if (!word) return null
+  const own = (await readHashes(pool, [word.number])).get(word.number)
+  if (own !== undefined && own !== word.hash) return null
+  return { said: Math.min(word.number, cursor.number), firm: firmHeight(word, cursor.number) }
+}

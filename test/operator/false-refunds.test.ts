@@ -1,0 +1,110 @@
+// Providers that lie about what is final and about refunds: one of two decides nothing, and the only one nothing near the head.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { readFinalized } from '../../src/db/blocks/halts.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import type { FalseProvider, Rule } from '../chain/false-provider.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { throughTwo } from '../support/two-providers.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+const WRONG = ETHER / 100n - 1n
+/** Blocks below the head of which anvil calls the last one final. */
+const FINAL_DEPTH = 64
+
+let desk: Desk
+let world: World
+let first: FalseProvider
+let second: FalseProvider
+before(async () => {
+  const { between, providers } = throughTwo()
+  desk = await startDesk({}, { between, rpcTimeoutMs: 2_000 })
+  world = desk.world
+  ;[first, second] = providers as [FalseProvider, FalseProvider]
+  await world.chain.mine(FINAL_DEPTH)
+  await world.settle()
+})
+beforeEach(() => {
+  for (const provider of [first, second]) provider.rule = () => undefined
+})
+after(() => desk.close())
+
+/** Calls the head final. */
+const early: Rule = async ({ method, params }) =>
+  method === 'eth_getBlockByNumber' && params[0] === 'finalized'
+    ? { result: await world.chain.rpc('eth_getBlockByNumber', ['latest', false]) }
+    : undefined
+const head = async () => Number((await world.chain.block()).number)
+const refundOf = async (payment: Hash) =>
+  (
+    await world.pool`SELECT r.final FROM refunds r JOIN payments p ON p.ref = r.payment_ref WHERE p.tx_hash = ${payment}`
+  )[0]
+
+/** A payment of the wrong amount. */
+async function held(account: number): Promise<Hash> {
+  const payment = await world.pay(account, WRONG)
+  await world.settle()
+  return payment
+}
+async function paidBack(account: number): Promise<Hash> {
+  const txHash = await world.chain.send({ from: world.at(10), to: world.at(account), value: `0x${WRONG.toString(16)}` })
+  await world.chain.mine()
+  return txHash
+}
+
+for (const [sentence, alone] of [
+  ['one of two providers', false],
+  ['the only provider', true],
+] as const) {
+  test(`the head that ${sentence} calls final seals nothing: the next reorganisation is followed`, async () => {
+    const chain = alone ? (world.ctx.chain.providers[0] ?? assert.fail('no provider')) : world.ctx.chain
+    const instance = world.instance({ chain })
+    first.rule = early
+    await instance.payments()
+    const noted = (await readFinalized(world.pool)) ?? assert.fail('nothing is final')
+    assert.ok(noted.number <= (await head()) - FINAL_DEPTH, `final is ${noted.number} of ${await head()}`)
+    await world.chain.reorg(2)
+    await world.chain.mine(3)
+    await instance.payments()
+    assert.equal((await world.pool`SELECT FROM settings WHERE name = 'halted'`).count, 0)
+  })
+
+  test(`a refund in a block that ${sentence} alone calls final may yet be taken back`, async () => {
+    const chain = alone ? (world.ctx.chain.providers[0] ?? assert.fail('no provider')) : world.ctx.chain
+    const payment = await held(5)
+    const refundTxHash = await paidBack(5)
+    await world.payments()
+    first.rule = early
+    assert.equal((await desk.post(`payments/${payment}/refund`, { refundTxHash })).status, 200)
+    await world.instance({ chain }).payments()
+    assert.deepEqual(await refundOf(payment), { final: false })
+    await world.chain.mine(FINAL_DEPTH)
+    await world.instance({ chain }).payments()
+    assert.deepEqual(await refundOf(payment), { final: true })
+  })
+}
+
+test('a refund that one of two providers makes up is not recorded, and a true one is once both tell of it', async () => {
+  const payment = await held(6)
+  const other = await paidBack(7)
+  await world.payments()
+  // The same transaction, as if it had paid the payer back.
+  first.rule = async ({ method }, forward) => {
+    if (method !== 'eth_getTransactionByHash' && method !== 'eth_getTransactionReceipt') return undefined
+    const { result } = (await forward()) as { result: object }
+    return { result: { ...result, to: world.at(6) } }
+  }
+  const madeUp = await desk.post(`payments/${payment}/refund`, { refundTxHash: other })
+  assert.equal(madeUp.status, 409, madeUp.text)
+  assert.equal(await refundOf(payment), undefined)
+  const refundTxHash = await paidBack(6)
+  await world.payments()
+  first.rule = ({ method }) => (method === 'eth_getTransactionByHash' ? { result: null } : undefined)
+  assert.equal((await desk.post(`payments/${payment}/refund`, { refundTxHash })).status, 409)
+  first.rule = () => undefined
+  assert.equal((await desk.post(`payments/${payment}/refund`, { refundTxHash })).status, 200)
+  assert.equal((await paymentOf(world, payment))?.state, 'refunded')
+})
+
+test('of all of this the ledger says what the chain says', () => checkInvariants(world))
