@@ -1,7 +1,9 @@
 // Writes the reference part of docs/CLI.md from the table of commands. A test holds the two together.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { COMMANDS } from '../src/cli/commands.ts'
+import { loadCommands } from '../src/cli/commands.ts'
 import { reference } from '../src/cli/help.ts'
+
+const COMMANDS = await loadCommands()
 
 const MARK = '<!-- From here on made by: npm run generate -->\n'
 const PATH = new URL('../docs/CLI.md', import.meta.url)

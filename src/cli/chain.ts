@@ -2,17 +2,14 @@
 // it is loaded by the command that needs it: it is most of the program, and most commands need the database alone.
 import type { OpenedChain } from '../boot/parts.ts'
 import { silentLog } from '../lib/log.ts'
-import type { OperatorDeps } from '../operator/act.ts'
+import type { EveryPart } from '../operator/act.ts'
 import type { OwnerDeps } from '../operator/owner.ts'
 import type { PassContext } from '../passes/context.ts'
-import { noService, type OpenDatabase, openPool, withDatabase } from './database.ts'
+import { noService, type OpenDatabase, openPool, settingsPart, withDatabase } from './database.ts'
 import type { Io } from './io.ts'
 
 /** Runs `body` with the chain as well: for the operator's acts and readings, which can send nothing. */
-export async function withOperator<T>(
-  io: Io,
-  body: (deps: OperatorDeps, ledger: OpenDatabase) => Promise<T>,
-): Promise<T> {
+export async function withOperator<T>(io: Io, body: (deps: EveryPart, ledger: OpenDatabase) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain, stack }) => {
     const { config, pool, database } = ledger
     const { url, readUrl } = database
@@ -20,7 +17,8 @@ export async function withOperator<T>(
     const { minter, distributor } = chain.part
     const { ledgerContext, operatorDeps } = await import('../boot/pass-context.ts')
     const ctx = ledgerContext(config, silentLog, { pool, chain })
-    return await body(operatorDeps({ ...ctx, minter, distributor }, readPool), ledger)
+    const parts = { ...operatorDeps({ ...ctx, minter, distributor }, readPool), ...settingsPart(config) }
+    return await body(parts, ledger)
   })
 }
 

@@ -1,5 +1,6 @@
 // The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in
-// commands.ts; help, docs/CLI.md and the parser of arguments are made from it, so that none can say something else.
+// commands.ts; help, docs/CLI.md and the parser of arguments are made from it, so that none can say something else. Commands of the operator's acts
+// and readings are made of these (act-command.ts).
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 
@@ -49,6 +50,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, OptionSpec>>
   /** Whole lines that work as they stand once what is in <brackets> is filled in. Tests run them. */
   readonly examples: readonly string[]
+  /** The command that it is listed behind, where that is not the one before it in its table. */
+  readonly after?: string
   /** True for what runs until it is stopped, and looks after signals itself. */
   readonly longRunning?: boolean
   /** Loads the module, so that help and small commands do not wait for all of them. */
@@ -68,8 +71,8 @@ export type Group = keyof typeof GROUPS
 /** One call of a command, its arguments checked against what the command says it takes. */
 export interface Call {
   readonly command: Command
-  /** All there are: `init` runs others as its steps. */
-  readonly commands: readonly Command[]
+  /** Loads other commands by their first word: `init` runs some as its steps. */
+  readonly commands: (word?: string) => Promise<readonly Command[]>
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>

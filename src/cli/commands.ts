@@ -1,29 +1,98 @@
-// The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module.
+// The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module. Commands of the operator's
+// acts and readings are made of what these declare, a subject at a time: small commands do not wait for all of them.
 import type { Command } from './command.ts'
-import { ADMIN_KEYS } from './commands/admin-keys.ts'
 import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
 import { LOOK } from './commands/look.ts'
-import { OWNER } from './commands/owner.ts'
 import { PAYMENTS } from './commands/payments.ts'
-import { PROPOSALS } from './commands/proposals.ts'
 import { RUN } from './commands/run.ts'
-import { SALE } from './commands/sale.ts'
 import { SERVICE } from './commands/service.ts'
 import { TOOLS } from './commands/tools.ts'
-import { WEBHOOKS } from './commands/webhooks.ts'
+import type { View } from './operator.ts'
 
-export const COMMANDS: readonly Command[] = [
-  ...INIT,
-  ...RUN,
-  ...LOOK,
-  ...PAYMENTS,
-  ...SALE,
-  ...SERVICE,
-  ...OWNER,
-  ...BOOKS,
-  ...WEBHOOKS,
-  ...ADMIN_KEYS,
-  ...PROPOSALS,
-  ...TOOLS,
-]
+/** Commands that begin with one word: those of the acts and readings that modules declare, what they do beyond these, and others. */
+interface Subject {
+  readonly modules?: () => Promise<object>[]
+  readonly views?: () => Promise<{
+    readonly VIEWS?: Readonly<Record<string, View>>
+    readonly more?: () => readonly Command[]
+  }>
+  readonly commands?: readonly Command[]
+}
+
+const from = (commands: readonly Command[], word: string) => commands.filter(({ name }) => name.split(' ')[0] === word)
+
+/** In the order of the help. */
+const SUBJECTS: Readonly<Record<string, Subject>> = {
+  ...simple([...INIT, ...RUN, ...LOOK]),
+  rescan: { modules: () => [import('../operator/rescan.ts')], views: () => import('./service/rescan.ts') },
+  payments: {
+    modules: () => [
+      import('../operator/payments.ts'),
+      import('../operator/decide.ts'),
+      import('../operator/attribute.ts'),
+      import('../operator/refunds/refunding.ts'),
+      import('../operator/refunds/refund.ts'),
+    ],
+    views: () => import('./desk/payments.ts'),
+    commands: PAYMENTS,
+  },
+  wallets: { modules: () => [import('../operator/payment-wallets.ts')], views: () => import('./desk/wallets.ts') },
+  'contract-wallets': {
+    modules: () => [import('../operator/contract-wallets.ts')],
+    views: () => import('./desk/wallets.ts'),
+  },
+  terms: { modules: () => [import('../operator/terms.ts')], views: () => import('./desk/terms.ts') },
+  tiers: { modules: () => [import('../operator/tiers.ts')], views: () => import('./desk/tiers.ts') },
+  senders: { modules: () => [import('../operator/deny-list.ts')] },
+  nodes: { modules: () => [import('../operator/grants.ts')] },
+  pause: { modules: () => [import('../operator/pause.ts')] },
+  ...simple([...from(SERVICE, 'resume'), ...from(SERVICE, 'recheck')]),
+  owner: { modules: () => [import('../operator/owner.ts')], views: () => import('./desk/owner.ts') },
+  rounds: {
+    modules: () => [import('../operator/transactions.ts'), import('../operator/preview.ts')],
+    views: () => import('./books/rounds.ts'),
+  },
+  transactions: {
+    modules: () => [import('../operator/transactions.ts')],
+    views: () => import('./desk/transactions.ts'),
+  },
+  ...simple(BOOKS),
+  audit: { modules: () => [import('../operator/audit.ts')] },
+  webhooks: { modules: () => [import('../operator/webhooks.ts')], commands: from(SERVICE, 'webhooks') },
+  'admin-keys': {
+    modules: () => [import('../operator/keys/admin-keys.ts'), import('../operator/keys/passkeys.ts')],
+    views: () => import('./desk/admin-keys.ts'),
+    commands: from(SERVICE, 'admin-keys'),
+  },
+  'second-person': { modules: () => [import('../operator/second-person/rule.ts')] },
+  // What was proposed may be any act.
+  proposals: { modules: () => [import('../operator/second-person/proposals.ts'), import('../operator/acts.ts')] },
+  ...simple(TOOLS),
+}
+
+/** Subjects of commands that need nothing to be loaded. */
+function simple(commands: readonly Command[]): Record<string, Subject> {
+  return Object.fromEntries(
+    commands.map(({ name }) => [name.split(' ')[0], { commands: from(commands, name.split(' ')[0] ?? '') }]),
+  )
+}
+
+/** The commands that begin with the word; all there are where none does, or no word is given. */
+export async function loadCommands(word?: string): Promise<readonly Command[]> {
+  const subjects = word !== undefined && Object.hasOwn(SUBJECTS, word) ? [word] : Object.keys(SUBJECTS)
+  const loaded: Command[] = []
+  for (const subject of subjects) loaded.push(...(await loadSubject(subject)))
+  return loaded
+}
+
+async function loadSubject(word: string): Promise<Command[]> {
+  const { modules, views, commands = [] } = SUBJECTS[word] ?? {}
+  if (modules === undefined) return [...commands]
+  const [{ operationsOf }, { commandOf }] = [await import('../operator/define-act.ts'), await import('./operator.ts')]
+  const { VIEWS = {}, more } = (await views?.()) ?? {}
+  const own = operationsOf(await Promise.all(modules())).filter(({ command }) => command?.split(' ')[0] === word)
+  const listed = [...own.map((operation) => commandOf(operation, VIEWS[operation.command ?? ''])), ...(more?.() ?? [])]
+  for (const command of commands) listed.splice(listed.findIndex(({ name }) => name === command.after) + 1, 0, command)
+  return listed
+}

@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '../config/load.ts'
 import { POSTGRES_URL } from '../config/values.ts'
 import { isMigrated } from '../db/core/migrate.ts'
 import { connect, type Pool } from '../db/core/sql.ts'
-import type { Actor } from '../operator/act.ts'
+import type { Actor, EnvironmentKeys, LedgerPart, ReachedAt } from '../operator/act.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { type Io, userName } from './io.ts'
@@ -54,6 +54,16 @@ export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Pr
     )
   return await body({ config, database, pool })
 }
+
+/** What acts and readings take of the settings. */
+export const settingsPart = ({ ADMIN_KEY, PUBLIC_URL }: Config): EnvironmentKeys & ReachedAt => ({
+  environmentLabels: (ADMIN_KEY ?? []).map(({ label }) => label),
+  publicUrl: PUBLIC_URL,
+})
+
+/** The same for acts and readings that need no chain. */
+export const withLedger = <T>(io: Io, body: (deps: LedgerPart) => Promise<T>): Promise<T> =>
+  withDatabase(io, ({ config, pool }) => body({ pool, ...settingsPart(config) }))
 
 /** The error where the settings name no database or chain, and no running service has one. */
 export function noService({ DATA_DIR }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {

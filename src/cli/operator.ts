@@ -1,9 +1,99 @@
-// Between the command line and the operator's acts and readings: options become fields, refusals become errors with exit codes.
+// Between the command line and the operator's acts and readings: a command is made of what one declares, options become fields, refusals become
+// errors with exit codes.
 import type { KnownError } from '../lib/errors.ts'
-import { isOperatorRefusal, type OperatorRefusal, type RefusedBecause } from '../operator/act.ts'
+import {
+  type EveryPart,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  type RefusedBecause,
+  sentenceOf,
+} from '../operator/act.ts'
+import type { CommandTexts, Operation } from '../operator/define-act.ts'
+import type { Field } from '../operator/input.ts'
 import { isProposed, type Proposed } from '../operator/second-person/proposed.ts'
-import type { Call } from './command.ts'
+import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
+import { actorHere, withLedger } from './database.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
+import type { Io } from './io.ts'
+import { mustAgree, tableOf } from './output.ts'
+
+/** What a command does beyond its act or reading, or otherwise. */
+// biome-ignore lint/suspicious/noExplicitAny: each view knows the parts and the result of its own
+export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
+  /** Options that are no fields. */
+  readonly options?: Readonly<Record<string, OptionSpec>>
+  /** Fields that the command gives by itself. */
+  readonly fixed?: Fields
+  /** Opens the parts, where these are not the ledger's or the operator's. */
+  readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
+  /**
+   * Shows what would be done, before anybody is asked. @returns further fields; or, where nothing is to be done, the result that says so.
+   */
+  readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
+  /** The result for people. */
+  readonly text?: (result: Result, parts: Parts) => string
+  /** Said after the result. */
+  readonly afterwards?: (result: Result, call: Call) => void
+  /** All of it. */
+  readonly run?: Run
+}
+type First = { readonly input: Fields } | { readonly result: object; readonly text: string } | undefined | null
+
+/** The command of an act or a reading. */
+export function commandOf(operation: Operation, view: View = {}): Command {
+  const { fields, path, kind } = operation
+  const texts: CommandTexts = { ...operation, ...view }
+  const { command: name = '', group = 'decide', summary, details, examples = [], asks, leavesOut = [] } = texts
+  const args = texts.args ?? [...(path ?? '').matchAll(/:(\w+)/g)].map(([, param = '']) => param)
+  const offered = Object.entries(fields).filter(
+    ([field]) => ![...args, ...leavesOut, ...Object.keys(view.fixed ?? {})].includes(field),
+  )
+  return {
+    ...{ name, group, summary, ...(details !== undefined && { details }) },
+    args: args.map((field) => ({ name: kebab(field), help: fields[field]?.help ?? '' })),
+    options: {
+      ...Object.fromEntries(offered.map(([field, of]) => [kebab(field), optionOf(of)])),
+      ...view.options,
+      ...(kind === 'act' && asks !== undefined && { yes: { help: 'do not ask', isOurs: true } }),
+    },
+    examples: examples.map((example) => `node-ledger ${example}`),
+    load: async () => view.run ?? ((call) => run({ ...operation, ...view } as Operation & View, call)),
+  }
+}
+
+const optionOf = ({ help, value, required }: Field): OptionSpec => ({
+  help,
+  ...(value !== null && { value }),
+  ...(required && { required }),
+})
+
+async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
+  const { asks, otherwise, first, fixed, columns, says, text, afterwards } = operation
+  const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
+  return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
+    const given = { ...fieldsOf(call), ...fixed }
+    const found = await first?.(parts, given, call)
+    if (found && 'result' in found) {
+      await call.out.result(found.result, found.text)
+      return EXIT.done
+    }
+    if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(given), otherwise)
+    const done = accepted(await operation.call(parts, actorHere(), { ...given, ...found?.input }), call)
+    await call.out.result(done, () => {
+      if (text) return text(done, parts)
+      const rows = columns && firstList(done)
+      if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
+      return typeof says === 'function' ? says(done as never) : (says ?? '')
+    })
+    if ('nextCursor' in done && done.nextCursor !== null)
+      call.out.say(`There are more: add --cursor ${done.nextCursor}`)
+    afterwards?.(done, call)
+    return EXIT.done
+  })
+}
+
+const firstList = (result: object) => Object.values(result).find((value): value is unknown[] => Array.isArray(value))
 
 /** The error of the command line, and with it the exit code, for each reason of a refusal. */
 const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownError>> = {
@@ -30,39 +120,23 @@ export function fieldsOf({
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** The result; or the refusal, or that it waits for a second person, as an error of the command line, which names options as they are given here. */
+/** The result; or the refusal, or that it waits for a second person, as an error of the command line, which names fields as they are given here. */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
-  { command }: Pick<Call, 'command'>,
+  { command: { options = {}, args = [] } }: Pick<Call, 'command'>,
 ): T {
   if (!isOperatorRefusal(result)) {
     if (isProposed(result))
       throw new RefusedError(`${result.proposal.says} They run "node-ledger proposals confirm ${result.proposal.id}".`)
     return result
   }
-  const { because } = result
-  const names = [
-    ...Object.keys(command.options ?? {}).map((name) => [camel(name), `--${name}`] as const),
-    ...(command.args ?? []).map(({ name }) => [camel(name), `<${name}>`] as const),
-  ]
-  // Only names that are no words of their own, or that stand where a field is named.
-  const message = names.reduce((text, [field, name]) => {
-    const ending = /[A-Z]/.test(field) ? '' : '(?= must| is required)'
-    return text.replaceAll(new RegExp(`\\b${field}\\b${ending}`, 'g'), name)
-  }, result.message)
-  throw new ERROR_OF[because](message)
+  const nameOf = (field: string) => {
+    const name = kebab(field)
+    if (args.some((one) => one.name === name)) return `<${name}>`
+    return options[name] === undefined ? field : `--${name}`
+  }
+  throw new ERROR_OF[result.because](sentenceOf(result.problems, nameOf))
 }
 
 const camel = (name: string) => name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())
-
-/** Prints one page of a list: the whole page with --json, else its rows and how to see the next. */
-export async function showPage(
-  call: Call,
-  page: Readonly<Record<string, unknown>>,
-  asText: (rows: readonly unknown[]) => string,
-): Promise<void> {
-  const rows = Object.values(page).find((value): value is unknown[] => Array.isArray(value)) ?? []
-  await call.out.result(page, () => (rows.length === 0 ? 'None.' : asText(rows)))
-  const { nextCursor } = page
-  if (typeof nextCursor === 'string') call.out.say(`There are more: add --cursor ${nextCursor}`)
-}
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -2,7 +2,9 @@
 // that a script can read the one and a person both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
+import type { Column } from '../operator/define-act.ts'
 import { RefusedError, UsageError } from './errors.ts'
+import { inEther } from './ether.ts'
 import type { Io } from './io.ts'
 
 export interface Output {
@@ -47,11 +49,16 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
     .join('\n')
 }
 
-/** A table of these fields of each row; the heads are the fields' names unless given. */
-export function tableOf(rows: readonly unknown[], fields: readonly string[], heads = fields): string {
+/** A table of these columns of each row. An amount of wei is shown in ether. */
+export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
+  const named = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column))
+  const entry = (row: Readonly<Record<string, unknown>>, of: (typeof named)[number][1]) => {
+    if (typeof of !== 'string') return of(row)
+    return of.endsWith('Wei') ? inEther(row[of] as string) : row[of]
+  }
   return table(
-    heads,
-    (rows as Readonly<Record<string, unknown>>[]).map((row) => fields.map((name) => row[name])),
+    named.map(([head]) => head),
+    (rows as Readonly<Record<string, unknown>>[]).map((row) => named.map(([, of]) => entry(row, of))),
   )
 }
 

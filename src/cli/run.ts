@@ -8,7 +8,7 @@ import { within } from '../lib/deadline.ts'
 import { codeOf, type ErrorKind, KnownError } from '../lib/errors.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import { loadCommands } from './commands.ts'
 import { UsageError } from './errors.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import type { Io } from './io.ts'
@@ -35,15 +35,15 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
     await out.result({ version: version() }, version())
     return EXIT.done
   }
-  const found = findCommand(argv, COMMANDS)
+  const found = findCommand(argv, await loadCommands(first))
   if (!found)
-    return argv.some((word) => HELP.includes(word)) ? help(argv, io, out) : failed(out, EXIT.usage, unknown(argv))
+    return argv.some((word) => HELP.includes(word)) ? help(argv, io, out) : failed(out, EXIT.usage, await unknown(argv))
   const { command, rest } = found
   try {
     const parsed = parseArguments(command, rest)
     if (parsed.flags.has('help')) return help(command.name.split(' '), io, out)
     const run = await command.load()
-    const running = run({ ...parsed, command, commands: COMMANDS, io, out, signal: interrupt.signal })
+    const running = run({ ...parsed, command, commands: loadCommands, io, out, signal: interrupt.signal })
     return command.longRunning ? await running : await orInterrupted(running, interrupt.signal, out.say)
   } catch (error) {
     const { code, message } = explain(error, command, io.env)
@@ -75,27 +75,29 @@ async function orInterrupted(
 
 async function help(words: readonly string[], io: Io, out: Output): Promise<ExitCode> {
   const names = words.filter((word) => !word.startsWith('-'))
+  const commands = await loadCommands(names[0])
   if (names.length === 0) {
-    io.stdout.write(`${overview(COMMANDS)}\n`)
+    io.stdout.write(`${overview(commands)}\n`)
     return EXIT.done
   }
-  const found = findCommand(names, COMMANDS)
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${names[0]} `))
+  const found = findCommand(names, commands)
+  const group = commands.filter(({ name }) => name.startsWith(`${names[0]} `))
   if (found) io.stdout.write(`${commandHelp(found.command)}\n`)
   else if (group.length > 0 && names.length === 1) io.stdout.write(`${group.map(commandHelp).join('\n\n\n')}\n`)
-  else return failed(out, EXIT.usage, unknown(names))
+  else return failed(out, EXIT.usage, await unknown(names))
   return EXIT.done
 }
 
 /** The message for an unknown command, with the nearest name. Without any word it is the overview. */
-function unknown(argv: readonly string[]): string {
+async function unknown(argv: readonly string[]): Promise<string> {
+  const commands = await loadCommands()
   const words = argv.filter((word) => !word.startsWith('-'))
   const [first] = words
-  if (first === undefined) return overview(COMMANDS)
+  if (first === undefined) return overview(commands)
   if (argv[0] !== first) return 'The command comes first, its options after it: node-ledger <command> [options]'
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `))
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (group.length > 0) return `Say which:\n${group.map((command) => `  ${usageLine(command)}`).join('\n')}`
-  const names = COMMANDS.map(({ name }) => name)
+  const names = commands.map(({ name }) => name)
   const meant = nearest(words.slice(0, 2).join(' '), names) ?? nearest(first, names)
   return `There is no command ${JSON.stringify(first.slice(0, 40))}${meant ? `; was "${meant}" meant?` : '.'}
 "node-ledger help" lists all of them.`

@@ -24,24 +24,26 @@ export interface TermsLimits {
   zeroAllowed: boolean
 }
 
-/** Why terms cannot be entered, in a sentence that names fields; null: no objection. */
+/** Why terms cannot be entered, in a sentence that names fields as they are `called`; null: no objection. */
 export function refuseTerms(
   terms: TermsContent,
   { leastIntervalSec, payoutBps, zeroAllowed }: TermsLimits,
+  called = (field: string) => field,
 ): string | null {
   const { minWei, maxWei, intervalSec, slotSec } = terms
-  if (minWei > maxWei) return `minWei is ${minWei}, more than maxWei, ${maxWei}.`
+  if (minWei > maxWei) return `${called('minWei')} is ${minWei}, more than ${called('maxWei')}, ${maxWei}.`
   if (minWei === 0n && !zeroAllowed)
-    return 'minWei is 0, so that turns may pay nothing and are used up all the same: set zero where that is meant.'
+    return `${called('minWei')} is 0, so that turns may pay nothing and are used up all the same: set ${called('zero')} where that is meant.`
   if (intervalSec < leastIntervalSec)
-    return `intervalSec is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
-  if (intervalSec % slotSec !== 0) return `slotSec is ${slotSec}, which does not divide intervalSec, ${intervalSec}.`
+    return `${called('intervalSec')} is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
+  if (intervalSec % slotSec !== 0)
+    return `${called('slotSec')} is ${slotSec}, which does not divide ${called('intervalSec')}, ${intervalSec}.`
   if (intervalSec / slotSec > COHORTS_PER_TIER_MAX)
-    return `slotSec is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most.`
+    return `${called('slotSec')} is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most.`
   const highest = Math.max(Number(BPS_BASE), ...payoutBps)
   const mostWei = creditMaxWei(intervalSec, highest)
   if (maxWei > mostWei)
-    return `maxWei is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With intervalSec ${intervalSec}, ${mostWei} is the most.`
+    return `${called('maxWei')} is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With ${called('intervalSec')} ${intervalSec}, ${mostWei} is the most.`
   return null
 }
 

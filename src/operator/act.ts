@@ -41,6 +41,20 @@ export interface OperatorDeps
   readonly distributor?: never
 }
 
+/** The keys of ADMIN_KEY, which the ledger does not hold: their labels. */
+export interface EnvironmentKeys {
+  readonly environmentLabels: readonly string[]
+}
+
+/** The origin that people reach the console at. */
+export interface ReachedAt {
+  readonly publicUrl: string
+}
+
+/** What acts and readings are given: all of it over HTTP, and without a chain what the database alone has. */
+export type EveryPart = OperatorDeps & EnvironmentKeys & ReachedAt
+export type LedgerPart = LedgerDb & EnvironmentKeys & ReachedAt
+
 /** The person who acts: the label of an admin key, or `cli:<user>`. */
 export interface Actor {
   name: string
@@ -62,29 +76,52 @@ export type Fields = Readonly<Record<string, unknown>>
  */
 export type RefusedBecause = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
+/** What is wrong: with a field, whose name `text` goes on after, or by itself. Within a text fields are named by `fieldNamed`. */
+export interface Problem {
+  readonly field: string | null
+  readonly text: string
+}
+
+/** No text has this character: the operator's own have no control characters, and unknown names are shown escaped. */
+const MARK = '\u0001'
+/** Names a field within the text of a refusal, so that it is called there as whoever reads it gives it. */
+export const fieldNamed = (field: string) => `${MARK}${field}${MARK}`
+
 /** An act or a reading refused, as a value. A class, so that no result can be taken for one. */
 export class OperatorRefusal {
   readonly because: RefusedBecause
-  /** A sentence that says what to do. */
-  readonly message: string
+  readonly problems: readonly Problem[]
 
-  constructor(because: RefusedBecause, message: string) {
+  constructor(because: RefusedBecause, problems: readonly Problem[]) {
     this.because = because
-    this.message = message
+    this.problems = problems
+  }
+
+  /** A sentence that says what to do. */
+  get message(): string {
+    return sentenceOf(this.problems)
   }
 }
 
-/** Refuses. */
-export const refuseAct = (because: RefusedBecause, message: string) => new OperatorRefusal(because, message)
+/** Refuses for one reason, in a sentence. */
+export const refuseAct = (because: RefusedBecause, text: string) =>
+  new OperatorRefusal(because, [{ field: null, text: text.replace(/\.$/, '') }])
+
+/** Refuses an input for all that is wrong with it. */
+export const refuseFields = (problems: readonly Problem[]) => new OperatorRefusal('invalid', problems)
+
+/** Problems as one sentence, with the fields called as they are where it is read. */
+export const sentenceOf = (problems: readonly Problem[], nameOf = (field: string) => field): string => {
+  const texts = problems.map(({ field, text }) => (field === null ? text : `${fieldNamed(field)} ${text}`))
+  const parts = texts.join('; ').split(MARK)
+  return `${parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')}.`
+}
 
 /** Refuses who holds a key without the scope. */
 export const refuseByScope = (scope: Scope) =>
   refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
 
 export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => value instanceof OperatorRefusal
-
-export type Act<Deps = OperatorDeps> = (deps: Deps, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
-export type Reading<Deps = OperatorDeps> = (deps: Deps, input: Fields) => Promise<object | OperatorRefusal>
 
 /** The row of the audit log that an act leaves. `subject` is the thing it was done to: a hash, a tier, an address. */
 export interface ActRecord {

@@ -8,16 +8,24 @@ import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { sumOfPayments } from '../db/operator/sums.ts'
 import { type Part, readStanding, takeParts } from '../db/payments/attributions.ts'
-import { type DeskPayment, type PaymentKey, readForReview, readResidueRange } from '../db/payments/decisions.ts'
+import { type DeskPayment, readForReview, readResidueRange } from '../db/payments/decisions.ts'
 import { readKnownIn } from '../db/payments/inner.ts'
 import { readRefundsBy } from '../db/payments/refunds.ts'
-import type { Address, Hash, Wei } from '../domain/units.ts'
+import { type Address, type Hash, inEther } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import {
+  type Actor,
+  type Fields,
+  fieldNamed,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+} from './act.ts'
 import { defineGuardedAct } from './define-act.ts'
-import { type FieldReader, readFields } from './input.ts'
+import * as field from './input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from './mined.ts'
-import { lockHeld, readPaymentAct } from './payments.ts'
+import { lockHeld, PAYMENT } from './payments.ts'
 
 /** Transfers that one act takes out of a residue at most: each transaction costs a trace. */
 const TRANSFERS_MAX = 20
@@ -46,12 +54,31 @@ export interface Attribution extends AttributedPart {
 }
 
 /** A transfer as the operator names it; null: what they leave to the trace. */
-interface Named {
-  txHash: Hash
-  innerIndex: number | null
-  from: Address | null
-  valueWei: Wei | null
+const TRANSFER = {
+  txHash: field.hash('the transaction, as an explorer shows it'),
+  innerIndex: field.orNull(
+    field.whole('the place of the transfer among those of the transaction to the wallet, from 1', 1, INDEX_MAX),
+  ),
+  from: field.orNull(field.address('who made the transfer, as an explorer shows it')),
+  valueWei: field.orNull(field.wei('the value of the transfer')),
 }
+type Named = field.Read<typeof TRANSFER>
+
+const ASKED = {
+  payment: { ...PAYMENT, help: 'its row id, as "payments list" shows it' },
+  ...{ ...TRANSFER, txHash: field.orNull(TRANSFER.txHash) },
+  transfers: field.orNull(
+    field.ofForm<Fields[]>(
+      'instead: several, as hash#place,hash#place; the place only where a transaction made several',
+      {
+        ...{ value: 'list', otherwise: [], form: `a list of 1 to ${TRANSFERS_MAX} transfers`, parse: parseTransfers },
+        schema: 'TransfersInput',
+      },
+    ),
+  ),
+  reason: field.REASON,
+}
+type Asked = field.Read<typeof ASKED>
 
 /** A transaction that was named, and its inner transfers to the wallet; null where no provider can trace it. */
 interface Traced {
@@ -59,34 +86,47 @@ interface Traced {
   transfers: InnerTransfer[] | null
 }
 
-/**
- * POST payments/:payment/attribute `{txHash, innerIndex?, from?, valueWei?, reason?}`, or `{transfers: [{txHash, …}, …], reason?}`: for a
- * payment held `unattributed`. A transaction that is named alone, without place and value, has to have brought the whole.
- */
 export const attributePayment = defineGuardedAct({
-  name: 'attribute',
+  path: 'payments/:payment/attribute',
   scope: 'decide',
-  read: (fields) => ({ ...readPaymentAct(fields), ...readNamed(fields) }),
+  command: 'payments attribute',
+  summary: 'name the transactions by which value came that no transaction’s own value explains',
+  details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
+debug_traceTransaction) shows the inner transfers to the payments wallet. The account that made one is its payer from then on, and can be given its
+node. A transaction that is named alone has to have brought just that value. With --inner-index or --value-wei one transfer is taken out as a
+payment of its own, and the rest stays; --transfers takes several at once. Where no provider has the trace, as of old blocks, state all three of
+--inner-index, --from and --value-wei: then your word alone stands for them, and the record says so.`,
+  examples: ['payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
+  fields: ASKED,
+  check: checkNamed,
+  onChain: true,
+  asks: 'Hold that transaction’s trace against it?',
+  proposedAs: 'attribute',
   // Stated in full, a transfer may be the operator's word alone: parts below the amount, to whom they like. A trace proves the others.
-  sum: (sql, { key, named }) => (named.some(isStated) ? sumOfPayments(sql, [key]) : 0n),
+  sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
+  says: ({ parts, restWei }) => {
+    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it stay without a sender.`]
+    return [...parts.map(partInWords), ...rest].join('\n')
+  },
 })
 
-const isStated = ({ innerIndex, from, valueWei }: Named) => innerIndex !== null && from !== null && valueWei !== null
-
-interface Asked {
-  key: PaymentKey
-  named: Named[]
-  /** True if one transfer is named by the fields of the act themselves. */
-  isAlone: boolean
-  reason: string | null
+function partInWords({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: AttributedPart): string {
+  const by = proof === 'word' ? ', by your word alone' : ''
+  const came = `Payment ${id}: ${inEther(valueWei)} ether came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
+  if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Nothing is to be paid back.`
+  return `${came} It is held still: release, refund or dismiss it.`
 }
+
+const isStated = ({ innerIndex, from, valueWei }: Named) => innerIndex !== null && from !== null && valueWei !== null
 
 async function attribute(
   deps: LedgerDb & ChainRead,
   actor: Actor,
-  { key, named, isAlone, reason }: Asked,
+  asked: Asked,
 ): Promise<Attribution | OperatorRefusal> {
+  const { payment: key, reason } = asked
+  const [named, isAlone] = [namedIn(asked), asked.transfers === null]
   const to = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const traced = await traceNamed(deps, named, to)
   if (isOperatorRefusal(traced)) return traced
@@ -110,19 +150,28 @@ async function attribute(
 }
 
 /** One transfer by the fields of the act, or several by a list of such, from the command line as `hash#place,hash#place`. */
-function readNamed(fields: FieldReader): Pick<Asked, 'named' | 'isAlone'> {
-  const alone = PARTS.filter((name) => fields.isGiven(name))
-  if (!fields.isGiven('transfers')) return { named: [readOne(fields)], isAlone: true }
-  const given = fields.value('transfers', `a list of 1 to ${TRANSFERS_MAX} transfers`, [], parseTransfers)
-  if (alone.length > 0) fields.complain(`${alone.join(', ')} and transfers are two ways to say it: give one`)
-  const named = given.map((one, place) => {
-    const own = readFields(one)
-    const read = readOne(own)
-    own.refuseOthers()
-    if (own.refusal) fields.complain(`transfer ${place + 1}: ${own.refusal.message.replace(/\.$/, '')}`)
-    return read
+function namedIn({ transfers, txHash, innerIndex, from, valueWei }: Asked): Named[] {
+  if (transfers === null) return txHash === null ? [] : [{ txHash, innerIndex, from, valueWei }]
+  return transfers.flatMap((one) => {
+    const read = readTransfer(one)
+    return isOperatorRefusal(read) ? [] : [read.asked]
   })
-  return { named, isAlone: false }
+}
+
+const readTransfer = (given: Fields) => field.readInput(TRANSFER, given, { refuseOthers: true })
+
+function checkNamed({ transfers }: Asked, { isGiven, complain }: Parameters<field.Check<typeof ASKED>>[1]): void {
+  if (!isGiven('transfers') && !isGiven('txHash')) complain('txHash', `is required: ${TRANSFER.txHash.form}`)
+  const alone = Object.keys(TRANSFER).filter(isGiven)
+  if (isGiven('transfers') && alone.length > 0)
+    complain(
+      null,
+      `${alone.map(fieldNamed).join(', ')} and ${fieldNamed('transfers')} are two ways to say it: give one`,
+    )
+  for (const [place, one] of (transfers ?? []).entries()) {
+    const read = readTransfer(one)
+    if (isOperatorRefusal(read)) complain(null, `transfer ${place + 1}: ${read.message.replace(/\.$/, '')}`)
+  }
 }
 
 function parseTransfers(value: unknown): Fields[] | undefined {
@@ -130,16 +179,6 @@ function parseTransfers(value: unknown): Fields[] | undefined {
   if (!Array.isArray(given) || given.length === 0 || given.length > TRANSFERS_MAX) return undefined
   return given.map((one) => (typeof one === 'object' && one !== null ? (one as Fields) : {}))
 }
-
-/** The fields of one transfer. */
-const PARTS = ['txHash', 'innerIndex', 'from', 'valueWei'] as const
-
-const readOne = (fields: FieldReader): Named => ({
-  txHash: fields.hash('txHash'),
-  innerIndex: fields.wholeOrNull('innerIndex', 1, INDEX_MAX),
-  from: fields.addressOrNull('from'),
-  valueWei: fields.weiOrNull('valueWei'),
-})
 
 function fromText(text: string): Fields {
   const [txHash, innerIndex] = text.trim().split('#')
@@ -227,7 +266,7 @@ function byTrace(
     .join('; ')
   const meant = [innerIndex && `at place ${innerIndex}`, valueWei && `of ${valueWei} wei`, from && `from ${from}`]
   const what = first
-    ? 'The transaction made several such transfers: name one by its place, innerIndex.'
+    ? `The transaction made several such transfers: name one by its place, ${fieldNamed('innerIndex')}.`
     : `The transaction made no inner transfer ${[...meant.filter(Boolean), 'to the payments wallet'].join(' ')}.`
   return refuseAct('invalid', transfers.length === 0 ? what : `${what} The trace shows ${shows}.`)
 }
@@ -241,7 +280,7 @@ function byWord(
   if (innerIndex === null || from === null || valueWei === null)
     return refuseAct(
       'unavailable',
-      'The provider cannot trace that transaction: add one that speaks debug_traceTransaction. Where none can, state who sent what at which place yourself: from, valueWei and innerIndex.',
+      `The provider cannot trace that transaction: add one that speaks debug_traceTransaction. Where none can, state who sent what at which place yourself: ${['from', 'valueWei'].map(fieldNamed).join(', ')} and ${fieldNamed('innerIndex')}.`,
     )
   if (valueWei === 0n || from === wallet) return refuseAct('invalid', 'Nothing came to the payments wallet by that.')
   return isTaken(innerIndex) ? taken : { index: innerIndex, from, valueWei }

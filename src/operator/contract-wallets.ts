@@ -21,7 +21,8 @@ import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../domai
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { defineAct, defineGuardedAct } from './define-act.ts'
+import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
 
 /** The mode in force at the followed block, all that were entered, and what `proven` goes by. */
@@ -32,12 +33,19 @@ export interface ContractWalletsView {
   knownWallets: number
 }
 
-/** GET contract-wallets. As of the followed block. */
-export async function listContractWallets({ pool }: LedgerDb): Promise<ContractWalletsView> {
-  const [modes, cursor] = [await readModes(pool), await readCursor(pool)]
-  const mode = modeAt(modes, cursor?.number ?? 0)
-  return { mode, modes, allowed: await readAllowedWallets(pool), knownWallets: KNOWN_WALLETS_VERSION }
-}
+/** As of the followed block. */
+export const listContractWallets = defineReading({
+  path: 'contract-wallets',
+  command: 'contract-wallets list',
+  summary: 'list who may buy by an internal call, as a Safe pays: the mode, and the contracts you allow',
+  examples: ['contract-wallets list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb): Promise<ContractWalletsView> => {
+    const [modes, cursor] = [await readModes(pool), await readCursor(pool)]
+    const mode = modeAt(modes, cursor?.number ?? 0)
+    return { mode, modes, allowed: await readAllowedWallets(pool), knownWallets: KNOWN_WALLETS_VERSION }
+  },
+})
 
 /** A mode that was entered. `changed` is false where the latest one is the same. */
 export interface ModeChange {
@@ -48,13 +56,25 @@ export interface ModeChange {
 }
 
 /**
- * POST contract-wallets `{mode, reason?}`: `hold`, `proven` or `all`, from the block after the newest one that the ledger or any provider
- * shows. Payments in blocks before are judged by the mode of their block, and those that wait by this one where it lets more buy.
+ * It holds from the block after the newest one that the ledger or any provider shows. Payments in blocks before are judged by the mode of their
+ * block, and those that wait by this one where it lets more buy.
  */
 export const setContractWallets = defineGuardedAct({
-  name: 'setContractWallets',
+  path: 'contract-wallets',
   scope: 'terms',
-  read: (fields) => ({ mode: fields.word('mode', CONTRACT_WALLET_MODES), reason: fields.textOrNull('reason') }),
+  command: 'contract-wallets mode',
+  summary: 'say who may buy by an internal call: hold, proven or all',
+  details: `hold: no contract by itself; each payment is held (contractWallet) for you. proven: a contract that has signed in, that is a known
+wallet, or that you allow. all: any contract. It holds from the block after the newest one on; what waits is judged again by it.`,
+  examples: ['contract-wallets mode proven --reason "Safes may buy" --yes'],
+  args: ['mode'],
+  fields: {
+    mode: field.word('hold, proven or all', CONTRACT_WALLET_MODES, { schema: 'ContractWalletMode' }),
+    reason: field.REASON,
+  },
+  onChain: true,
+  asks: ({ mode }) => `Have contract wallets judged by the mode ${mode}?`,
+  proposedAs: 'setContractWallets',
   sum: async (sql, { mode }) => {
     const rank = (one: ContractWalletMode) => CONTRACT_WALLET_MODES.indexOf(one)
     return rank(mode) > rank((await readModes(sql)).at(-1)?.mode ?? 'hold') ? ANY_SUM : 0n
@@ -75,6 +95,8 @@ export const setContractWallets = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return { mode, before, fromBlock, changed: true }
     }),
+  says: ({ changed, mode, fromBlock }) =>
+    changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is ${mode} already.`,
 })
 
 /** The newest block that the ledger or any provider shows; null where no provider answers. */
@@ -84,15 +106,21 @@ async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<n
   return numbers.length === 0 ? null : Math.max(cursor?.number ?? 0, ...numbers)
 }
 
-/** POST contract-wallets/allow `{address, label, reason}`: has a contract buy in the mode `proven`, or changes the note on it. */
+/** One that is allowed already gets the label and the reason. */
 export const allowContractWallet = defineGuardedAct({
-  name: 'allowContractWallet',
+  path: 'contract-wallets/allow',
   scope: 'decide',
-  read: (fields) => ({
-    address: fields.address('address'),
-    label: fields.text('label', { max: 64 }),
-    reason: fields.text('reason'),
-  }),
+  command: 'contract-wallets allow',
+  summary: 'have a contract buy in the mode proven: you know whose wallet it is',
+  examples: ['contract-wallets allow <address> --label "a fund" --reason "asked for it by letter" --yes'],
+  args: ['address'],
+  fields: {
+    address: field.address('the contract'),
+    label: field.text('whose it is', { max: 64 }),
+    reason: field.REASON_WANTED,
+  },
+  asks: 'Have this contract buy in the mode proven?',
+  proposedAs: 'allowContractWallet',
   // What waits of one that is allowed already does not wait for this.
   sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
   run: ({ pool }: LedgerDb, actor, { address, label, reason }): Promise<{ wallet: AllowedWallet }> =>
@@ -103,11 +131,17 @@ export const allowContractWallet = defineGuardedAct({
       const wallet = await find(sql, address)
       return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
     }),
+  says: 'Allowed. What it has waiting is judged again by the next payments pass.',
 })
 
-/** POST contract-wallets/:address/disallow `{reason?}`: allows a contract no more. What it has bought stays bought. */
 export const disallowContractWallet = defineAct({
-  read: (fields) => ({ address: fields.address('address'), reason: fields.textOrNull('reason') }),
+  path: 'contract-wallets/:address/disallow',
+  scope: 'decide',
+  command: 'contract-wallets disallow',
+  summary: 'allow a contract no more; what it has bought stays bought',
+  examples: ['contract-wallets disallow <address> --yes'],
+  fields: { address: field.address('the contract'), reason: field.REASON },
+  asks: 'Allow this contract no more?',
   run: ({ pool }: LedgerDb, actor, { address, reason }) =>
     inTransaction(pool, async (sql) => {
       const before = await find(sql, address)
@@ -115,6 +149,7 @@ export const disallowContractWallet = defineAct({
       await recordAct(sql, actor, { action: 'contractDisallowed', subject: address, before, reason })
       return { address, disallowed: true as const }
     }),
+  says: 'Allowed no more. What it has bought stays bought.',
 })
 
 async function find(sql: Sql, address: Address): Promise<AllowedWallet | null> {

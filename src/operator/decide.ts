@@ -11,10 +11,10 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct } from './define-act.ts'
-import type { FieldReader } from './input.ts'
-import { findRows, keysOf, lockHeld, type NamedPayment, readMany, readPaymentAct, refuseSpent } from './payments.ts'
+import * as field from './input.ts'
+import { findRows, keysOf, lockHeld, PAYMENT_ACT, PAYMENTS, refuseSpent, TIER_ID } from './payments.ts'
 
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
@@ -27,19 +27,28 @@ export interface DecisionResult {
   tierId: string | null
 }
 
-/**
- * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted despite the verdict of the rules, and the next pass mints it
- * to its payer. `tierId` is named where the amount named none.
- */
-export const releasePayment = defineGuardedAct({
-  name: 'release',
-  scope: 'decide',
-  read: (fields) => ({ ...readPaymentAct(fields), tierId: readTierId(fields) }),
-  sum: (sql, { key, tierId }) => sumToRelease(sql, [key], tierId),
-  run: ({ pool }: LedgerDb, actor, asked) => inTransaction(pool, (sql) => release(sql, actor, asked)),
-})
+/** Where it stands, for people. */
+export const standingInWords = ({ status, tierId }: Pick<DecisionResult, 'status' | 'tierId'>): string =>
+  `It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`
 
-const readTierId = (fields: FieldReader) => fields.textOrNull('tierId', { max: 32 })
+export const releasePayment = defineGuardedAct({
+  path: 'payments/:payment/release',
+  scope: 'decide',
+  command: 'payments release',
+  summary: 'accept a held payment despite the verdict of the rules; the next pass mints its node to its payer',
+  examples: ['payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
+  fields: {
+    payment: PAYMENT_ACT.payment,
+    tierId: TIER_ID('the tier, where the amount is the price of none'),
+    reason: field.REASON,
+  },
+  asks: 'Release it, so that the next pass mints its node?',
+  proposedAs: 'release',
+  sum: (sql, { payment, tierId }) => sumToRelease(sql, [payment], tierId),
+  run: ({ pool }: LedgerDb, actor, { payment: key, ...asked }) =>
+    inTransaction(pool, (sql) => release(sql, actor, { key, ...asked })),
+  says: standingInWords,
+})
 
 interface Release {
   key: PaymentKey
@@ -105,8 +114,8 @@ function tierToRelease(
     return refuseAct(
       'invalid',
       payment.reason === 'unattributed'
-        ? 'Value that came by an internal call is not judged by its amount: name the tierId to release the payment in.'
-        : 'The amount is the price of no tier: name the tierId to release the payment in.',
+        ? `Value that came by an internal call is not judged by its amount: name the ${fieldNamed('tierId')} to release the payment in.`
+        : `The amount is the price of no tier: name the ${fieldNamed('tierId')} to release the payment in.`,
     )
   const ofTier = versions.filter((v) => v.tierId === named)
   return (
@@ -116,10 +125,15 @@ function tierToRelease(
   )
 }
 
-/** POST payments/:payment/dismiss `{reason?}`: no node comes of it, ever, and nothing is paid back. */
 export const dismissPayment = defineAct({
-  read: readPaymentAct,
-  run: ({ pool }: LedgerDb, actor, asked) => inTransaction(pool, (sql) => dismiss(sql, actor, asked)),
+  path: 'payments/:payment/dismiss',
+  scope: 'decide',
+  summary: 'decide that neither a node nor a refund comes of a held payment',
+  fields: PAYMENT_ACT,
+  asks: 'Dismiss it, so that neither a node nor a refund comes of it?',
+  run: ({ pool }: LedgerDb, actor, { payment: key, reason }) =>
+    inTransaction(pool, (sql) => dismiss(sql, actor, { key, reason })),
+  says: standingInWords,
 })
 
 async function dismiss(
@@ -152,38 +166,30 @@ export interface ManyDecided {
   results: ((DecisionResult | typeof NOT_DECIDED) & { payment: string; refusal: string | null })[]
 }
 
-/**
- * POST payments/decide `{decision, payments, tierId?, reason?, dryRun?}`: releases or dismisses payments, each as if it were named alone,
- * in a transaction of its own: one that is refused keeps no other from it. `tierId` is for those whose amount names no tier. `dryRun: true`
- * undoes each.
- */
+const MANY = {
+  decision: field.word('what is to become of them', DECISIONS),
+  payments: PAYMENTS,
+  tierId: TIER_ID('for those whose amount is the price of no tier'),
+  dryRun: field.flag('only say what would become of each: it is tried, and undone'),
+  reason: field.REASON,
+}
+
+/** Each as if it were named alone, in a transaction of its own: one that is refused keeps no other from it. */
 export const decideMany = defineGuardedAct({
-  name: 'decideMany',
+  path: 'payments/decide',
   scope: 'decide',
-  read: (fields) => ({
-    decision: fields.word('decision', DECISIONS),
-    tierId: readTierId(fields),
-    reason: fields.textOrNull('reason'),
-    dryRun: fields.flagOrNull('dryRun') ?? false,
-    named: readMany(fields),
-  }),
-  sum: (sql, { decision, dryRun, named, tierId }) =>
-    decision === 'release' && !dryRun ? sumToRelease(sql, keysOf(named), tierId) : 0n,
+  summary: 'release or dismiss several held payments',
+  fields: MANY,
+  proposedAs: 'decideMany',
+  sum: (sql, { decision, dryRun, payments, tierId }) =>
+    decision === 'release' && !dryRun ? sumToRelease(sql, keysOf(payments), tierId) : 0n,
   run: decideEach,
 })
-
-interface ManyToDecide {
-  decision: (typeof DECISIONS)[number]
-  tierId: string | null
-  reason: string | null
-  dryRun: boolean
-  named: readonly NamedPayment[]
-}
 
 async function decideEach(
   { pool }: LedgerDb,
   actor: Actor,
-  { decision, tierId, reason, dryRun, named }: ManyToDecide,
+  { decision, tierId, reason, dryRun, payments }: field.Read<typeof MANY>,
 ): Promise<ManyDecided> {
   const decide = async (sql: Sql, key: PaymentKey) => {
     if (decision === 'dismiss') return dismiss(sql, actor, { key, reason })
@@ -191,7 +197,7 @@ async function decideEach(
     return release(sql, actor, { key, tierId: own?.tierId == null ? tierId : null, reason })
   }
   const results: ManyDecided['results'] = []
-  for (const { payment, row } of await findRows(pool, named)) {
+  for (const { payment, row } of await findRows(pool, payments)) {
     const run = dryRun ? inUndoneTransaction : inTransaction
     const found = isOperatorRefusal(row) ? row : await run(pool, (sql) => decide(sql, row))
     results.push(
@@ -231,17 +237,17 @@ export interface DustDismissal {
   remaining: number
 }
 
-/**
- * POST payments/dismiss `{belowWei, reason?, dryRun?}`: dismisses every held payment of less than `belowWei`, which may not be more than
- * the lowest price there ever was. `dryRun: true` only says how many there are, and what they come to.
- */
 export const dismissAllDust = defineAct({
-  read: (fields) => ({
-    belowWei: fields.wei('belowWei'),
-    note: fields.textOrNull('reason'),
-    dryRun: fields.flagOrNull('dryRun') ?? false,
-  }),
-  run: ({ pool }: LedgerDb, actor, { belowWei, note, dryRun }): Promise<DustDismissal | OperatorRefusal> =>
+  path: 'payments/dismiss',
+  scope: 'decide',
+  summary:
+    'dismiss every held payment of less than an amount, which may not be more than the lowest price there ever was',
+  fields: {
+    belowWei: field.wei('instead of one payment: all held ones of less than this'),
+    dryRun: field.flag('only say how many there are, and what they come to'),
+    reason: field.REASON,
+  },
+  run: ({ pool }: LedgerDb, actor, { belowWei, reason: note, dryRun }): Promise<DustDismissal | OperatorRefusal> =>
     inTransaction(pool, async (sql) => {
       const lowestWei = (await readTierVersions(sql)).reduce<bigint | null>(
         (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
@@ -250,7 +256,7 @@ export const dismissAllDust = defineAct({
       if (lowestWei !== null && belowWei > lowestWei)
         return refuseAct(
           'invalid',
-          `belowWei may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
+          `${fieldNamed('belowWei')} may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
         )
       const found = await sumDust(sql, belowWei)
       if (dryRun) return { dryRun, ...found, remaining: found.count }

@@ -1,64 +1,184 @@
-// How the module of an act declares it: how its input is read, what it does, and whether a second person may be needed. What is guarded and
-// what is done come from one parsed value. A field that `read` does not ask for is refused.
+// How the module of an act or a reading declares it: its route, its command, its fields, what it does, and whether a second person may be needed.
+// Routes (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. What is guarded and what is
+// done come from one parsed value.
+import type { Scope } from '../domain/keys/admin-key.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal } from './act.ts'
-import { type FieldReader, readFields } from './input.ts'
+import {
+  type Actor,
+  type EveryPart,
+  type Fields,
+  isOperatorRefusal,
+  type LedgerPart,
+  type OperatorRefusal,
+} from './act.ts'
+import { type Check, type Read, readInput, type Shape } from './input.ts'
 import { type Guard, mustWait, propose } from './second-person/guard.ts'
 import type { Proposed } from './second-person/proposed.ts'
 
-interface Declared<Deps, Asked, Result extends object> {
-  /** Asks for every field that the act takes, whatever the others hold. */
-  readonly read: (fields: FieldReader) => Asked
-  readonly run: (deps: Deps, actor: Actor, asked: Asked) => Promise<Result | OperatorRefusal>
+/** A column of a list on the command line: a field of its rows, or a heading with one or with what is made of the row. */
+export type Column<Row = Readonly<Record<string, unknown>>> =
+  | string
+  | readonly [head: string, of: string | ((row: Row) => unknown)]
+
+/** What the command line says of an act or a reading that has a command. */
+export interface CommandTexts<Result = never> {
+  /** Words after `node-ledger`: `payments list`. */
+  readonly command?: string
+  /** Group of the help; the operator's decisions unless it is said. */
+  readonly group?: 'look' | 'decide' | 'owner' | 'books'
+  /** What it does, in a line without a full stop. The operator's document has it, too. */
+  readonly summary: string
+  /** Sentences for the help on the command. */
+  readonly details?: string
+  /** Whole lines after `node-ledger` that work as they stand once what is in <brackets> is filled in. */
+  readonly examples?: readonly string[]
+  /** Fields that are named without an option, in order; those of the path unless it is said. */
+  readonly args?: readonly string[]
+  /** Fields that the command does not offer. */
+  readonly leavesOut?: readonly string[]
+  /** The question before an act, and what is said to who declines. Without it nothing is asked. */
+  readonly asks?: string | ((input: Fields) => string)
+  readonly otherwise?: string
+  /** The result in a line. */
+  readonly says?: string | ((result: Result) => string)
+  /** The first list in a result as a table. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows are JSON of the reading's own form
+  readonly columns?: readonly Column<any>[]
+  /** True if the command needs the chain beside the database. */
+  readonly onChain?: boolean
 }
 
-/** An act as routes and commands call it: with plain JSON values by name. */
+interface Declared<S extends Shape, Result> extends CommandTexts<Result> {
+  /** Its path below /api/admin; null if there is none. */
+  readonly path: string | null
+  readonly fields: S
+  /** Notes mistakes of fields that belong together. */
+  readonly check?: Check<S>
+}
+
+interface DeclaredAct<S extends Shape, Deps, Result> extends Declared<S, Result> {
+  /** The scope that a key needs; null if any key may ask. */
+  readonly scope: Scope | null
+  readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal>
+  /** A field of the answer that must not be kept for an Idempotency-Key, because the database would hold it. */
+  readonly secret?: string
+}
+
+interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exclude<Answer, OperatorRefusal>> {
+  readonly scope?: Scope
+  readonly run: (deps: Deps, asked: Read<S>) => Promise<Answer>
+  /** True if it is answered with a file. */
+  readonly isFile?: true
+}
+
+/** The compiler refuses a route of what uses a part that routes do not have, and a command that does not say that it needs the chain. */
+type Served<Deps> = EveryPart extends Deps
+  ? LedgerPart extends Deps
+    ? unknown
+    : { readonly onChain: true } | { readonly command?: undefined }
+  : { readonly path: null }
+
+/** An act or a reading as routes, commands and documents are made from it. */
+export interface Operation extends CommandTexts {
+  readonly kind: 'act' | 'reading'
+  readonly path: string | null
+  readonly scope: Scope | null
+  readonly fields: Shape
+  readonly secret: string | null
+  readonly isFile: boolean
+  /** True if it may wait for a second person. */
+  readonly mayWait: boolean
+  /** Operations of a module are listed in the order in which it declares them. */
+  readonly place: number
+  readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
+}
+
+/** What is declared here, as its callers have it: a function that takes plain JSON values by name. */
+interface Described {
+  readonly operation: Operation
+}
 type Called<Deps, Result> = (deps: Deps, actor: Actor, input: Fields) => Promise<Result | OperatorRefusal>
+export type Act<Deps, Result extends object = object> = Called<Deps, Result> & Described
+/** One without fields is refused by itself alone. */
+type Reading<S extends Shape, Deps, Answer> = Described &
+  ((deps: Deps, input?: Fields) => Promise<keyof S extends never ? Answer : Answer | OperatorRefusal>)
+/** `unguarded` does what was proposed, once a second person has confirmed it. */
+export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps, Result | Proposed> & {
+  readonly unguarded: Called<Deps, Result>
+}
 
-/** An act that may become a proposal. `unguarded` does what was proposed, once a second person has confirmed it. */
-export type GuardedAct<Deps extends LedgerDb, Result extends object> = Called<Deps, Result | Proposed> &
-  Pick<Guard<never>, 'scope'> & { readonly proposedAs: string; readonly unguarded: Called<Deps, Result> }
+let places = 0
 
-/** Declares an act that one person may do. */
-export function defineAct<Deps, Asked, Result extends object>({
-  read,
+function describe(kind: Operation['kind'], call: object, declared: object): Operation {
+  const unset = { scope: 'read', secret: null, isFile: false, mayWait: false }
+  return { ...unset, ...declared, kind, place: places++, call } as unknown as Operation
+}
+
+/** Declares a reading. It ignores fields that it does not know. */
+export function defineReading<S extends Shape, Deps, Answer extends object>(
+  declared: DeclaredReading<S, Deps, Answer> & Served<Deps>,
+): Reading<S, Deps, Answer> {
+  const { fields, check, run } = declared
+  const reading = async (deps: Deps, input: Fields = {}) => {
+    const read = readInput(fields, input, { check, refuseOthers: false })
+    return isOperatorRefusal(read) ? read : run(deps, read.asked)
+  }
+  const call = (deps: Deps, _actor: Actor, input: Fields) => reading(deps, input)
+  const described = { operation: describe('reading', call, declared) }
+  return Object.assign(reading as Reading<S, Deps, Answer>, described)
+}
+
+/** Declares an act that one person may do. It refuses fields that it does not take. */
+export function defineAct<S extends Shape, Deps, Result extends object>(
+  declared: DeclaredAct<S, Deps, Result> & Served<Deps>,
+): Act<Deps, Result> {
+  const call = called(declared)
+  return Object.assign(call, { operation: describe('act', call, declared) })
+}
+
+function called<S extends Shape, Deps, Result extends object>({
+  fields,
+  check,
   run,
-}: Declared<Deps, Asked, Result>): Called<Deps, Result> {
+}: DeclaredAct<S, Deps, Result>): Called<Deps, Result> {
   return async (deps, actor, input) => {
-    const asked = readInput(read, input)
-    return isOperatorRefusal(asked) ? asked : run(deps, actor, asked.value)
+    const read = readInput(fields, input, { check, refuseOthers: true })
+    return isOperatorRefusal(read) ? read : run(deps, actor, read.asked)
   }
 }
+
+/** What proposals may be of, by its name there. */
+const CONFIRMABLE = new Map<string, { readonly scope: Scope; readonly unguarded: Called<EveryPart, object> }>()
+
+/** The act that was proposed under this name; null if this version has none. */
+export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
 /** Declares an act that is proposed instead of done when it lets through more than the rule's amount. */
-export function defineGuardedAct<Deps extends LedgerDb, Asked, Result extends object>({
-  name,
-  scope,
-  read,
-  sum,
-  preview,
-  run,
-}: Declared<Deps, Asked, Result> &
-  Guard<Asked> & {
-    /** Refuses a proposal that could not be done even now. */
-    readonly preview?: (deps: Deps, actor: Actor, asked: Asked) => Promise<object | OperatorRefusal>
-  }): GuardedAct<Deps, Result> {
+export function defineGuardedAct<S extends Shape, Deps extends LedgerDb, Result extends object>(
+  declared: DeclaredAct<S, Deps, Result> &
+    Guard<Read<S>> & {
+      readonly scope: Scope
+      /** Refuses a proposal that could not be done even now. */
+      readonly preview?: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<object | OperatorRefusal>
+    } & Served<Deps>,
+): GuardedAct<Deps, Result> {
+  const { proposedAs, scope, fields, check, sum, preview, run } = declared
   const act: Called<Deps, Result | Proposed> = async (deps, actor, input) => {
-    const asked = readInput(read, input)
-    if (isOperatorRefusal(asked)) return asked
-    if (!(await mustWait(deps.pool, { sum }, asked.value))) return run(deps, actor, asked.value)
-    const previewed = await preview?.(deps, actor, asked.value)
-    return isOperatorRefusal(previewed) ? previewed : propose(deps.pool, actor, name, input)
+    const read = readInput(fields, input, { check, refuseOthers: true })
+    if (isOperatorRefusal(read)) return read
+    if (!(await mustWait(deps.pool, { sum }, read.asked))) return run(deps, actor, read.asked)
+    const previewed = await preview?.(deps, actor, read.asked)
+    return isOperatorRefusal(previewed) ? previewed : propose(deps.pool, actor, proposedAs, input)
   }
-  return Object.assign(act, { scope, proposedAs: name, unguarded: defineAct({ read, run }) })
+  const unguarded = called(declared)
+  CONFIRMABLE.set(proposedAs, { scope, unguarded: unguarded as Called<never, object> as Called<EveryPart, object> })
+  return Object.assign(act, { unguarded, operation: describe('act', act, { ...declared, mayWait: true }) })
 }
 
-function readInput<Asked>(
-  read: (fields: FieldReader) => Asked,
-  input: Fields,
-): { readonly value: Asked } | OperatorRefusal {
-  const fields = readFields(input)
-  const value = read(fields)
-  fields.refuseOthers()
-  return fields.refusal ?? { value }
-}
+/** What modules declare, in their order. */
+export const operationsOf = (modules: readonly object[]): Operation[] =>
+  modules.flatMap((module) =>
+    (Object.values(module).flat() as unknown[])
+      .flatMap((value) => (typeof value === 'function' && 'operation' in value ? [value.operation as Operation] : []))
+      .sort((one, other) => one.place - other.place),
+  )

@@ -6,20 +6,37 @@ import { allowWallet, denyWallet, readDenyList } from '../db/payments/deny-list.
 import type { Address } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { recordAct, refuseAct } from './act.ts'
-import { defineAct, defineGuardedAct } from './define-act.ts'
+import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 
-/** GET senders: all wallets on the list, by address. */
-export async function listDenyList(deps: LedgerDb): Promise<object> {
-  return { senders: await readDenyList(deps.pool) }
-}
+const OTHERWISE = 'The list stays as it was.'
 
-/** POST senders `{address, label, reason}`: puts a wallet on the list, or changes its label or reason. */
+/** By address. */
+export const listDenyList = defineReading({
+  path: 'senders',
+  command: 'senders list',
+  summary: 'list the wallets whose payments are held for you to see first',
+  examples: ['senders list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => ({ senders: await readDenyList(pool) }),
+  columns: ['address', 'label', 'reason', 'addedBy', 'addedAt'],
+})
+
+/** One that is on the list gets the label and the reason. */
 export const addToDenyList = defineAct({
-  read: (fields) => ({
-    address: fields.address('address'),
-    label: fields.text('label', { max: 64 }),
-    reason: fields.text('reason'),
-  }),
+  path: 'senders',
+  scope: 'decide',
+  command: 'senders deny',
+  summary: "hold every payment of a wallet, an exchange's for one, which pays for many people",
+  examples: ['senders deny <address> --label "an exchange" --reason "pays for many people" --yes'],
+  args: ['address'],
+  fields: {
+    address: field.address('the wallet'),
+    label: field.text('whose it is', { max: 64 }),
+    reason: field.REASON_WANTED,
+  },
+  asks: (input) => `Hold all payments of ${input.address} from now on?`,
+  otherwise: OTHERWISE,
   run: ({ pool }: LedgerDb, actor, { address, label, reason }) =>
     inTransaction(pool, async (sql) => {
       const before = await find(sql, address)
@@ -27,16 +44,20 @@ export const addToDenyList = defineAct({
       await recordAct(sql, actor, { action: 'senderDenied', subject: address, before, after: { label, reason } })
       return { sender: await find(sql, address) }
     }),
+  says: 'Payments of this wallet are held from now on.',
 })
 
-/**
- * POST senders/:address/remove `{reason?}`: takes a wallet off the list. What was held for it stays held until it is decided, unless a
- * reorganisation has it judged again.
- */
+/** What was held for it stays held until it is decided, unless a reorganisation has it judged again. */
 export const removeFromDenyList = defineGuardedAct({
-  name: 'removeFromDenyList',
+  path: 'senders/:address/remove',
   scope: 'decide',
-  read: (fields) => ({ address: fields.address('address'), reason: fields.textOrNull('reason') }),
+  command: 'senders allow',
+  summary: 'take a wallet off that list; what is held stays held until you decide',
+  examples: ['senders allow <address> --yes'],
+  fields: { address: field.address('the wallet'), reason: field.REASON },
+  asks: (input) => `Take ${input.address} off the list?`,
+  otherwise: OTHERWISE,
+  proposedAs: 'removeFromDenyList',
   sum: (sql, { address }) => sumWaiting(sql, address, 'senderDenied'),
   run: ({ pool }: LedgerDb, actor, { address, reason }) =>
     inTransaction(pool, async (sql) => {
@@ -45,9 +66,9 @@ export const removeFromDenyList = defineGuardedAct({
       await recordAct(sql, actor, { action: 'senderAllowed', subject: address, before, reason })
       return { address, removed: true }
     }),
+  says: 'Taken off the list. What was held for it stays held until you decide.',
 })
 
 async function find(sql: Sql, address: Address) {
-  const found = (await readDenyList(sql)).find((sender) => sender.address === address)
-  return found ?? null
+  return (await readDenyList(sql)).find((sender) => sender.address === address) ?? null
 }

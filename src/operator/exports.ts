@@ -6,12 +6,12 @@ import { readCursor } from '../db/blocks/blocks.ts'
 import { inSnapshot, type Place } from '../db/core/snapshot.ts'
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { type Blocks, EXPORT_FORMS, EXPORT_KINDS, type ExportForm, openRows, ownerForm } from '../db/reads/exports.ts'
-import type { Address } from '../domain/units.ts'
 import { csvLine } from '../lib/csv.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
-import { type Fields, isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
-import { findPeriod, readPeriodFields } from './period.ts'
+import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
+import { defineReading } from './define-act.ts'
+import * as field from './input.ts'
+import { type AskedPeriod, checkPeriod, findPeriod, PERIOD, periodIn } from './period.ts'
 
 type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>
 
@@ -29,33 +29,41 @@ export interface ExportFile {
 
 const underWay = new WeakMap<Pool, number>()
 
-/**
- * GET exports/<kind>.csv with `from`, `to` or `month` (left out: the whole ledger): payments, nodes (by their mint), credits,
- * withdrawals, refunds, transactions, outflows.
- */
-export async function exportLedger(deps: ExportContext, input: Fields): Promise<ExportFile | OperatorRefusal> {
-  const kind = readFields(input).wordOrNull('kind', EXPORT_KINDS)
-  if (kind === null) return refuseAct('invalid', `kind must be one of ${EXPORT_KINDS.join(', ')}.`)
-  return exportAs(deps, input, kind, EXPORT_FORMS[kind])
-}
+/** A table of the books by its kind; without a period the whole ledger. Nodes are of the period of their mint. */
+export const exportLedger = defineReading({
+  path: null,
+  summary: 'write a table of the books as CSV, its last line with the number of rows and the totals',
+  fields: { kind: field.word('which table', EXPORT_KINDS), ...PERIOD },
+  check: checkPeriod,
+  run: (deps: ExportContext, { kind, ...asked }) => exportAs(deps, periodIn(asked), kind, EXPORT_FORMS[kind]),
+})
 
-/** GET exports/owner.csv with `address`, and `from`, `to` or `month`: what a wallet was credited and withdrew, with the price of the hour. */
-export async function exportOwner(deps: ExportContext, input: Fields): Promise<ExportFile | OperatorRefusal> {
-  const fields = readFields(input)
-  const owner: Address = fields.address('address')
-  if (fields.refusal) return fields.refusal
-  return exportAs(deps, input, 'owner', ownerForm(owner))
-}
+export const exportOwner = defineReading({
+  path: 'exports/owner.csv',
+  isFile: true,
+  summary: 'what a wallet was credited and withdrew, as CSV, with the price of the hour',
+  fields: { address: field.address('the wallet, for "owner"'), ...PERIOD },
+  check: checkPeriod,
+  run: (deps: ExportContext, { address, ...asked }) => exportAs(deps, periodIn(asked), 'owner', ownerForm(address)),
+})
+
+export const EXPORTS = EXPORT_KINDS.map((kind) =>
+  defineReading({
+    path: `exports/${kind}.csv`,
+    isFile: true,
+    summary: `all ${kind} of a period as CSV`,
+    fields: PERIOD,
+    check: checkPeriod,
+    run: (deps: ExportContext, asked) => exportAs(deps, periodIn(asked), kind, EXPORT_FORMS[kind]),
+  }),
+)
 
 async function exportAs(
   deps: ExportContext,
-  input: Fields,
+  asked: AskedPeriod,
   name: string,
   form: ExportForm,
 ): Promise<ExportFile | OperatorRefusal> {
-  const fields = readFields(input)
-  const asked = readPeriodFields(fields)
-  if (fields.refusal) return fields.refusal
   const pool = deps.readPool
   const running = underWay.get(pool) ?? 0
   if (running >= EXPORTS_MAX)

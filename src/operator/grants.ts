@@ -4,33 +4,42 @@ import { inTransaction } from '../db/core/sql.ts'
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes/grants.ts'
 import { worthOfGrant } from '../db/operator/sums.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { defineAct, defineGuardedAct } from './define-act.ts'
-import { type FieldReader, readFields } from './input.ts'
-import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
+import { recordAct, refuseAct } from './act.ts'
+import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
 
-/** GET nodes/unpaid: nodes without a payment, newest first, each with its grant or null; `open=true` only those without; `cursor`, `limit`. */
-export async function listUnpaid(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
-  const fields = readFields(input)
-  const { limit, before } = readPageFields(fields)
-  const open = fields.flagOrNull('open') ?? false
-  if (fields.refusal) return fields.refusal
-  const rows = await listUnpaidNodes(deps.pool, { open, before, limit: limit + 1 })
-  const page = cachedResponseOf('nodes', rows, limit)
-  return { ...page, nodes: rows.slice(0, limit).map(({ id: _, ...node }) => node) }
-}
-
-const readGrant = (fields: FieldReader) => ({
-  nodeId: fields.whole('nodeId', 1, Number.MAX_SAFE_INTEGER),
-  reason: fields.text('reason'),
+/** Newest first, each with its grant or null. */
+export const listUnpaid = defineReading({
+  path: 'nodes/unpaid',
+  command: 'nodes unpaid',
+  summary: 'list nodes without a payment, each with its grant',
+  details:
+    'A cohort that holds a node with neither payment nor grant is not credited: the node may come from a stolen key.',
+  examples: ['nodes unpaid --open'],
+  fields: { open: field.flag('only those without a grant'), ...field.PAGE },
+  run: async ({ pool }: LedgerDb, { open, limit, cursor }) => {
+    const rows = await listUnpaidNodes(pool, { open, before: cursor, limit: limit + 1 })
+    const page = field.pageOf('nodes', rows, limit)
+    return { ...page, nodes: rows.slice(0, limit).map(({ id: _, ...node }) => node) }
+  },
+  columns: ['nodeId', 'owner', 'cohort', 'tierNo', 'ref', 'mintTxHash', 'mintedAt', 'grant'],
 })
 
-/** POST nodes/:nodeId/grant `{reason}`: the node is meant to be; its cohort is credited again from the next pass on. */
+const GRANT = {
+  nodeId: { ...field.whole('its id on the contract', 1, Number.MAX_SAFE_INTEGER), schema: 'NodeId' },
+  reason: field.REASON_WANTED,
+}
+
 export const grantNode = defineGuardedAct({
-  name: 'grantNode',
+  path: 'nodes/:nodeId/grant',
   scope: 'decide',
-  read: readGrant,
+  command: 'nodes grant',
+  summary: 'say that a node without a payment is meant to be, so that its cohort is credited',
+  examples: ['nodes grant <node> --reason "a gift of the house" --yes'],
+  fields: GRANT,
+  asks: ({ nodeId }) => `Node ${nodeId} came without a payment. Grant it, so that it is credited like any other?`,
+  proposedAs: 'grantNode',
   sum: async (sql, { nodeId }) => (await worthOfGrant(sql, nodeId)) ?? ANY_SUM,
   run: ({ pool }: LedgerDb, actor, { nodeId, reason }) =>
     inTransaction(pool, async (sql) => {
@@ -42,13 +51,19 @@ export const grantNode = defineGuardedAct({
         await recordAct(sql, actor, { action: 'granted', subject: String(nodeId), after: { ref: node.ref }, reason })
       return { nodeId: String(nodeId), granted: true, changed }
     }),
+  says: 'Granted: its cohort is credited again from the next pass on.',
 })
 
 const noNode = refuseAct('notFound', 'The ledger has no such node (yet).')
 
-/** POST nodes/:nodeId/revoke `{reason}`: takes a grant back. The cohort waits again; what it was credited stays. */
 export const revokeGrant = defineAct({
-  read: readGrant,
+  path: 'nodes/:nodeId/revoke',
+  scope: 'decide',
+  command: 'nodes revoke',
+  summary: 'take a grant back; what was credited stays',
+  examples: ['nodes revoke <node> --reason "a mistake" --yes'],
+  fields: GRANT,
+  asks: ({ nodeId }) => `Take back the grant of node ${nodeId}, so that its cohort is no longer credited?`,
   run: ({ pool }: LedgerDb, actor, { nodeId, reason }) =>
     inTransaction(pool, async (sql) => {
       const node = await lockNode(sql, nodeId)
@@ -57,4 +72,5 @@ export const revokeGrant = defineAct({
       await recordAct(sql, actor, { action: 'grantRevoked', subject: String(nodeId), before, reason })
       return { nodeId: String(nodeId), granted: false, changed: true }
     }),
+  says: 'Taken back: its cohort waits from the next pass on.',
 })

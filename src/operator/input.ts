@@ -1,8 +1,9 @@
-// Reads the fields of an operator's input, whether they came as JSON or from the command line. Every mistake is collected, so that
-// one answer names them all. The fields that are asked for are those that an act takes; `refuseOthers` refuses the rest. Numbers may be numbers or decimal strings; amounts of wei are strings, since a JSON number loses digits.
+// The kinds of fields that acts and readings take, and how an input is read by them, whether it came as JSON or from the command line. A field says
+// in one place what it must be, what it is for, and its schema: routes, commands and documents are made from it. Every mistake is collected, so that
+// one answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, since a JSON number loses digits.
 import { checksum } from '../chain/digest.ts'
-import { type Address, type Hash, UINT256_MAX, type Wei, wei } from '../domain/units.ts'
-import { type Fields, type OperatorRefusal, refuseAct } from './act.ts'
+import { type Address, type Hash, UINT256_MAX, type Wei, wei as weiOf } from '../domain/units.ts'
+import { type Fields, type OperatorRefusal, type Problem, refuseFields } from './act.ts'
 
 /** Longest text that is kept: a sentence or two. */
 const TEXT_MAX = 500
@@ -10,89 +11,60 @@ const TEXT_MAX = 500
 const UNKNOWN_MAX = 5
 const NAME_CHARS_MAX = 40
 
-/** Readers of one input. A reader of a missing or wrong field answers a placeholder and notes the mistake: ask `refusal` last. */
-export interface FieldReader {
-  text(name: string, options?: { max?: number; pattern?: RegExp; form?: string }): string
-  textOrNull(name: string, options?: { max?: number; pattern?: RegExp; form?: string }): string | null
-  /** A whole number between the bounds, both included. */
-  whole(name: string, min: number, max: number): number
-  wholeOrNull(name: string, min: number, max: number): number | null
-  wei(name: string): Wei
-  weiOrNull(name: string): Wei | null
-  address(name: string): Address
-  addressOrNull(name: string): Address | null
-  hash(name: string): Hash
-  hashOrNull(name: string): Hash | null
-  flag(name: string): boolean
-  /** Null where it is missing. */
-  flagOrNull(name: string): boolean | null
-  /** One of the words. */
-  word<T extends string>(name: string, words: readonly [T, ...T[]]): T
-  wordOrNull<T extends string>(name: string, words: readonly T[]): T | null
-  /** A value of the caller's own form; `parse` answers undefined if it cannot read one. */
-  value<T>(name: string, form: string, placeholder: T, parse: (value: unknown) => T | undefined): T
-  /** True if the field has a value. Counts as asking for it. */
-  isGiven(name: string): boolean
-  /** Notes a mistake of the caller's own finding. */
-  complain(problem: string): void
-  /** Notes as a mistake each field that no reader was asked for. Call it after all readers. */
-  refuseOthers(): void
-  /** All mistakes as one refusal; null when there were none. */
-  readonly refusal: OperatorRefusal | null
+/** A field that is read as a `T`. */
+export interface Field<T = unknown> {
+  /** What it is for, in a line without a full stop. */
+  readonly help: string
+  /** What it must be, in words. */
+  readonly form: string
+  /** Its schema in api/admin.yaml: the name of one of the components, or all of it. */
+  readonly schema: string | object
+  /** Placeholder of its value on the command line; null for a flag. */
+  readonly value: string | null
+  readonly required: boolean
+  /** What is read where it is missing, or wrong. */
+  readonly otherwise: T
+  /** Undefined where the value is not of the form. */
+  readonly parse: (value: unknown) => T | undefined
+  /** What of a wrong value is wrong, to go on after the form. */
+  readonly why?: (value: unknown) => string
 }
 
-/** Begins reading an input. */
-export function readFields(input: Fields): FieldReader {
-  const problems: string[] = []
-  const taken = new Set<string>()
+/** The fields of an act or a reading, by name. */
+export type Shape = Readonly<Record<string, Field>>
 
-  /** `parse` answers undefined for what it cannot read. A field that is absent, null or an empty text is missing. */
-  function read<T>(name: string, form: string, parse: (value: unknown) => T | undefined): T | null | undefined {
-    taken.add(name)
-    const value = Object.hasOwn(input, name) ? input[name] : undefined
-    if (value === undefined || value === null || value === '') return null
-    const parsed = parse(value)
-    if (parsed === undefined) problems.push(`${name} must be ${form}`)
-    return parsed
-  }
-  function required<T>(name: string, form: string, placeholder: T, parse: (value: unknown) => T | undefined): T {
-    const value = read(name, form, parse)
-    if (value === null) problems.push(`${name} is required: ${form}`)
-    return value ?? placeholder
-  }
-  const optional = <T>(name: string, form: string, parse: (value: unknown) => T | undefined): T | null =>
-    read(name, form, parse) ?? null
+/** What is read of them. */
+export type Read<S extends Shape> = { readonly [Name in keyof S]: S[Name] extends Field<infer T> ? T : never }
 
-  return {
-    text: (name, options) => required(name, textForm(options), '', parseText(options)),
-    textOrNull: (name, options) => optional(name, textForm(options), parseText(options)),
-    whole: (name, min, max) => required(name, wholeForm(min, max), min, parseWhole(min, max)),
-    wholeOrNull: (name, min, max) => optional(name, wholeForm(min, max), parseWhole(min, max)),
-    wei: (name) => required(name, weiForm, wei(0n), parseWei),
-    weiOrNull: (name) => optional(name, weiForm, parseWei),
-    address: (name) => required(name, addressForm, '0x' as Address, parseAddress),
-    addressOrNull: (name) => optional(name, addressForm, parseAddress),
-    hash: (name) => required(name, hashForm, '0x' as Hash, parseHash),
-    hashOrNull: (name) => optional(name, hashForm, parseHash),
-    flag: (name) => required(name, flagForm, false, parseFlag),
-    flagOrNull: (name) => optional(name, flagForm, parseFlag),
-    word: (name, words) => required(name, wordForm(words), words[0], parseWord(words)),
-    wordOrNull: (name, words) => optional(name, wordForm(words), parseWord(words)),
-    value: required,
-    isGiven: (name) => read(name, '', () => true) === true,
-    complain: (problem) => void problems.push(problem),
-    refuseOthers() {
-      const unknown = Object.keys(input).filter((name) => !taken.has(name))
-      if (unknown.length > 0) problems.push(unknownFields(unknown, [...taken]))
-    },
-    get refusal() {
-      return problems.length === 0 ? null : refuseAct('invalid', `${problems.join('; ')}.`)
-    },
-  }
+/** What a check of fields that belong together may ask and say. */
+export interface Checking {
+  readonly isGiven: (name: string) => boolean
+  /** Notes a mistake: `text` goes on after the field's name, or stands alone without one. */
+  readonly complain: (field: string | null, text: string) => void
 }
+export type Check<S extends Shape> = (asked: Read<S>, checking: Checking) => void
 
-/** Reads the one field of an act that takes nothing but the operator's reason. */
-export const readReason = (fields: FieldReader) => ({ reason: fields.textOrNull('reason') })
+/** Reads an input. A field that is absent, null or an empty text is missing. */
+export function readInput<S extends Shape>(
+  shape: S,
+  input: Fields,
+  { check, refuseOthers }: { check?: Check<S> | undefined; refuseOthers: boolean },
+): { readonly asked: Read<S> } | OperatorRefusal {
+  const problems: Problem[] = []
+  const complain = (field: string | null, text: string) => void problems.push({ field, text })
+  const isGiven = (name: string) => Object.hasOwn(input, name) && input[name] != null && input[name] !== ''
+  const read = ([name, { form, required, otherwise, parse, why }]: [string, Field]) => {
+    const parsed = isGiven(name) ? parse(input[name]) : undefined
+    if (parsed === undefined && isGiven(name)) complain(name, `must be ${form}${why?.(input[name]) ?? ''}`)
+    if (required && !isGiven(name)) complain(name, `is required: ${form}`)
+    return [name, parsed === undefined ? otherwise : parsed]
+  }
+  const asked = Object.fromEntries(Object.entries(shape).map(read)) as Read<S>
+  check?.(asked, { isGiven, complain })
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(shape, name))
+  if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)))
+  return problems.length === 0 ? { asked } : refuseFields(problems)
+}
 
 function unknownFields(unknown: readonly string[], taken: readonly string[]): string {
   const named = unknown.slice(0, UNKNOWN_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)))
@@ -101,53 +73,128 @@ function unknownFields(unknown: readonly string[], taken: readonly string[]): st
   return `unknown field${unknown.length > 1 ? 's' : ''} ${named.join(', ')}${more}: this act takes ${takes}`
 }
 
-const textForm = ({ max = TEXT_MAX, form }: { max?: number; form?: string } = {}) =>
-  form ?? `a text of at most ${max} characters, without line breaks or other control characters`
-const parseText =
-  ({ max = TEXT_MAX, pattern }: { max?: number; pattern?: RegExp } = {}) =>
-  (value: unknown) =>
-    typeof value === 'string' && value.length <= max && isPlain(value) && (pattern?.test(value) ?? true)
-      ? value
-      : undefined
-const wholeForm = (min: number, max: number) => `a whole number from ${min} to ${max}`
-const parseWhole = (min: number, max: number) => (value: unknown) => {
-  const number = typeof value === 'string' && /^(0|[1-9][0-9]{0,15})$/.test(value) ? Number(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= min && number <= max
-    ? number
-    : undefined
-}
-const weiForm = 'an amount of wei as a decimal string'
-const addressForm = 'an address: 0x and 40 hex digits, with a right checksum where the case is mixed'
-const hashForm = 'a hash: 0x and 64 hex digits'
-const flagForm = 'true or false'
-const wordForm = (words: readonly string[]) => `one of ${words.join(', ')}`
-const parseWord =
-  <T extends string>(words: readonly T[]) =>
-  (value: unknown) =>
-    words.find((word) => word === value)
+/** A field that may be left out, and is read as `otherwise` then. */
+export const orElse = <T, O>(field: Field<T>, otherwise: O): Field<T | O> => ({ ...field, required: false, otherwise })
+export const orNull = <T>(field: Field<T>): Field<T | null> => orElse(field, null)
 
-/** No control characters: what an operator writes is shown in terminals and logs. */
-const isPlain = (text: string) => !/[\p{Cc}\p{Cs}]/u.test(text)
+/** A field of a form of the caller's own. */
+export const ofForm = <T>(help: string, of: Omit<Field<T>, 'help' | 'required'>): Field<T> => ({
+  ...of,
+  help,
+  required: true,
+})
 
-function parseWei(value: unknown): Wei | undefined {
-  if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(value)) return undefined
-  const amount = BigInt(value)
-  return amount <= UINT256_MAX ? wei(amount) : undefined
+interface TextBounds {
+  max?: number
+  pattern?: RegExp
+  form?: string
+  schema?: string | object
+  value?: string
 }
 
-function parseAddress(value: unknown): Address | undefined {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return undefined
-  const lower = value.toLowerCase() as Address
-  const digits = value.slice(2)
-  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-  return mixed && checksum(lower) !== value ? undefined : lower
+/** A text without control characters: what an operator writes is shown in terminals and logs. */
+export const text = (
+  help: string,
+  { max = TEXT_MAX, pattern, form, schema = { type: 'string', maxLength: max }, value = 'text' }: TextBounds = {},
+): Field<string> =>
+  ofForm(help, {
+    ...{ schema, value, otherwise: '' },
+    form: form ?? `a text of at most ${max} characters, without line breaks or other control characters`,
+    parse: (given) => {
+      const isText = typeof given === 'string' && given.length <= max && !/[\p{Cc}\p{Cs}]/u.test(given)
+      return isText && (pattern?.test(given) ?? true) ? given : undefined
+    },
+  })
+
+/** A whole number between the bounds, both included. */
+export const whole = (help: string, min: number, max: number, value = 'n'): Field<number> =>
+  ofForm(help, {
+    ...{ schema: 'WholeInput', value, otherwise: min, form: `a whole number from ${min} to ${max}` },
+    parse: (given) => {
+      const number = typeof given === 'string' && /^(0|[1-9][0-9]{0,15})$/.test(given) ? Number(given) : given
+      return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? Number(number) : undefined
+    },
+  })
+
+/** The number of a row, or of anything else that has no other bounds. */
+export const id = (help: string): Field<number> => ({
+  ...whole(help, 1, Number.MAX_SAFE_INTEGER, 'id'),
+  schema: 'Id',
+})
+
+export const wei = (help: string, value = 'wei'): Field<Wei> =>
+  ofForm(help, {
+    ...{ schema: 'Wei', value, otherwise: weiOf(0n), form: 'an amount of wei as a decimal string' },
+    parse: (given) => {
+      if (typeof given !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(given)) return undefined
+      const amount = BigInt(given)
+      return amount <= UINT256_MAX ? weiOf(amount) : undefined
+    },
+  })
+
+export const address = (help: string): Field<Address> =>
+  ofForm(help, {
+    ...{ schema: 'AddressInput', value: 'address', otherwise: '0x' as Address },
+    form: 'an address: 0x and 40 hex digits, with a right checksum where the case is mixed',
+    parse: (given) => {
+      if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(given)) return undefined
+      const lower = given.toLowerCase() as Address
+      const digits = given.slice(2)
+      const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+      return mixed && checksum(lower) !== given ? undefined : lower
+    },
+  })
+
+export const hash = (help: string): Field<Hash> =>
+  ofForm(help, {
+    ...{ schema: 'HashInput', value: 'hash', otherwise: '0x' as Hash, form: 'a hash: 0x and 64 hex digits' },
+    parse: (given) =>
+      typeof given === 'string' && /^0x[0-9a-fA-F]{64}$/.test(given) ? (given.toLowerCase() as Hash) : undefined,
+  })
+
+/** One of the words. */
+export const word = <T extends string>(
+  help: string,
+  words: readonly T[],
+  { value = 'word', schema = { type: 'string', enum: words } }: Pick<TextBounds, 'value' | 'schema'> = {},
+): Field<T> =>
+  ofForm<T>(help, {
+    ...{ schema, value, otherwise: words[0] as T, form: `one of ${words.join(', ')}` },
+    parse: (given) => words.find((one) => one === given),
+  })
+
+/** True or false, said either way. */
+export const yesOrNo = (help: string): Field<boolean> =>
+  ofForm<boolean>(help, {
+    ...{ schema: 'FlagInput', value: 'true|false', otherwise: false, form: 'true or false' },
+    parse: (given) => [true, false].find((one) => given === one || given === String(one)),
+  })
+
+/** False unless it is given. */
+export const flag = (help: string): Field<boolean> => ({ ...orElse(yesOrNo(help), false), value: null })
+
+/** The operator's reason, for acts that want one, and for all others. */
+export const REASON_WANTED = { ...text('kept in the audit log'), schema: 'ReasonInput' }
+export const REASON = orNull(REASON_WANTED)
+
+const LIMIT_DEFAULT = 50
+export const LIMIT_MAX = 200
+
+/**
+ * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page begins after the last row of the one before, so that
+ * the cost of a page does not grow with how far back it lies.
+ */
+export const PAGE = {
+  limit: orElse(whole('rows, 1 to 200; 50 where it is left out', 1, LIMIT_MAX), LIMIT_DEFAULT),
+  cursor: orNull(whole('the page after the one that named it', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
 }
 
-const parseHash = (value: unknown): Hash | undefined =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? (value.toLowerCase() as Hash) : undefined
+/** A page: rows under their own name, and the `cursor` of the next page, null on the last. */
+export type PageOf<T> = Record<string, T[] | string | null>
 
-function parseFlag(value: unknown): boolean | undefined {
-  if (value === 'true') return true
-  if (value === 'false') return false
-  return typeof value === 'boolean' ? value : undefined
+/** Makes a page of the rows read, of which one more than the limit was asked for: it says whether there is another page. */
+export function pageOf<T extends { id: number }>(name: string, rows: readonly T[], limit: number): PageOf<T> {
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return { [name]: shown, nextCursor: last ? String(last.id) : null }
 }

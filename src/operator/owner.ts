@@ -1,6 +1,6 @@
 // Previews of what the contract's owner may sign: the transaction, what stands before and after it, and whether the contract would take
 // it now. Readings alone: nothing here signs, sends, or changes the ledger.
-import { type OwnerCall, type OwnerTransaction, ownerTransaction } from '../chain/factory/owner-calls.ts'
+import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import type { GovernanceReader, OwnersPowers } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { readBudgetNeed } from '../db/nodes/budget.ts'
@@ -11,8 +11,9 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import { turnRange } from '../domain/budget.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Fields, type OperatorRefusal, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { fieldNamed, type OperatorRefusal, refuseAct } from './act.ts'
+import { defineReading } from './define-act.ts'
+import * as field from './input.ts'
 
 const GWEI = 10n ** 9n
 /** The highest values that fit the contract's fields. */
@@ -40,26 +41,57 @@ export interface OwnerPreview {
   refusal: string | null
 }
 
-/** The owner's decisions in force. */
-export async function showPowers({ governance }: Pick<OwnerDeps, 'governance'>): Promise<OwnersPowers> {
-  return governance.powers()
+/** What all of them share. */
+const PREVIEW = {
+  path: null,
+  group: 'owner',
+  details: `Prints the transaction for the owner's wallet, a multisig as a rule: to whom, its data, what stands before and
+after it, and whether the contract would take it now. Nothing is signed or sent.`,
+} as const
+const ACCOUNT = field.address('the account of the new key')
+const BOUNDS = {
+  floorGwei: field.whole('the least that a node may be credited for a turn', 0, GWEI_MAX, 'gwei'),
+  ceilingGwei: field.whole('the most', 0, GWEI_MAX, 'gwei'),
 }
 
-/** `refillMinter`: `nodes` and `cohorts` are added, up to `nodesMost` and `cohortsMost`; left out, these are what that makes as of now. */
-export async function previewRefill(deps: OwnerDeps, input: Fields): Promise<OwnerPreview | OperatorRefusal> {
-  const fields = readFields(input)
-  const nodes = fields.wholeOrNull('nodes', 0, NODES_MAX) ?? 0
-  const cohorts = fields.wholeOrNull('cohorts', 0, COHORTS_MAX) ?? 0
-  const most = {
-    nodes: fields.wholeOrNull('nodesMost', 0, NODES_MAX),
-    cohorts: fields.wholeOrNull('cohortsMost', 0, COHORTS_MAX),
-  }
-  if (nodes + cohorts === 0) fields.complain('nodes or cohorts is required: how many more')
-  if (fields.refusal) return fields.refusal
+export const showPowers = defineReading({
+  path: null,
+  command: 'owner show',
+  group: 'owner',
+  summary: "show the contract's owner, the two keys and what the owner lets them do",
+  examples: ['owner show', 'owner show --json'],
+  fields: {},
+  run: ({ governance }: Pick<OwnerDeps, 'governance'>) => governance.powers(),
+})
+
+export const previewRefill = defineReading({
+  ...PREVIEW,
+  command: 'owner refill-minter',
+  summary: 'preview the transaction that adds nodes and cohorts to what the minter may still mint and open',
+  examples: ['owner refill-minter --nodes 500', 'owner refill-minter --cohorts 100 --json'],
+  fields: {
+    nodes: field.orElse(field.whole('nodes more', 0, NODES_MAX), 0),
+    cohorts: field.orElse(field.whole('cohorts more', 0, COHORTS_MAX), 0),
+    nodesMost: field.orNull(
+      field.whole('what it leaves at most; what is left now and those more where it is left out', 0, NODES_MAX),
+    ),
+    cohortsMost: field.orNull(field.whole('the same for cohorts', 0, COHORTS_MAX)),
+  },
+  check: ({ nodes, cohorts }, { complain }) => {
+    if (nodes + cohorts === 0)
+      complain(null, `${fieldNamed('nodes')} or ${fieldNamed('cohorts')} is required: how many more`)
+  },
+  run: refill,
+})
+
+async function refill(
+  deps: OwnerDeps,
+  { nodes, cohorts, ...most }: { nodes: number; cohorts: number; nodesMost: number | null; cohortsMost: number | null },
+): Promise<OwnerPreview> {
   const powers = await deps.governance.powers()
   const { budget, minter } = powers
-  const nodesMost = most.nodes ?? Math.min(budget.nodes + nodes, NODES_MAX)
-  const cohortsMost = most.cohorts ?? Math.min(budget.cohorts + cohorts, COHORTS_MAX)
+  const nodesMost = most.nodesMost ?? Math.min(budget.nodes + nodes, NODES_MAX)
+  const cohortsMost = most.cohortsMost ?? Math.min(budget.cohorts + cohorts, COHORTS_MAX)
   const after = {
     nodes: budget.nodes + Math.min(nodes, Math.max(0, nodesMost - budget.nodes)),
     cohorts: budget.cohorts + Math.min(cohorts, Math.max(0, cohortsMost - budget.cohorts)),
@@ -74,77 +106,120 @@ export async function previewRefill(deps: OwnerDeps, input: Fields): Promise<Own
   return preview(deps, powers, { call, before: budgetShown(budget), after: budgetShown(after), notes })
 }
 
-/** `setMinter`: another key, with a budget of its own. */
-export async function previewMinter(deps: OwnerDeps, input: Fields): Promise<OwnerPreview | OperatorRefusal> {
-  const fields = readFields(input)
-  const newMinter = fields.address('address')
-  const nodes = fields.whole('nodes', 0, NODES_MAX)
-  const cohorts = fields.whole('cohorts', 0, COHORTS_MAX)
-  if (fields.refusal) return fields.refusal
-  const powers = await deps.governance.powers()
-  if (newMinter === powers.distributor) return sameAccount
-  const call = { name: 'setMinter', newMinter, nodes: BigInt(nodes), cohorts: BigInt(cohorts) } as const
-  return preview(deps, powers, {
-    call,
-    before: { minter: powers.minter, ...budgetShown(powers.budget) },
-    after: { minter: newMinter, ...budgetShown({ nodes, cohorts }) },
-    notes: ['What the former key had signed can no longer be carried out.'],
-  })
-}
+export const previewMinter = defineReading({
+  ...PREVIEW,
+  command: 'owner set-minter',
+  summary: 'preview the transaction that gives the minter’s role to another key, with a budget of its own',
+  examples: ['owner set-minter <address> --nodes 500 --cohorts 100'],
+  args: ['address'],
+  fields: {
+    address: ACCOUNT,
+    nodes: field.whole('nodes it may mint', 0, NODES_MAX),
+    cohorts: field.whole('cohorts it may open', 0, COHORTS_MAX),
+  },
+  run: async (deps: OwnerDeps, { address: newMinter, nodes, cohorts }) => {
+    const powers = await deps.governance.powers()
+    if (newMinter === powers.distributor) return sameAccount
+    const call = { name: 'setMinter', newMinter, nodes: BigInt(nodes), cohorts: BigInt(cohorts) } as const
+    return preview(deps, powers, {
+      call,
+      before: { minter: powers.minter, ...budgetShown(powers.budget) },
+      after: { minter: newMinter, ...budgetShown({ nodes, cohorts }) },
+      notes: ['What the former key had signed can no longer be carried out.'],
+    })
+  },
+})
 
-/** `setDistributor`: another key, with bounds of its own. */
-export async function previewDistributor(deps: OwnerDeps, input: Fields): Promise<OwnerPreview | OperatorRefusal> {
-  const fields = readFields(input)
-  const newDistributor = fields.address('address')
-  const bounds = readBounds(fields)
-  if (fields.refusal) return fields.refusal
-  const powers = await deps.governance.powers()
-  if (newDistributor === powers.minter) return sameAccount
-  return preview(deps, powers, {
-    call: { name: 'setDistributor', newDistributor, ...bounds },
-    before: { distributor: powers.distributor, ...boundsShown(gweiOf(powers)) },
-    after: { distributor: newDistributor, ...boundsShown(bounds) },
-    notes: await notesOnBounds(deps, bounds),
-  })
-}
+export const previewDistributor = defineReading({
+  ...PREVIEW,
+  command: 'owner set-distributor',
+  summary: 'preview the transaction that gives the distributor’s role to another key, with bounds of its own',
+  examples: ['owner set-distributor <address> --floor-gwei 0 --ceiling-gwei 10000000'],
+  args: ['address'],
+  fields: { address: ACCOUNT, ...BOUNDS },
+  check: checkBounds,
+  run: async (deps: OwnerDeps, { address: newDistributor, ...asked }) => {
+    const powers = await deps.governance.powers()
+    if (newDistributor === powers.minter) return sameAccount
+    const bounds = boundsIn(asked)
+    return preview(deps, powers, {
+      call: { name: 'setDistributor', newDistributor, ...bounds },
+      before: { distributor: powers.distributor, ...boundsShown(gweiOf(powers)) },
+      after: { distributor: newDistributor, ...boundsShown(bounds) },
+      notes: await notesOnBounds(deps, bounds),
+    })
+  },
+})
 
-/** `setBounds` of the distributor there is. */
-export async function previewBounds(deps: OwnerDeps, input: Fields): Promise<OwnerPreview | OperatorRefusal> {
-  const fields = readFields(input)
-  const bounds = readBounds(fields)
-  if (fields.refusal) return fields.refusal
-  const powers = await deps.governance.powers()
-  return preview(deps, powers, {
-    call: { name: 'setBounds', distributor: powers.distributor, ...bounds },
-    before: boundsShown(gweiOf(powers)),
-    after: boundsShown(bounds),
-    notes: await notesOnBounds(deps, bounds),
-  })
-}
+/** Of the distributor there is. */
+export const previewBounds = defineReading({
+  ...PREVIEW,
+  command: 'owner set-bounds',
+  summary: 'preview the transaction that sets the least and the most a node may be credited for a turn',
+  examples: ['owner set-bounds --floor-gwei 0 --ceiling-gwei 10000000'],
+  fields: BOUNDS,
+  check: checkBounds,
+  run: async (deps: OwnerDeps, asked) => {
+    const [powers, bounds] = [await deps.governance.powers(), boundsIn(asked)]
+    return preview(deps, powers, {
+      call: { name: 'setBounds', distributor: powers.distributor, ...bounds },
+      before: boundsShown(gweiOf(powers)),
+      after: boundsShown(bounds),
+      notes: await notesOnBounds(deps, bounds),
+    })
+  },
+})
 
-/** `pause` and `unpause`. */
-export async function previewPause(deps: OwnerDeps, input: Fields): Promise<OwnerPreview | OperatorRefusal> {
-  const fields = readFields(input)
-  const paused = fields.flag('paused')
-  if (fields.refusal) return fields.refusal
-  const powers = await deps.governance.powers()
-  return preview(deps, powers, {
-    call: { name: paused ? 'pause' : 'unpause' },
-    before: { paused: String(powers.paused) },
-    after: { paused: String(paused) },
-    notes: ['Withdrawals and transfers go on either way.'],
-  })
-}
+export const previewPause = defineReading({
+  ...PREVIEW,
+  summary: 'preview the transaction that stops opening, minting and crediting on the contract, or ends that',
+  fields: { paused: field.yesOrNo('whether it is to be paused') },
+  run: async (deps: OwnerDeps, { paused }) => {
+    const powers = await deps.governance.powers()
+    return preview(deps, powers, {
+      call: { name: paused ? 'pause' : 'unpause' },
+      before: { paused: String(powers.paused) },
+      after: { paused: String(paused) },
+      notes: ['Withdrawals and transfers go on either way.'],
+    })
+  },
+})
 
-/**
- * `expel`: `refs` with commas between them; `again` those of them that have a payment or a grant, named a second time, as expelling such a
- * node takes what somebody paid for, or was given. Refuses refs without a node, and nodes that were credited, which the contract passes over.
- */
-export async function previewExpel(deps: OwnerDeps, input: Fields): Promise<OwnerPreview | OperatorRefusal> {
-  const fields = readFields(input)
-  const refs = readRefs(fields, 'refs')
-  const again = new Set(fields.textOrNull('again', REFS_TEXT) === null ? [] : readRefs(fields, 'again'))
-  if (fields.refusal) return fields.refusal
+/** Refs with commas between them. */
+const refs = (help: string) =>
+  field.ofForm<Hash[]>(help, {
+    ...{ schema: { type: 'string' }, value: 'refs', otherwise: [] },
+    form: `at most ${REFS_MAX} refs (0x and 64 hex digits) with commas between them`,
+    parse: (given) => {
+      const words = String(given)
+        .split(',')
+        .map((word) => word.trim().toLowerCase())
+      const found = words.filter((word): word is Hash => /^0x[0-9a-f]{64}$/.test(word))
+      return found.length < words.length || words.length > REFS_MAX ? undefined : [...new Set(found)]
+    },
+  })
+
+/** Refuses refs without a node, and nodes that were credited, which the contract passes over. */
+export const previewExpel = defineReading({
+  ...PREVIEW,
+  command: 'owner expel',
+  summary: 'preview the transaction that takes nodes which were never credited out of their cohorts',
+  details: `${PREVIEW.details} For nodes that a stolen minter made. A ref that has a payment or a grant is refused unless it is
+named a second time with --again: expelling takes what somebody paid for, or was given.`,
+  examples: ['owner expel <ref>'],
+  args: ['refs'],
+  fields: {
+    refs: refs('the refs of the nodes, with commas between them; "nodes unpaid" lists them'),
+    again: field.orElse(refs('those of them that have a payment or a grant, named a second time'), []),
+  },
+  run: expel,
+})
+
+async function expel(
+  deps: OwnerDeps,
+  { refs, again: named }: { refs: Hash[]; again: Hash[] },
+): Promise<OwnerPreview | OperatorRefusal> {
+  const again = new Set(named)
   const nodes = await readNodesOfRefs(deps.pool, refs)
   const paidFor = new Set(await readPaymentRefs(deps.pool, refs))
   const objections = refs.flatMap((ref) => {
@@ -154,10 +229,12 @@ export async function previewExpel(deps: OwnerDeps, input: Fields): Promise<Owne
     if (node.credited) return [`${ref}: node ${node.nodeId} was credited, so it can never be expelled.`]
     if (again.has(ref)) return []
     if (node.granted)
-      return [`${ref}: node ${node.nodeId} has a grant. Name it a second time with again, or revoke it.`]
+      return [
+        `${ref}: node ${node.nodeId} has a grant. Name it a second time with ${fieldNamed('again')}, or revoke it.`,
+      ]
     if (paidFor.has(ref))
       return [
-        `${ref}: node ${node.nodeId} is that of a payment. If it is to go all the same, name it a second time with again.`,
+        `${ref}: node ${node.nodeId} is that of a payment. If it is to go all the same, name it a second time with ${fieldNamed('again')}.`,
       ]
     return []
   })
@@ -184,6 +261,8 @@ async function preview(
   { owner }: OwnersPowers,
   { call, ...change }: Change,
 ): Promise<OwnerPreview> {
+  // Loaded where a call is to be encoded: the help on commands has none.
+  const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
   const transaction = ownerTransaction(governance.factory, call)
   return { owner, transaction, ...change, refusal: await governance.refusalOf(transaction, owner) }
 }
@@ -220,12 +299,17 @@ const gweiOf = ({ bounds }: OwnersPowers): GweiBounds => ({
   ceilingGwei: bounds.ceilingWei / GWEI,
 })
 
-function readBounds(fields: ReturnType<typeof readFields>): GweiBounds {
-  const floorGwei = fields.whole('floorGwei', 0, GWEI_MAX)
-  const ceilingGwei = fields.whole('ceilingGwei', 0, GWEI_MAX)
-  if (floorGwei > ceilingGwei) fields.complain('ceilingGwei must be no less than the floor')
-  return { floorGwei: BigInt(floorGwei), ceilingGwei: BigInt(ceilingGwei) }
+function checkBounds(
+  { floorGwei, ceilingGwei }: field.Read<typeof BOUNDS>,
+  { complain }: Parameters<field.Check<typeof BOUNDS>>[1],
+): void {
+  if (floorGwei > ceilingGwei) complain('ceilingGwei', 'must be no less than the floor')
 }
+
+const boundsIn = ({ floorGwei, ceilingGwei }: field.Read<typeof BOUNDS>): GweiBounds => ({
+  floorGwei: BigInt(floorGwei),
+  ceilingGwei: BigInt(ceilingGwei),
+})
 
 /** Notes on turns at the terms in force that do not fit the bounds: they would wait. */
 async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: GweiBounds): Promise<string[]> {
@@ -237,19 +321,4 @@ async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: Gwe
   return [
     `At the terms in force a node is credited ${lowWei} to ${highWei} wei for a turn: what is outside these bounds would wait.`,
   ]
-}
-
-const REFS_TEXT = {
-  max: REFS_MAX * 67,
-  form: `at most ${REFS_MAX} refs (0x and 64 hex digits) with commas between them`,
-}
-
-function readRefs(fields: ReturnType<typeof readFields>, name: 'refs' | 'again'): Hash[] {
-  const words = fields
-    .text(name, REFS_TEXT)
-    .split(',')
-    .map((word) => word.trim().toLowerCase())
-  const refs = words.filter((word): word is Hash => /^0x[0-9a-f]{64}$/.test(word))
-  if (refs.length < words.length || words.length > REFS_MAX) fields.complain(`${name} must be ${REFS_TEXT.form}`)
-  return [...new Set(refs)]
 }

@@ -2,7 +2,7 @@
 // a while later, so that no instance sells by it before all have it; the old one goes on being read until an act closes its books.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readWalletBalance } from '../db/payments/wallet.ts'
 import {
@@ -35,8 +35,8 @@ import {
   refuseAct,
   type SignerAddresses,
 } from './act.ts'
-import { defineAct, defineGuardedAct } from './define-act.ts'
-import type { FieldReader } from './input.ts'
+import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
 
 type WalletContext = LedgerDb & FactoryRead & SignerAddresses & RuledBy<FollowRules & FirstSaleTerms>
@@ -46,8 +46,17 @@ export interface WalletView extends WalletRow {
   state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
 }
 
-/** GET payment-wallets. As of the followed block. */
-export async function listWallets({ pool }: LedgerDb): Promise<{ wallets: WalletView[] }> {
+/** As of the followed block. */
+export const listWallets = defineReading({
+  path: 'payment-wallets',
+  command: 'wallets list',
+  summary: 'list the payments wallets: the one buyers pay to, those still watched, those closed',
+  examples: ['wallets list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => ({ wallets: await readWallets(pool) }),
+})
+
+async function readWallets(pool: Pool): Promise<WalletView[]> {
   const [rows, cursor] = [await readWalletHistory(pool), await readCursor(pool)]
   const at = cursor ?? { number: 0, time: 0 }
   const inForce = walletAt(rows, at)
@@ -58,7 +67,7 @@ export async function listWallets({ pool }: LedgerDb): Promise<{ wallets: Wallet
     if (index > place) return 'toCome'
     return isOldWallet(rows, row.wallet, at) ? 'old' : 'grace'
   }
-  return { wallets: rows.map((row, index) => ({ ...row, state: stateOf(row, index) })) }
+  return rows.map((row, index) => ({ ...row, state: stateOf(row, index) }))
 }
 
 /** A change, previewed or done. Times are unix seconds. */
@@ -77,33 +86,66 @@ export interface WalletProposal {
   stolen: boolean
 }
 
+const CHANGE = {
+  address: field.address('the wallet'),
+  graceSec: field.orNull(
+    field.whole('seconds for which the one before still sells; as at the last change', GRACE_SEC_MIN, GRACE_SEC_MAX),
+  ),
+  stolen: field.flag('the key of the present one is in the wrong hands'),
+  reason: field.REASON,
+}
+type WalletChangeRequest = field.Read<typeof CHANGE>
+
 async function preview(deps: WalletContext, _actor: Actor, asked: WalletChangeRequest) {
-  const refusal = await refuseAddress(deps, asked.wallet)
+  const refusal = await refuseAddress(deps, asked.address)
   return refusal ?? propose(deps, deps.pool, await readCursor(deps.pool), asked)
 }
 
-/** POST payment-wallets/preview: what POST payment-wallets would do with the same fields. Changes nothing. */
-export const previewWallet = defineAct({ read: readAsked, run: preview })
-
-/**
- * POST payment-wallets `{address, stolen?, graceSec?, reason?}`: the wallet that buyers pay to from 64 blocks and five minutes ahead of the followed block
- * on. For `graceSec` more (as at the last change unless given) a payment to the one before is a sale. With `stolen` it holds from the next block on, and no later payment to the ones before is a sale.
- */
-export const changeWallet = defineGuardedAct({
-  name: 'changeWallet',
+export const previewWallet = defineAct({
+  path: 'payment-wallets/preview',
   scope: 'terms',
-  read: readAsked,
+  summary: 'say what a change of the payments wallet would do; changes nothing',
+  fields: CHANGE,
+  run: preview,
+})
+
+export const changeWallet = defineGuardedAct({
+  path: 'payment-wallets',
+  scope: 'terms',
+  command: 'wallets set',
+  summary: 'change the wallet that buyers pay to',
+  details: `It holds from 64 blocks and five minutes ahead of the followed block on; quotes change then. For a grace more a payment to the one
+before is a sale, later it is held (oldWallet). With --stolen it holds from the next block on, and no later payment to the one before is a sale.`,
+  examples: ['wallets set <new-address> --reason "new custodian" --yes', 'wallets set <new-address> --stolen --yes'],
+  args: ['address'],
+  fields: CHANGE,
+  onChain: true,
+  asks: 'Have buyers pay there?',
+  proposedAs: 'changeWallet',
   sum: () => ANY_SUM,
   preview,
   run: enterWallet,
+  // Blocks go on while a person is asked, and with them the time from which it holds: it is printed once more.
+  says: (done) => `Entered. ${changeInWords(done)}`,
 })
+
+/** A change that is proposed or done, for people. */
+export function changeInWords({ wallet, before, fromBlock, fromTime, graceUntil, stolen }: WalletProposal): string {
+  if (before === null) return `Buyers pay to ${wallet} from now on.`
+  const time = (at: number) => new Date(at * 1000).toISOString()
+  const grace =
+    stolen || graceUntil === null
+      ? `No later payment to ${before} is a sale.`
+      : `A payment to ${before} is a sale until ${time(graceUntil)}, and held after.`
+  return `Buyers pay to ${wallet} from block ${fromBlock} on, not before ${time(fromTime)}. ${grace} It is watched until "wallets close".`
+}
 
 async function enterWallet(
   deps: WalletContext,
   actor: Actor,
   asked: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
-  const refusal = await refuseAddress(deps, asked.wallet)
+  const refusal = await refuseAddress(deps, asked.address)
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
@@ -128,27 +170,40 @@ async function enterWallet(
   })
 }
 
-const readWallet = (fields: FieldReader) => ({
-  wallet: fields.address('address'),
-  reason: fields.textOrNull('reason'),
-})
+const ONE = { address: field.address('the wallet'), reason: field.REASON }
 
-/**
- * POST payment-wallets/take-back `{address, reason?}`: takes back the latest change as long as it does not hold, so that no buyer has seen the
- * wallet, and nothing was paid to it.
- */
+/** Runs `body` while no other wallet is entered or closed, and no block stored. Refuses a wallet that the ledger never had. */
+const withWallet = <T>(
+  pool: Pool,
+  wallet: Address,
+  body: (sql: Sql, found: { wallets: PaymentWallet[]; known: PaymentWallet; cursor: Cursor | null }) => Promise<T>,
+) =>
+  inTransaction(pool, async (sql) => {
+    await lockWallets(sql)
+    const cursor = await readCursor(sql, { lock: true })
+    const wallets = await readPaymentWallets(sql)
+    const known = wallets.find((row) => row.wallet === wallet)
+    return known
+      ? body(sql, { wallets, known, cursor })
+      : refuseAct('notFound', 'That is no payments wallet of this ledger.')
+  })
+
+/** No buyer has seen the wallet then. */
 export const takeBackWallet = defineGuardedAct({
-  name: 'takeBackWallet',
+  path: 'payment-wallets/take-back',
   scope: 'terms',
-  read: readWallet,
+  command: 'wallets take-back',
+  summary: 'take back the latest change of the payments wallet, as long as it does not hold and nothing was paid there',
+  examples: ['wallets take-back <new-address> --reason "a slip" --yes'],
+  args: ['address'],
+  fields: ONE,
+  asks: 'Take this change back?',
+  proposedAs: 'takeBackWallet',
   sum: () => ANY_SUM,
-  run: ({ pool }: LedgerDb, actor, { wallet, reason }) =>
-    inTransaction(pool, async (sql) => {
-      await lockWallets(sql)
-      const at = (await readCursor(sql, { lock: true })) ?? { number: 0, time: 0 }
-      const wallets = await readPaymentWallets(sql)
+  run: ({ pool }: LedgerDb, actor, { address: wallet, reason }) =>
+    withWallet(pool, wallet, async (sql, { wallets, cursor }) => {
+      const at = cursor ?? { number: 0, time: 0 }
       const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
-      if (!wallets.some((row) => row.wallet === wallet)) return refuseNoWallet()
       if (last?.wallet !== wallet)
         return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
       if (!inForce || walletAt([last], at))
@@ -160,26 +215,22 @@ export const takeBackWallet = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return { takenBack: wallet, inForce: inForce.wallet }
     }),
+  says: ({ inForce }) => `Taken back. Buyers go on paying to ${inForce}.`,
 })
 
-const refuseNoWallet = () => refuseAct('notFound', 'That is no payments wallet of this ledger.')
-
-/**
- * POST payment-wallets/close `{address, reason?}`: closes the books of a wallet that was replaced. What comes to it from the next block on is
- * not seen any more.
- */
 export const closeBooks = defineGuardedAct({
-  name: 'closeBooks',
+  path: 'payment-wallets/close',
   scope: 'terms',
-  read: readWallet,
+  command: 'wallets close',
+  summary: 'close the books of a wallet that was replaced: what comes there later is not seen',
+  examples: ['wallets close <old-address> --yes'],
+  args: ['address'],
+  fields: ONE,
+  asks: 'Close its books? What comes there later is not seen.',
+  proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
-  run: ({ pool }: LedgerDb, actor, { wallet, reason }) =>
-    inTransaction(pool, async (sql) => {
-      await lockWallets(sql)
-      const cursor = await readCursor(sql, { lock: true })
-      const wallets = await readPaymentWallets(sql)
-      const known = wallets.find((row) => row.wallet === wallet)
-      if (!known) return refuseNoWallet()
+  run: ({ pool }: LedgerDb, actor, { address: wallet, reason }) =>
+    withWallet(pool, wallet, async (sql, { wallets, known, cursor }) => {
       if (known.closedBlock !== null)
         return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
       if (!cursor || !isOldWallet(wallets, wallet, cursor))
@@ -199,23 +250,8 @@ export const closeBooks = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return after
     }),
+  says: ({ closedBlock }) => `Closed with block ${closedBlock}.`,
 })
-
-interface WalletChangeRequest {
-  wallet: Address
-  stolen: boolean
-  graceSec: number | null
-  reason: string | null
-}
-
-function readAsked(fields: FieldReader): WalletChangeRequest {
-  return {
-    wallet: fields.address('address'),
-    stolen: fields.flagOrNull('stolen') ?? false,
-    graceSec: fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX),
-    reason: fields.textOrNull('reason'),
-  }
-}
 
 /** Refuses an address that no buyer should pay to. */
 async function refuseAddress(
@@ -236,7 +272,7 @@ async function propose(
   { rules }: RuledBy<FirstSaleTerms>,
   sql: Sql,
   cursor: Cursor | null,
-  { wallet, stolen, graceSec: given }: WalletChangeRequest,
+  { address: wallet, stolen, graceSec: given }: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
   const wallets = await readPaymentWallets(sql)
   if (wallets.some((row) => row.wallet === wallet))

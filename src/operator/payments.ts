@@ -20,9 +20,9 @@ import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
-import { type FieldReader, readFields } from './input.ts'
-import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
+import { isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
+import { defineReading } from './define-act.ts'
+import * as field from './input.ts'
 
 const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'wrongAmount',
@@ -44,46 +44,91 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'failed',
 ]
 
-/** GET payments: newest first, each with the verdict that stands; `status`, `reason`, `from`, `tierId`, `cursor`, `limit`. */
-export async function readPayments(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
-  const fields = readFields(input)
-  const filter = {
-    status: fields.wordOrNull('status', PAYMENT_STATES),
-    reason: fields.wordOrNull('reason', REASONS),
-    from: fields.addressOrNull('from'),
-    tierId: fields.textOrNull('tierId', { max: 32 }),
-  }
-  const { limit, before } = readPageFields(fields)
-  if (fields.refusal) return fields.refusal
-  return cachedResponseOf('payments', await listPayments(deps.pool, { ...filter, before, limit: limit + 1 }), limit)
-}
+/** A tier by its id; null where it is not said which. */
+export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32, value: 'tier', schema: 'TierId' }))
 
-/** GET payments/counts: the payments that wait, by state and reason, and what they come to. A count of `atMost` may be more. */
-export async function countPayments(deps: LedgerDb): Promise<{ open: WaitingPayments[]; atMost: number }> {
-  return { open: await countWaitingPayments(deps.pool), atMost: WAITING_COUNT_MAX }
-}
+/** Each with the verdict that stands. */
+export const readPayments = defineReading({
+  path: 'payments',
+  command: 'payments list',
+  summary: 'list payments, newest first, with where each stands and why',
+  examples: ['payments list --status held', 'payments list --limit 10 --json'],
+  fields: {
+    status: field.orNull(
+      field.word('seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored', PAYMENT_STATES, {
+        ...{ value: 'status', schema: 'PaymentStatus' },
+      }),
+    ),
+    reason: field.orNull(
+      field.word('why it is held: wrongAmount, tierAllowance and so on', REASONS, {
+        ...{ value: 'reason', schema: 'PaymentReason' },
+      }),
+    ),
+    from: field.orNull(field.address('the wallet that paid')),
+    tierId: TIER_ID('the tier that it was judged by'),
+    ...field.PAGE,
+  },
+  run: async ({ pool }: LedgerDb, { limit, cursor, ...filter }) =>
+    field.pageOf('payments', await listPayments(pool, { ...filter, before: cursor, limit: limit + 1 }), limit),
+  columns: [
+    'id',
+    ['block time', 'blockTime'],
+    ...['status', 'reason'],
+    ['ether', 'valueWei'],
+    ['tier', 'tierId'],
+    'from',
+    ['transaction', 'txHash'],
+  ],
+})
 
-/** GET payments/:payment: every payment of a transaction, or the one of a row, with all that is known of it. */
-export async function showPayment(deps: LedgerDb, input: Fields): Promise<object | OperatorRefusal> {
-  const fields = readFields(input)
-  const key = readPayment(fields)
-  if (fields.refusal) return fields.refusal
-  const payments = await describePayments(deps.pool, key)
-  if (payments.length > 0) return { payments }
-  return 'txHash' in key && (await isDust(deps.pool, key.txHash)) ? onlyDust : unknownPayment
-}
+/** By state and reason, and what they come to. A count of `atMost` may be more. */
+export const countPayments = defineReading({
+  path: 'payments/counts',
+  summary: 'how many payments wait, and for what',
+  fields: {},
+  run: async ({ pool }: LedgerDb): Promise<{ open: WaitingPayments[]; atMost: number }> => ({
+    open: await countWaitingPayments(pool),
+    atMost: WAITING_COUNT_MAX,
+  }),
+})
 
-/** GET payments/:payment/history: all that happened to it, oldest first. */
-export async function showHistory(
-  deps: LedgerDb,
-  input: Fields,
-): Promise<{ history: PaymentEvent[] } | OperatorRefusal> {
-  const fields = readFields(input)
-  const key = readPayment(fields)
-  if (fields.refusal) return fields.refusal
-  const history = await readPaymentHistory(deps.pool, key)
-  return history.length > 0 ? { history } : unknownPayment
-}
+/** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
+export const PAYMENT = field.ofForm<PaymentKey>("its transaction's hash, or its row id", {
+  ...{ schema: { type: 'string' }, value: 'payment', otherwise: { id: 0 } },
+  form: 'a transaction hash, 0x and 64 hex digits, or a row id',
+  parse: parsePayment,
+})
+
+/** What nearly every act on one payment takes. */
+export const PAYMENT_ACT = { payment: PAYMENT, reason: field.REASON }
+
+/** Every payment of a transaction, or the one of a row. */
+export const showPayment = defineReading({
+  path: 'payments/:payment',
+  command: 'payments show',
+  summary: 'show a payment with all that is known of it: verdicts and their evidence, refund, mint',
+  examples: ['payments show <hash>'],
+  fields: { payment: PAYMENT },
+  run: async ({ pool }: LedgerDb, { payment: key }) => {
+    const payments = await describePayments(pool, key)
+    if (payments.length > 0) return { payments }
+    return 'txHash' in key && (await isDust(pool, key.txHash)) ? onlyDust : unknownPayment
+  },
+})
+
+/** Oldest first. */
+export const showHistory = defineReading({
+  path: 'payments/:payment/history',
+  command: 'payments history',
+  summary:
+    'show everything that happened to a payment, in order: blocks, verdicts, transactions of ours, decisions, over all instances',
+  examples: ['payments history <hash>'],
+  fields: { payment: PAYMENT },
+  run: async ({ pool }: LedgerDb, { payment: key }): Promise<{ history: PaymentEvent[] } | OperatorRefusal> => {
+    const history = await readPaymentHistory(pool, key)
+    return history.length > 0 ? { history } : unknownPayment
+  },
+})
 
 const onlyDust = refuseAct(
   'notFound',
@@ -92,24 +137,12 @@ const onlyDust = refuseAct(
 
 const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
 
-const PAYMENT_FORM = 'a transaction hash, 0x and 64 hex digits, or a row id'
-
-/** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
 function parsePayment(value: unknown): PaymentKey | undefined {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return undefined
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text.toLowerCase() as Hash }
   return /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined
 }
-
-/** Reads the field `payment`. */
-const readPayment = (fields: FieldReader): PaymentKey => fields.value('payment', PAYMENT_FORM, { id: 0 }, parsePayment)
-
-/** Reads what nearly every act on one payment takes: the payment and the reason. */
-export const readPaymentAct = (fields: FieldReader) => ({
-  key: readPayment(fields),
-  reason: fields.textOrNull('reason'),
-})
 
 /** Payments decided by one request at most, so that it ends within its deadline. */
 export const MANY_MAX = 100
@@ -122,13 +155,15 @@ export interface NamedPayment {
 
 export const namedAs = (payment: string): NamedPayment => ({ payment, key: parsePayment(payment) ?? null })
 
-/** Reads the list `payments` of an act on several. */
-export const readMany = (fields: FieldReader): readonly NamedPayment[] =>
-  fields.value('payments', `a list of 1 to ${MANY_MAX} payments`, [], (value) =>
+/** The payments of an act on several. */
+export const PAYMENTS = field.ofForm<readonly NamedPayment[]>("each a transaction hash, or the row's `id`", {
+  ...{ value: 'payments', otherwise: [], form: `a list of 1 to ${MANY_MAX} payments` },
+  schema: { type: 'array', minItems: 1, maxItems: MANY_MAX, items: { type: ['string', 'integer'] } },
+  parse: (value) =>
     Array.isArray(value) && value.length > 0 && value.length <= MANY_MAX
       ? value.map((payment) => namedAs(String(payment)))
       : undefined,
-  )
+})
 
 /** A payment of several by its row, or why it has no place among them. */
 export interface RowNamed {

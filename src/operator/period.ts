@@ -5,8 +5,8 @@ import { readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../db/core/snapshot.ts'
 import type { Sql } from '../db/core/sql.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
-import { type OperatorRefusal, refuseAct } from './act.ts'
-import type { FieldReader } from './input.ts'
+import { fieldNamed, type OperatorRefusal, refuseAct } from './act.ts'
+import * as field from './input.ts'
 
 const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
@@ -28,24 +28,41 @@ export interface Period {
   complete: boolean
 }
 
+const moment = (help: string) =>
+  field.orNull(field.ofForm<Moment>(help, { ...MOMENT, otherwise: { block: 0 }, parse: parseMoment }))
+const MOMENT = { schema: { type: 'string' }, value: 'moment', form: FORM }
+
 /**
- * Reads `from` and `to`, or `month` (2026-10). Of times, `from` is the first one that belongs to the period and `to` the first that
+ * The fields of a period: `from` and `to`, or a month. Of times, `from` is the first one that belongs to the period and `to` the first that
  * does not; of block numbers, both belong to it. A date is the beginning of its day in UTC.
  */
-export function readPeriodFields(fields: FieldReader): AskedPeriod {
-  const [from, to, month] = ['from', 'to', 'month'].map((name) => fields.textOrNull(name, { max: 40 }))
-  if (month != null) {
-    const found = MONTH.exec(month)
-    if (!found) fields.complain('month must be a month like 2026-10')
-    if (from != null || to != null) fields.complain('give either month, or from and to')
-    const [year, index] = [Number(found?.[1]), Number(found?.[2])]
-    return { from: { time: Date.UTC(year, index - 1) / 1000 }, to: { time: Date.UTC(year, index) / 1000 } }
-  }
-  return { from: readMoment(fields, 'from', from ?? null), to: readMoment(fields, 'to', to ?? null) }
+export const PERIOD = {
+  month: field.orNull(
+    field.ofForm<AskedPeriod>('a month, by UTC', {
+      ...{ value: 'yyyy-mm', form: 'a month like 2026-10', otherwise: { from: null, to: null }, parse: parseMonth },
+      schema: { type: 'string', examples: ['2026-10'] },
+    }),
+  ),
+  from: moment('its first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z'),
+  to: moment('its last block, or the first time that does not belong to it'),
+}
+type PeriodFields = field.Read<typeof PERIOD>
+
+export const checkPeriod: field.Check<typeof PERIOD> = (_asked, { isGiven, complain }) => {
+  if (isGiven('month') && (isGiven('from') || isGiven('to')))
+    complain(null, `give either ${fieldNamed('month')}, or ${fieldNamed('from')} and ${fieldNamed('to')}`)
 }
 
-function readMoment(fields: FieldReader, name: string, text: string | null): Moment | null {
-  if (text === null) return null
+export const periodIn = ({ month, from, to }: PeriodFields): AskedPeriod => month ?? { from, to }
+
+function parseMonth(given: unknown): AskedPeriod | undefined {
+  const [, year, index] = (MONTH.exec(String(given)) ?? []).map(Number)
+  if (year === undefined || index === undefined) return undefined
+  return { from: { time: Date.UTC(year, index - 1) / 1000 }, to: { time: Date.UTC(year, index) / 1000 } }
+}
+
+function parseMoment(given: unknown): Moment | undefined {
+  const text = String(given)
   if (/^(0|[1-9]\d{0,14})$/.test(text)) return { block: Number(text) }
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? Date.parse(text)
@@ -53,8 +70,7 @@ function readMoment(fields: FieldReader, name: string, text: string | null): Mom
   const day = text.slice(0, 10)
   // A date such as 30 February is read as one in March.
   const exact = Number.isFinite(time) && new Date(day).toISOString().startsWith(day)
-  if (!exact) fields.complain(`${name} must be ${FORM}`)
-  return { time: Math.ceil(time / 1000) }
+  return exact ? { time: Math.ceil(time / 1000) } : undefined
 }
 
 /** Finds a period's boundary blocks. Asks the chain only for what is older than the stored headers. */
@@ -70,7 +86,10 @@ export async function findPeriod(
   const opening = await placeOf(deps, sql, followed, from === null ? first : edgeOf(from, -1))
   const closing = to === null ? cursor : await placeOf(deps, sql, followed, edgeOf(to, 0))
   if (opening.number > closing.number)
-    return refuseAct('invalid', 'from must not be later than to, nor than the block the ledger has followed to.')
+    return refuseAct(
+      'invalid',
+      `${fieldNamed('from')} must not be later than ${fieldNamed('to')}, nor than the block the ledger has followed to.`,
+    )
   const complete = to !== null && ('block' in to ? to.block <= cursor.number : to.time <= cursor.time)
   return { opening, closing, complete }
 }

@@ -16,6 +16,7 @@ import { BPS_BASE } from '../domain/units.ts'
 import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type DueRound, planDueRound } from '../passes/steps/plan-round.ts'
 import { type OperatorRefusal, refuseAct, type SignerAddresses } from './act.ts'
+import { defineReading } from './define-act.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>
 
@@ -24,8 +25,19 @@ const FIRST_COHORT_GAS = 44_900n
 const FURTHER_COHORT_GAS = 9_460n
 const DAY_SEC = 86_400
 
-/** GET credit/preview. Readings of the chain are null where it could not be asked. */
-export async function previewRound(deps: PreviewContext): Promise<object | OperatorRefusal> {
+/** Readings of the chain are null where it could not be asked. */
+export const previewRound = defineReading({
+  path: 'credit/preview',
+  command: 'rounds preview',
+  group: 'books',
+  summary: 'say what a credit pass would pay now, what stands in its way, and what the next day will cost',
+  examples: ['rounds preview'],
+  fields: {},
+  onChain: true,
+  run: plan,
+})
+
+async function plan(deps: PreviewContext): Promise<object | OperatorRefusal> {
   const cursor = await readCursor(deps.pool)
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const bounds = await orNull(deps.contract.bounds(cursor.number))

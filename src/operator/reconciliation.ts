@@ -4,22 +4,30 @@ import { notifyLedgerChanged, writeState } from '../db/core/state.ts'
 import { readReconciliation } from '../db/reads/reconciliation.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
 import { isOperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
-import { defineAct } from './define-act.ts'
-import { readReason } from './input.ts'
+import { defineAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 import { verifyLedger } from './verify.ts'
 
 /** Drifts that are kept of a comparison; all are counted. */
 const KEPT_MAX = 100
 
-/** GET reconciliation. The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it goes on. */
-export const showReconciliation = (deps: LedgerDb): Promise<object> => readReconciliation(deps.pool)
+/** The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it goes on. */
+export const showReconciliation = defineReading({
+  path: 'reconciliation',
+  summary: 'what the last comparisons with the chain found',
+  fields: {},
+  run: ({ pool }: LedgerDb): Promise<object> => readReconciliation(pool),
+})
 
 /**
- * POST reconciliation/run `{reason?}`: compares every node and cohort at one block, and puts what differs on record. It repairs nothing: a node
- * that the ledger lacks is inserted by the next payments pass, anything else is for the operator to judge.
+ * At one block. It repairs nothing: a node that the ledger lacks is inserted by the next payments pass, anything else is for the operator to
+ * judge.
  */
 export const runReconciliation = defineAct({
-  read: readReason,
+  path: 'reconciliation/run',
+  scope: 'operate',
+  summary: 'compare every node and cohort with the contract, and put what differs on record',
+  fields: { reason: field.REASON },
   run: async (deps: LedgerDb & ReplicaDb & ChainRead & FactoryRead, actor, { reason }) => {
     const result = await verifyLedger(deps)
     if (isOperatorRefusal(result)) return result

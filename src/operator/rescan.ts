@@ -8,8 +8,9 @@ import { inTransaction } from '../db/core/sql.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { rewindTo } from '../follower/rewind.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { defineAct } from './define-act.ts'
+import * as field from './input.ts'
 
 type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
@@ -36,13 +37,23 @@ export interface RescanResult {
   wentBackTo: number | null
 }
 
-/** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only reports differences. */
 export const rescan = defineAct({
-  read: (fields) => ({
-    fromBlock: fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER),
-    dryRun: fields.flagOrNull('dryRun') ?? false,
-    reason: fields.textOrNull('reason'),
-  }),
+  path: 'rescan',
+  scope: 'operate',
+  command: 'rescan',
+  group: 'look',
+  summary: 'read blocks again and compare them with the ledger; where something is missing, go back and follow again',
+  details:
+    'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
+  examples: ['rescan --from-block <block> --yes'],
+  leavesOut: ['dryRun'],
+  asks: 'Go back to before the first of these, and follow again?',
+  fields: {
+    fromBlock: field.whole('the first block', 0, Number.MAX_SAFE_INTEGER, 'block'),
+    dryRun: field.flag('only report differences'),
+    reason: field.REASON,
+  },
+  onChain: true,
   run: rescanFrom,
 })
 
@@ -102,7 +113,10 @@ async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<C
   const [cursor, oldest] = [await readCursor(deps.pool), await oldestBlockNumber(deps.pool)]
   if (!cursor || oldest === null) return refuseAct('conflict', 'The ledger has not followed any block yet.')
   if (fromBlock > cursor.number)
-    return refuseAct('invalid', `The ledger stands at block ${cursor.number}: fromBlock must not be beyond it.`)
+    return refuseAct(
+      'invalid',
+      `The ledger stands at block ${cursor.number}: ${fieldNamed('fromBlock')} must not be beyond it.`,
+    )
   if (fromBlock <= oldest) return tooFar(fromBlock)
   if ((await deps.chain.block(cursor.number))?.hash !== cursor.hash)
     return refuseAct(

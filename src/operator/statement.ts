@@ -1,5 +1,6 @@
 // The statement of a period: what was sold, minted, paid back, credited, withdrawn and spent, and every account's books from its
 // balance at the opening block to its balance at the closing block, to the wei. All of it from one snapshot of the ledger.
+import { Readable } from 'node:stream'
 import { ChainFault, orNull } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
 import { inSnapshot, type Place } from '../db/core/snapshot.ts'
@@ -13,16 +14,18 @@ import { type Address, address } from '../domain/units.ts'
 import { csvLine } from '../lib/csv.ts'
 import type { ChainRead, FactoryRead, FollowRules, RuledBy } from '../passes/context.ts'
 import { type Account, readAccount } from './account.ts'
+import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct, type SignerAddresses } from './act.ts'
+import { defineReading } from './define-act.ts'
 import {
-  type Fields,
-  isOperatorRefusal,
-  type OperatorRefusal,
-  type ReplicaDb,
-  refuseAct,
-  type SignerAddresses,
-} from './act.ts'
-import { readFields } from './input.ts'
-import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
+  type AskedPeriod,
+  checkPeriod,
+  findPeriod,
+  PERIOD,
+  type Period,
+  periodIn,
+  type ShownPlace,
+  shownPlace,
+} from './period.ts'
 
 type BooksContext = ChainRead & FactoryRead & SignerAddresses
 type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
@@ -56,11 +59,34 @@ interface Contract {
   surplusClosingWei: bigint | null
 }
 
-/** GET statement with `from` and `to`, or `month`: see `readPeriodFields`. Left out, all that the ledger has followed. */
-export async function readStatement(deps: StatementContext, input: Fields): Promise<Statement | OperatorRefusal> {
-  const fields = readFields(input)
-  const asked = readPeriodFields(fields)
-  if (fields.refusal) return fields.refusal
+/** Without a period, all that the ledger has followed. */
+export const readStatement = defineReading({
+  path: 'statement',
+  summary:
+    "a period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance",
+  fields: PERIOD,
+  check: checkPeriod,
+  run: (deps: StatementContext, asked) => stateIn(deps, periodIn(asked)),
+})
+
+export const readStatementCsv = defineReading({
+  path: 'statement.csv',
+  isFile: true,
+  summary: 'the statement as CSV',
+  fields: PERIOD,
+  check: checkPeriod,
+  run: async (deps: StatementContext, asked) => {
+    const statement = await stateIn(deps, periodIn(asked))
+    if (isOperatorRefusal(statement)) return statement
+    return {
+      stream: Readable.from([statementCsv(statement)]),
+      filename: `node-ledger-statement-${statement.period.closing.blockNumber}.csv`,
+      contentType: 'text/csv; charset=utf-8',
+    }
+  },
+})
+
+async function stateIn(deps: StatementContext, asked: AskedPeriod): Promise<Statement | OperatorRefusal> {
   return inSnapshot(deps.readPool, async (sql) => {
     const period = await findPeriod(deps, sql, asked)
     if (isOperatorRefusal(period)) return period

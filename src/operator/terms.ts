@@ -20,11 +20,10 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, termsAt } from '../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
-import { type Wei, wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { defineAct, defineGuardedAct } from './define-act.ts'
-import type { FieldReader } from './input.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
 
 type TermsContext = LedgerDb & ChainRead & FactoryRead
@@ -46,19 +45,27 @@ export interface TermsList {
   ownersTransaction: OwnerTransaction | null
 }
 
-/** GET terms. As of the followed block. */
-export async function listTerms({ pool, contract }: LedgerDb & FactoryRead): Promise<TermsList> {
-  const [rows, windows, cursor] = [await readTermsHistory(pool), await readWindows(pool), await readCursor(pool)]
-  const now = cursor?.time ?? 0
-  const inForce = termsAt(rows, now)
-  const stateOf = ({ fromTime }: TermsRow) =>
-    fromTime > now ? 'toCome' : fromTime === inForce?.fromTime ? 'inForce' : 'past'
-  return {
-    terms: rows.map((row) => ({ ...row, state: stateOf(row) })),
-    windows,
-    ownersTransaction: await ownersNext(contract.factory, rows, windows, now),
-  }
-}
+/** As of the followed block. */
+export const listTerms = defineReading({
+  path: 'terms',
+  command: 'terms list',
+  summary: "list the credit terms, and what the contract's owner has to do for them",
+  examples: ['terms list'],
+  fields: {},
+  onChain: true,
+  run: async ({ pool, contract }: LedgerDb & FactoryRead): Promise<TermsList> => {
+    const [rows, windows, cursor] = [await readTermsHistory(pool), await readWindows(pool), await readCursor(pool)]
+    const now = cursor?.time ?? 0
+    const inForce = termsAt(rows, now)
+    const stateOf = ({ fromTime }: TermsRow) =>
+      fromTime > now ? 'toCome' : fromTime === inForce?.fromTime ? 'inForce' : 'past'
+    return {
+      terms: rows.map((row) => ({ ...row, state: stateOf(row) })),
+      windows,
+      ownersTransaction: await ownersNext(contract.factory, rows, windows, now),
+    }
+  },
+})
 
 /** The effect of an entry, previewed or done. Times are in unix seconds. */
 export interface TermsProposal {
@@ -76,19 +83,58 @@ export interface TermsProposal {
 const preview = async (deps: TermsContext, _actor: Actor, asked: TermsRequest) =>
   propose(deps, deps.pool, await readCursor(deps.pool), asked)
 
-/** POST terms/preview: what POST terms would do with the same fields. Changes nothing. */
-export const previewTerms = defineAct({ read: readAsked, run: preview })
+const BEFORE = ['same', 'range', 'notOwed'] as const
+/** Null: not given. */
+const ENTRY = {
+  payouts: field.orNull(field.yesOrNo('whether turns due from then on are owed')),
+  minWei: field.orNull(field.wei("least draw of a turn; a tier's rate multiplies it")),
+  maxWei: field.orNull(field.wei('most of it')),
+  intervalSec: field.orNull(
+    field.whole('time between two turns of a node, for cohorts that are opened from then on', 1, INTERVAL_MAX_SEC, 's'),
+  ),
+  slotSec: field.orNull(
+    field.whole('time between the phases of a tier; it divides the interval', 1, INTERVAL_MAX_SEC, 's'),
+  ),
+  fromTime: field.orNull(field.whole('block time from which they hold, unix seconds', 0, TIME_MAX, 'unix')),
+  zero: field.flag('allow turns that pay nothing'),
+  before: field.orNull(
+    field.word('for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"', BEFORE),
+  ),
+  beforeMinWei: field.orNull(field.wei('with --before range: least draw of turns due before')),
+  beforeMaxWei: field.orNull(field.wei('most of it')),
+  reason: field.REASON,
+}
+type TermsRequest = field.Read<typeof ENTRY>
 
-/**
- * POST terms `{payouts?, minWei?, maxWei?, intervalSec?, slotSec?, fromTime?, zero?, before?, beforeMinWei?, beforeMaxWei?, reason?}`: the next
- * entry; what is left out stays. It holds from five minutes after the latest block time that any provider shows, or from `fromTime`. On a
- * ledger without terms everything is given, and, where the factory has nodes, `before`: `same`, `notOwed` or `range` (with beforeMinWei and
- * beforeMaxWei) for the turns due before.
- */
-export const enterTerms = defineGuardedAct({
-  name: 'enterTerms',
+const checkEntry: field.Check<typeof ENTRY> = ({ before }, { isGiven, complain }) => {
+  for (const name of ['beforeMinWei', 'beforeMaxWei'])
+    if (before === 'range' && !isGiven(name)) complain(name, 'is required: an amount of wei as a decimal string')
+}
+
+export const previewTerms = defineAct({
+  path: 'terms/preview',
   scope: 'terms',
-  read: readAsked,
+  summary: 'say what an entry of credit terms would do; changes nothing',
+  fields: ENTRY,
+  check: checkEntry,
+  run: preview,
+})
+
+/** On a ledger without terms everything is given, and, where the factory has nodes, `before` for the turns due before. */
+export const enterTerms = defineGuardedAct({
+  path: 'terms',
+  scope: 'terms',
+  command: 'terms set',
+  summary: 'enter credit terms that hold from a time on: whether turns are owed, their range, the schedule',
+  details: `They hold from five minutes after the latest block time that any provider shows, or from --from-time. What is left out stays.
+Turns due before are paid by the terms of their time. "--payouts false" takes effect once the contract's owner has sent the transaction that is
+printed; until then turns are owed and wait.`,
+  examples: ['terms set --max-wei 1600000000000000 --reason "summer" --yes', 'terms set --payouts false --yes'],
+  fields: ENTRY,
+  check: checkEntry,
+  onChain: true,
+  asks: 'Enter these terms?',
+  proposedAs: 'enterTerms',
   sum: () => ANY_SUM,
   preview,
   run: (deps: TermsContext, actor, asked): Promise<TermsProposal | OperatorRefusal> =>
@@ -105,14 +151,20 @@ export const enterTerms = defineGuardedAct({
     }),
 })
 
-/**
- * POST terms/take-back `{fromTime, reason?}`: removes the latest entry where it does not hold yet. One that switches payouts off does not
- * hold before the contract's owner has set a window for it.
- */
+/** It removes the entry. */
 export const takeBackTerms = defineGuardedAct({
-  name: 'takeBackTerms',
+  path: 'terms/take-back',
   scope: 'terms',
-  read: (fields) => ({ fromTime: fields.whole('fromTime', 0, TIME_MAX), reason: fields.textOrNull('reason') }),
+  command: 'terms take-back',
+  summary: 'take back the latest credit terms, as long as they do not hold yet',
+  details: "Terms that switch payouts off can be taken back until the contract's owner has set a window for them.",
+  examples: ['terms take-back --reason "a slip" --yes'],
+  // The command takes back the latest entry that it has shown.
+  leavesOut: ['fromTime'],
+  fields: { fromTime: field.whole('the time from which the latest entry holds', 0, TIME_MAX), reason: field.REASON },
+  onChain: true,
+  asks: 'Take this entry back?',
+  proposedAs: 'takeBackTerms',
   sum: () => ANY_SUM,
   run: (deps: TermsContext, actor, { fromTime, reason }) =>
     inTransaction(deps.pool, async (sql) => {
@@ -133,38 +185,10 @@ export const takeBackTerms = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return { takenBack: last }
     }),
+  says: 'Taken back. What was in force before it goes on.',
 })
 
 const reaches = (windows: readonly NotOwedWindow[], time: number) => windows.some(({ until }) => until > time)
-
-/** The input, read. Null: not given. */
-interface TermsRequest {
-  given: { [Name in keyof TermsContent]: TermsContent[Name] | null }
-  fromTime: number | null
-  zeroAllowed: boolean
-  before: 'same' | 'notOwed' | 'range' | null
-  beforeRange: { minWei: Wei; maxWei: Wei }
-  reason: string | null
-}
-
-function readAsked(fields: FieldReader): TermsRequest {
-  const before = fields.wordOrNull('before', ['same', 'notOwed', 'range'])
-  const ofRange = (name: string) => (before === 'range' ? fields.wei(name) : (fields.weiOrNull(name) ?? wei(0n)))
-  return {
-    given: {
-      payouts: fields.flagOrNull('payouts'),
-      minWei: fields.weiOrNull('minWei'),
-      maxWei: fields.weiOrNull('maxWei'),
-      intervalSec: fields.wholeOrNull('intervalSec', 1, INTERVAL_MAX_SEC),
-      slotSec: fields.wholeOrNull('slotSec', 1, INTERVAL_MAX_SEC),
-    },
-    fromTime: fields.wholeOrNull('fromTime', 0, TIME_MAX),
-    zeroAllowed: fields.flagOrNull('zero') ?? false,
-    before,
-    beforeRange: { minWei: ofRange('beforeMinWei'), maxWei: ofRange('beforeMaxWei') },
-    reason: fields.textOrNull('reason'),
-  }
-}
 
 /** Turns the request into entries, or refuses it. */
 async function propose(
@@ -192,7 +216,7 @@ async function propose(
   if (fromTime < earliest)
     return refuseAct(
       'conflict',
-      `fromTime is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and behind the entry before it.`,
+      `${fieldNamed('fromTime')} is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and behind the entry before it.`,
     )
   const next = { ...content, fromTime }
   const entries = before ? [next] : await firstEntries(deps, next, asked)
@@ -203,8 +227,10 @@ async function propose(
   return { ...shown, changed: true, entries, ownersTransaction }
 }
 
-function merged(before: CreditTerms | null, { given }: TermsRequest): TermsContent | OperatorRefusal {
-  const { payouts, minWei, maxWei, intervalSec, slotSec } = given
+function merged(
+  before: CreditTerms | null,
+  { payouts, minWei, maxWei, intervalSec, slotSec }: TermsRequest,
+): TermsContent | OperatorRefusal {
   const content = {
     payouts: payouts ?? before?.payouts,
     minWei: minWei ?? before?.minWei,
@@ -216,7 +242,7 @@ function merged(before: CreditTerms | null, { given }: TermsRequest): TermsConte
   if (missing.length === 0) return content as TermsContent
   return refuseAct(
     'invalid',
-    `This ledger has no terms yet: ${missing.map((name) => `${name} is required`).join('; ')}.`,
+    `This ledger has no terms yet: ${missing.map((name) => `${fieldNamed(name)} is required`).join('; ')}.`,
   )
 }
 
@@ -224,7 +250,7 @@ function merged(before: CreditTerms | null, { given }: TermsRequest): TermsConte
 async function firstEntries(
   { chain, contract }: ChainRead & FactoryRead,
   next: CreditTerms,
-  { before, beforeRange }: TermsRequest,
+  { before, beforeMinWei, beforeMaxWei }: TermsRequest,
 ): Promise<CreditTerms[] | OperatorRefusal> {
   const head = await orNull(chain.head())
   const counters = head && (await orNull(contract.counters(head.number)))
@@ -234,9 +260,10 @@ async function firstEntries(
   if (before === null)
     return refuseAct(
       'invalid',
-      'before is required: the factory has nodes, and turns may be due from before these terms. Say "same" where these terms pay them, "range" with beforeMinWei and beforeMaxWei where others do, "notOwed" where they are not owed.',
+      `${fieldNamed('before')} is required: the factory has nodes, and turns may be due from before these terms. Say "same" where these terms pay them, "range" with ${fieldNamed('beforeMinWei')} and ${fieldNamed('beforeMaxWei')} where others do, "notOwed" where they are not owed.`,
     )
-  const earlier = before === 'range' ? { ...next, payouts: true, ...beforeRange } : { ...next, payouts: false }
+  const range = { minWei: beforeMinWei ?? next.minWei, maxWei: beforeMaxWei ?? next.maxWei }
+  const earlier = before === 'range' ? { ...next, payouts: true, ...range } : { ...next, payouts: false }
   return [{ ...earlier, fromTime: 0 }, next]
 }
 
@@ -244,7 +271,7 @@ async function refuseEntries(
   { contract, chain }: ChainRead & FactoryRead,
   sql: Sql,
   entries: readonly CreditTerms[],
-  { zeroAllowed }: TermsRequest,
+  { zero: zeroAllowed }: TermsRequest,
 ): Promise<OperatorRefusal | null> {
   const latest = new Map((await readTierVersions(sql)).map((version) => [version.tierNo, version.payoutBps]))
   const payoutBps = [...latest.values()]
@@ -252,7 +279,7 @@ async function refuseEntries(
   const leastIntervalSec = await orNull(contract.leastIntervalSec())
   if (!head || leastIntervalSec === null) return unreachable()
   for (const entry of entries) {
-    const objection = refuseTerms(entry, { leastIntervalSec, payoutBps, zeroAllowed })
+    const objection = refuseTerms(entry, { leastIntervalSec, payoutBps, zeroAllowed }, fieldNamed)
     if (objection) return refuseAct('invalid', objection)
     const refusal = entry.payouts ? await refuseOutOfBounds(contract, entry, { payoutBps, atBlock: head.number }) : null
     if (refusal) return refusal

@@ -18,11 +18,11 @@ import {
   TIER_ID_FORM,
   type TierRefusal,
 } from '../domain/tiers.ts'
-import { type Wei, wei } from '../domain/units.ts'
+import { wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { defineAct } from './define-act.ts'
-import type { FieldReader } from './input.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { defineAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 import { refuseOutOfBounds } from './terms.ts'
 
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
@@ -30,11 +30,12 @@ type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 const PAYOUT_BPS_MAX = 1_000_000
 const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
-const TIER_ID = {
+const TIER_ID = field.text('the tier', {
   max: 32,
   pattern: TIER_ID_FORM,
   form: 'up to 32 of a-z, 0-9 and -, beginning with one of the first',
-}
+  schema: 'TierId',
+})
 
 /** A tier with every version it ever had, oldest first, and how many cohorts the contract has for it. */
 export interface TierView extends Omit<TierRow, 'live'> {
@@ -48,10 +49,15 @@ export interface EnteredTier {
   changed: boolean
 }
 
-/** GET tiers: all of them, by number, as they are now and with their versions. */
-export async function listTiers(deps: LedgerDb): Promise<{ tiers: TierView[] }> {
-  return { tiers: await readTiers(deps.pool) }
-}
+/** All of them, by number, as they are now and with their versions. */
+export const listTiers = defineReading({
+  path: 'tiers',
+  command: 'tiers list',
+  summary: 'list the tiers with their prices and terms',
+  examples: ['tiers list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => ({ tiers: await readTiers(pool) }),
+})
 
 async function readTiers(sql: Sql): Promise<TierView[]> {
   const [rows, cohorts] = [await readTierHistory(sql), await readCohorts(sql)]
@@ -63,58 +69,62 @@ async function readTiers(sql: Sql): Promise<TierView[]> {
   })
 }
 
-/** The fields of a tier that a new version may change. Null: as it was. */
-interface Change {
-  label: string | null
-  priceWei: Wei | null
-  maxPerWallet: number | null
-  payoutBps: number | null
-  holdingWei: Wei | null
-  holdingToken: `0x${string}` | null
-  holdingSymbol: string | null
-  holdingDecimals: number | null
-  onSale: boolean | null
-  graceSec: number | null
-  holdingRetrySec: number | null
+const PRICE = field.wei('its price; the exact amount of a payment')
+const LABEL = field.text('its name, as buyers see it', { max: 64 })
+const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1, PER_WALLET_MAX)
+/** What a new version may change besides. Null: as it was. */
+const TERMS = {
+  payoutBps: field.orNull(
+    field.whole('its share of a draw, in basis points; 10000 is the whole', 0, PAYOUT_BPS_MAX, 'bps'),
+  ),
+  holdingToken: field.orNull(field.address('ERC-20 token that a buyer must hold')),
+  holdingWei: field.orNull(field.wei('how much of it, in its smallest unit; 0: open to anyone', 'amount')),
+  holdingSymbol: field.orNull(field.text("the token's symbol, as buyers see it", { max: 32 })),
+  holdingDecimals: field.orNull(field.whole("the token's decimals", 0, 255)),
+  holdingRetrySec: field.orNull(
+    field.whole('seconds for which a holding that cannot be read is asked again', 0, HOLDING_RETRY_SEC_MAX),
+  ),
 }
-
-function readChange(fields: FieldReader): { change: Change; reason: string | null } {
-  const change = {
-    label: fields.textOrNull('label', { max: 64 }),
-    priceWei: fields.weiOrNull('priceWei'),
-    maxPerWallet: fields.wholeOrNull('maxPerWallet', 1, PER_WALLET_MAX),
-    payoutBps: fields.wholeOrNull('payoutBps', 0, PAYOUT_BPS_MAX),
-    holdingWei: fields.weiOrNull('holdingWei'),
-    holdingToken: fields.addressOrNull('holdingToken'),
-    holdingSymbol: fields.textOrNull('holdingSymbol', { max: 32 }),
-    holdingDecimals: fields.wholeOrNull('holdingDecimals', 0, 255),
-    onSale: fields.flagOrNull('onSale'),
-    graceSec: readGrace(fields),
-    holdingRetrySec: fields.wholeOrNull('holdingRetrySec', 0, HOLDING_RETRY_SEC_MAX),
-  }
-  return { change, reason: fields.textOrNull('reason') }
+const GRACE = {
+  graceSec: field.orNull(
+    field.whole(
+      'seconds for which what was on sale before still buys it; as at the last change',
+      GRACE_SEC_MIN,
+      GRACE_SEC_MAX,
+    ),
+  ),
+  atOnce: field.flag('for a mistake: it ends with the next block, and any grace with it'),
 }
+const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 
-/** `atOnce` is no grace, whatever `graceSec` says. */
-function readGrace(fields: FieldReader): number | null {
-  const graceSec = fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX)
-  return fields.flagOrNull('atOnce') === true ? 0 : graceSec
-}
+/** The fields of a tier that a new version changes. Null: as it was. `atOnce` is no grace, whatever `graceSec` says. */
+type Change = { readonly [Name in Exclude<keyof Terms, 'tierId' | 'tierNo'>]?: Terms[Name] | null }
+const changeOf = <T extends { graceSec: number | null; atOnce: boolean }>({ atOnce, ...change }: T) => ({
+  ...change,
+  graceSec: atOnce ? 0 : change.graceSec,
+})
 
-/**
- * POST tiers `{tierId, label, priceWei, maxPerWallet, payoutBps?, holdingWei?, holdingToken?, holdingSymbol?, holdingDecimals?,
- * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the
- * contract, for good; by default the next free one.
- */
 export const createTier = defineAct({
-  read: (fields) => {
-    const tierId = fields.text('tierId', TIER_ID)
-    const tierNo = fields.wholeOrNull('tierNo', 1, TIER_NO_MAX)
-    for (const name of ['label', 'priceWei', 'maxPerWallet'] as const)
-      if (!fields.isGiven(name)) fields.complain(`${name} is required`)
-    return { tierId, tierNo, ...readChange(fields) }
+  path: 'tiers',
+  scope: 'prices',
+  command: 'tiers create',
+  summary: 'enter a new tier, which is on sale from the next block on',
+  details:
+    'A tier has its number on the contract for good. No two tiers on sale have one price: the amount selects the tier.',
+  examples: ['tiers create silver --label Silver --price-wei 30000000000000000 --max-per-wallet 5 --yes'],
+  args: ['tierId'],
+  leavesOut: ['onSale', 'graceSec', 'atOnce'],
+  fields: {
+    tierId: TIER_ID,
+    ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS },
+    tierNo: field.orNull(
+      field.whole('its number on the contract; the next free one where it is left out', 1, TIER_NO_MAX),
+    ),
+    ...SALE,
   },
-  run: (deps: TierContext, actor, { tierId, tierNo, change, reason }) =>
+  onChain: true,
+  asks: 'Enter this tier, for good?',
+  run: (deps: TierContext, actor, { tierId, tierNo, reason, ...asked }) =>
     enter(deps, actor, reason, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
@@ -136,25 +146,39 @@ export const createTier = defineAct({
         ...sale,
       }
       const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
-      return { before: null, ...merge({ ...fresh, ...open }, change) }
+      return { before: null, ...merge({ ...fresh, ...open }, changeOf(asked)) }
     }),
 })
 
-/**
- * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, graceSec?, atOnce?, reason?}`: the tier's next version;
- * what is left out stays. What was on sale before still buys the tier for `graceSec`, and its price is no other tier's until then; with `atOnce` it ends
- * with the block before, even if grace was left. `holdingWei: "0"` opens it to anyone.
- */
 export const changeTier = defineAct({
-  read: (fields) => ({ tierId: fields.text('tierId', TIER_ID), ...readChange(fields) }),
+  path: 'tiers/:tierId',
+  scope: 'prices',
+  command: 'tiers price',
+  summary: "change a tier's price or other terms, from the next block on",
+  details:
+    'What was on sale before still buys the tier for a grace, because quotes live in caches. What is left out stays as it is.',
+  examples: ['tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes'],
+  leavesOut: ['onSale'],
+  fields: {
+    tierId: TIER_ID,
+    priceWei: field.orNull({ ...PRICE, help: 'its new price' }),
+    ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...SALE },
+  },
+  onChain: true,
+  asks: 'Enter this version?',
   run: enterVersion,
 })
 
 function enterVersion(
   deps: TierContext,
   actor: Actor,
-  { tierId, change, reason }: { tierId: string; change: Partial<Change>; reason: string | null },
+  {
+    tierId,
+    reason,
+    ...asked
+  }: Change & { tierId: string; graceSec: number | null; atOnce: boolean; reason: string | null },
 ): Promise<EnteredTier | OperatorRefusal> {
+  const change = changeOf(asked)
   return enter(deps, actor, reason, (rows) => {
     const ofTier = rows.filter((row) => row.tierId === tierId)
     const before = ofTier.at(-1)
@@ -170,19 +194,18 @@ export const nextGraceSec = (
   { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
 ): number => versions.findLast(({ graceSec }) => graceSec > 0)?.graceSec ?? priceGraceSec
 
-/** POST tiers/:tierId/sale `{onSale, graceSec?, atOnce?, reason?}`: puts a tier on sale or takes it off, which ends after a grace. */
 export const setOnSale = defineAct({
-  read: (fields) => {
-    const tierId = fields.text('tierId', TIER_ID)
-    const change = { onSale: fields.flag('onSale'), graceSec: readGrace(fields) }
-    return { tierId, change, reason: fields.textOrNull('reason') }
-  },
+  path: 'tiers/:tierId/sale',
+  scope: 'prices',
+  summary: 'put a tier on sale, or take it off, which ends after a grace',
+  fields: { tierId: TIER_ID, ...SALE, onSale: field.yesOrNo('whether it is on sale') },
+  onChain: true,
   run: enterVersion,
 })
 
 type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
 
-function merge(before: Terms, change: Partial<Change>): Terms {
+function merge(before: Terms, change: Change): Terms {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
   const isOtherToken = change.holdingToken != null && change.holdingToken !== before.holdingToken
   const {
@@ -264,9 +287,12 @@ function changesNothing(before: TierRow, terms: Terms): boolean {
 
 function refuseTerms(terms: Terms): OperatorRefusal | null {
   if (terms.priceWei === 0n)
-    return refuseAct('invalid', 'priceWei must be more than 0: a transfer of nothing buys nothing.')
+    return refuseAct('invalid', `${fieldNamed('priceWei')} must be more than 0: a transfer of nothing buys nothing.`)
   if (terms.holdingWei > 0n && terms.holdingToken === null)
-    return refuseAct('invalid', 'holdingWei needs a holdingToken, the ERC-20 token that a buyer must hold.')
+    return refuseAct(
+      'invalid',
+      `${fieldNamed('holdingWei')} needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
+    )
   return null
 }
 

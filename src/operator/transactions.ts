@@ -4,30 +4,61 @@ import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/no
 import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/sends/transactions.ts'
 import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { defineAct } from './define-act.ts'
-import { readFields } from './input.ts'
-import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
+import { recordAct, refuseAct } from './act.ts'
+import { defineAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 
-/** GET transactions: newest first; `sender`, `status` (pending, mined, reverted, displaced), `cursor`, `limit`. */
-export async function listTransactions(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
-  const fields = readFields(input)
-  const { limit, before } = readPageFields(fields)
-  const asked = {
-    sender: fields.addressOrNull('sender'),
-    status: fields.wordOrNull('status', TRANSACTION_STATES),
-    before,
-    limit: limit + 1,
-  }
-  if (fields.refusal) return fields.refusal
-  return cachedResponseOf('transactions', await readTransactions(deps.pool, asked), limit)
-}
+export const listTransactions = defineReading({
+  path: 'transactions',
+  command: 'transactions list',
+  group: 'books',
+  summary: 'list the transactions of our signer accounts, newest first: nonces, what became of them, gas, fees',
+  examples: ['transactions list --status reverted', 'transactions list --limit 5 --json'],
+  fields: {
+    sender: field.orNull(field.address('only of this one')),
+    status: field.orNull(
+      field.word('pending, mined, reverted or displaced', TRANSACTION_STATES, {
+        ...{ value: 'status', schema: 'TransactionStatus' },
+      }),
+    ),
+    ...field.PAGE,
+  },
+  run: async ({ pool }: LedgerDb, { limit, cursor, ...filter }) => {
+    const rows = await readTransactions(pool, { ...filter, before: cursor, limit: limit + 1 })
+    return field.pageOf('transactions', rows, limit)
+  },
+  columns: [
+    ['signed at', 'createdAt'],
+    ...['sender', 'nonce', 'kind'],
+    ['status', ({ status, pendingSec }) => (pendingSec === null ? status : `${status} for ${pendingSec} s`)],
+    ['block', 'blockNumber'],
+    ['gas', 'gasUsed'],
+    ['fee', 'feeWei'],
+    ['transaction', 'txHash'],
+  ],
+})
 
 /**
- * GET transactions/stuck: signer accounts that send nothing, since the providers name a nonce that no followed block bears out; and
- * transactions that are in no block after 12, each with why.
+ * Signer accounts that send nothing, since the providers name a nonce that no followed block bears out; and transactions that are in no block
+ * after 12, each with why.
  */
-export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; transactions: object[] }> {
+export const listStuck = defineReading({
+  path: 'transactions/stuck',
+  command: 'transactions stuck',
+  group: 'books',
+  summary: 'list signer accounts and transactions that are stuck, and why',
+  details: `A signer account whose nonce the providers name higher than followed blocks bear out sends nothing: either the key was used elsewhere,
+or a provider is wrong. After 64 blocks in which all of them say so it is taken for true by itself; "transactions free" does so at once.
+
+A transaction is listed once it is in no block after 12. Why: "nonce", its account is such a one; "behind", one before it is; "over", its
+time is over, and the next run takes its nonce for nothing and sends what it was for again; "fee", blocks ask for more than it offers, which
+is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not take it, and say why; "waiting", they have it.`,
+  examples: ['transactions stuck'],
+  fields: {},
+  run: readAllStuck,
+})
+
+async function readAllStuck(deps: LedgerDb) {
   const senders = await listNoncesAhead(deps.pool)
   const ahead = new Set(senders.map(({ sender }) => sender))
   const stuck = await readStuck(deps.pool, STUCK_AFTER_BLOCKS)
@@ -43,12 +74,17 @@ export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; tr
   return { senders, transactions }
 }
 
-/**
- * POST transactions/free `{sender, reason?}`: trusts the providers about this signer account's nonce. The next run of the pass that holds the
- * key takes it over, if they still agree, and replaces transactions that can no longer be mined.
- */
+/** The next run of the pass that holds the key does so, if the providers still agree. */
 export const takeOverNonce = defineAct({
-  read: (fields) => ({ sender: fields.address('sender'), reason: fields.textOrNull('reason') }),
+  path: 'transactions/free',
+  scope: 'operate',
+  command: 'transactions free',
+  group: 'books',
+  summary:
+    "have a signer account's nonce taken over as the providers name it; replace transactions that can no longer be mined",
+  examples: ['transactions free <address>'],
+  args: ['sender'],
+  fields: { sender: field.address('the account, as "transactions stuck" lists it'), reason: field.REASON },
   run: ({ pool }: LedgerDb, actor, { sender, reason }) =>
     inTransaction(pool, async (sql) => {
       const before = await readNonceAhead(sql, sender)
@@ -59,12 +95,26 @@ export const takeOverNonce = defineAct({
       await recordAct(sql, actor, { action: 'senderFreed', subject: sender, before, after, reason })
       return { sender, ...after }
     }),
+  says: 'The next run takes over what the providers say, if they still agree, and replaces transactions that cannot be mined.',
 })
 
-/** GET rounds: newest first, each with its turns, gas and fee; `cursor`, `limit`. */
-export async function listRounds(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
-  const fields = readFields(input)
-  const { limit, before } = readPageFields(fields)
-  if (fields.refusal) return fields.refusal
-  return cachedResponseOf('rounds', await readRounds(deps.pool, { before, limit: limit + 1 }), limit)
-}
+export const listRounds = defineReading({
+  path: 'rounds',
+  command: 'rounds list',
+  group: 'books',
+  summary: 'list the rounds, newest first, with what they credited and cost',
+  examples: ['rounds list'],
+  fields: field.PAGE,
+  run: async ({ pool }: LedgerDb, { limit, cursor }) =>
+    field.pageOf('rounds', await readRounds(pool, { before: cursor, limit: limit + 1 }), limit),
+  columns: [
+    ['round', 'id'],
+    ['block time', 'createdAt'],
+    ['nodes', 'nodeCount'],
+    ['cohorts', ({ turns }) => turns.length],
+    ['ether', 'totalWei'],
+    'mode',
+    ['fee', 'feeWei'],
+    ['transaction', 'txHash'],
+  ],
+})

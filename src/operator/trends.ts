@@ -1,7 +1,8 @@
 // The trends of the business, hour by hour or day by day: sales, held payments, gas.
 import { readTrends, type TrendBin } from '../db/reads/trends.ts'
-import type { Fields, OperatorRefusal, ReplicaDb, SignerAddresses } from './act.ts'
-import { readFields } from './input.ts'
+import type { ReplicaDb, SignerAddresses } from './act.ts'
+import { defineReading } from './define-act.ts'
+import * as field from './input.ts'
 
 /** The ranges, in hours. */
 const RANGES = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const
@@ -16,12 +17,21 @@ export interface Trends {
   bins: TrendBin[]
 }
 
-/** GET trends with `range` (24h) and `by` (hour up to a week, else day). */
-export async function showTrends(deps: ReplicaDb & SignerAddresses, input: Fields): Promise<Trends | OperatorRefusal> {
-  const fields = readFields(input)
-  const range = fields.wordOrNull('range', RANGE_NAMES) ?? '24h'
-  const hours = RANGES[range]
-  const by = fields.wordOrNull('by', ['hour', 'day'] as const) ?? (hours > HOURS_BY_HOUR ? 'day' : 'hour')
-  if (fields.refusal) return fields.refusal
-  return { range, by, bins: await readTrends(deps.readPool, { hours, by, signers: deps.signers }) }
-}
+export const showTrends = defineReading({
+  path: 'trends',
+  summary: 'sales, held payments and gas over time',
+  fields: {
+    range: field.orElse(field.word('how far back; `24h` unless given', RANGE_NAMES), '24h' as const),
+    by: field.orNull(
+      field.word<Trends['by']>('the length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond', [
+        'hour',
+        'day',
+      ]),
+    ),
+  },
+  run: async ({ readPool, signers }: ReplicaDb & SignerAddresses, { range, by: given }): Promise<Trends> => {
+    const hours = RANGES[range]
+    const by = given ?? (hours > HOURS_BY_HOUR ? 'day' : 'hour')
+    return { range, by, bins: await readTrends(readPool, { hours, by, signers }) }
+  },
+})

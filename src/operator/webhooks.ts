@@ -7,42 +7,67 @@ import { ALL, CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain
 import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Reading, recordAct, refuseAct } from './act.ts'
-import { defineAct } from './define-act.ts'
-import { type FieldReader, readFields } from './input.ts'
-import { cachedResponseOf, readPageFields } from './page.ts'
+import { recordAct, refuseAct } from './act.ts'
+import { defineAct, defineReading } from './define-act.ts'
+import * as field from './input.ts'
 
 /** Longest URL that is taken. */
 const URL_MAX = 500
 /** Every kind of event by its name, and room for more. */
 const EVENTS_MAX = 1_000
-const SECRET_FORM = {
+const SECRET = field.text('what its events are signed with; a chat and a mail have none', {
   max: 200,
   form: 'one or two signing secrets with a comma, the newest first: whsec_ and the base64 of 24 to 64 random bytes',
+})
+/** An endpoint as the list names it, and the reason. */
+const ENDPOINT = {
+  endpoint: field.text('as "webhooks list" shows it', { max: 300, schema: 'EndpointName' }),
+  reason: field.REASON,
 }
 
 const STATES = ['pending', 'delivered', 'failed'] as const
 
-/** The endpoints and how they do: `{endpoints}`. */
-export const listWebhooks: Reading<LedgerDb> = async ({ pool }) => ({ endpoints: await webhooks.listEndpoints(pool) })
+export const listWebhooks = defineReading({
+  path: 'webhooks',
+  command: 'webhooks list',
+  summary: 'list the endpoints that events are sent to, and how they do',
+  details: 'An endpoint is named by its host and a digest of its URL, which may itself be a secret.',
+  examples: ['webhooks list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => ({ endpoints: await webhooks.listEndpoints(pool) }),
+  columns: [...['endpoint', 'active', 'events', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError']],
+})
 
-/** Deliveries with their attempts, newest first: `{deliveries, nextCursor}`. Filters: `state`, `type`. */
-export const listDeliveries: Reading<LedgerDb> = async ({ pool }, input) => {
-  const fields = readFields(input)
-  const { limit, before } = readPageFields(fields)
-  const filter = {
-    state: fields.wordOrNull('state', STATES),
-    type: fields.textOrNull('type', { max: 40 }),
-    before,
-    limit: limit + 1,
-  }
-  if (fields.refusal) return fields.refusal
-  return cachedResponseOf('deliveries', await webhooks.listDeliveries(pool, filter), limit)
-}
+/** With their attempts. */
+export const listDeliveries = defineReading({
+  path: 'webhooks/deliveries',
+  command: 'webhooks deliveries',
+  summary: 'list deliveries, newest first, with what came of them; --json has each event and the log of its attempts',
+  examples: ['webhooks deliveries --state failed', 'webhooks deliveries --json'],
+  fields: {
+    state: field.orNull(
+      field.word('pending, delivered or failed', STATES, { value: 'state', schema: 'DeliveryState' }),
+    ),
+    type: field.orNull(field.text('payment.minted, round.credited and so on', { max: 40, value: 'type' })),
+    ...field.PAGE,
+  },
+  run: async ({ pool }: LedgerDb, { state, type, limit, cursor }) => {
+    const rows = await webhooks.listDeliveries(pool, { state, type, before: cursor, limit: limit + 1 })
+    return field.pageOf('deliveries', rows, limit)
+  },
+  columns: [
+    ...['id', 'createdAt', 'type', 'endpoint', 'state', 'attempts', 'dueAt'],
+    ['last answer', ({ log }) => log.at(-1) && (log.at(-1).error ?? log.at(-1).status)],
+  ],
+})
 
-/** Sends a delivery again: `id`. */
 export const redeliver = defineAct({
-  read: (fields) => ({ id: fields.whole('id', 1, Number.MAX_SAFE_INTEGER), reason: fields.textOrNull('reason') }),
+  path: 'webhooks/deliveries/:id/redeliver',
+  scope: 'operate',
+  command: 'webhooks redeliver',
+  summary: 'make a delivery again, failed or not',
+  examples: ['webhooks redeliver <delivery>'],
+  fields: { id: field.id('the delivery, as "webhooks deliveries" shows it'), reason: field.REASON },
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     inTransaction(pool, async (sql) => {
       const delivery = await webhooks.redeliver(sql, id)
@@ -51,48 +76,69 @@ export const redeliver = defineAct({
       await recordAct(sql, actor, { action: 'webhookRedelivered', subject: delivery.eventId, after, reason })
       return { id, ...delivery, state: 'pending' }
     }),
-})
-
-/** An endpoint as the list names it, and the reason. */
-const readEndpoint = (fields: FieldReader) => ({
-  endpoint: fields.text('endpoint', { max: 300 }),
-  reason: fields.textOrNull('reason'),
+  says: 'It is sent again within seconds, while the service runs.',
 })
 
 const noEndpoint = (endpoint: string) =>
   refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
 
-/** Sends to an endpoint again that was given up on: `endpoint`, as the list names it. */
 export const enableWebhook = defineAct({
-  read: readEndpoint,
+  path: 'webhooks/enable',
+  scope: 'operate',
+  command: 'webhooks enable',
+  summary: 'send again to an endpoint that was given up on; what waited goes at once',
+  examples: ['webhooks enable <endpoint>'],
+  args: ['endpoint'],
+  fields: ENDPOINT,
   run: ({ pool }: LedgerDb, actor, { endpoint, reason }) =>
     inTransaction(pool, async (sql) => {
       if (!(await webhooks.enableEndpoint(sql, endpoint))) return noEndpoint(endpoint)
       await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint, reason })
       return { endpoint, enabled: true }
     }),
+  says: 'Events are sent to it again; what waited is due now.',
 })
 
+/** Which kinds of events an endpoint is told. */
+const EVENTS = field.ofForm<Choice>('all, or kinds with commas', {
+  ...{ schema: 'EventsChosen', value: 'events', form: CHOICE_FORM, otherwise: [] },
+  parse: (given) => {
+    if (typeof given !== 'string' || given.length > EVENTS_MAX) return undefined
+    const { kinds, unknown } = readChoice(given)
+    return unknown.length > 0 || kinds.length === 0 ? undefined : kinds
+  },
+  why: (given) => {
+    const { unknown } = readChoice(String(given))
+    return unknown.length > 0 ? ` (there is no ${unknown.join(', no ')})` : ''
+  },
+})
+
+const secretsOf = (secret: string | null) => (secret ?? '').split(/[\s,]+/).filter((text) => text !== '')
+
 /**
- * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks; smtps or smtp for mail),
- * `secret`, which a chat and a mail have none of, and `events`, the kinds that it is told: all where that is left out, by mail those that its URL
- * names. One that is there gets the secrets that are given, of a mail its URL's password: so they are rotated.
+ * For all instances. `url` is https, or http where the instance that delivers allows private networks; smtps or smtp for mail. Without `events` it
+ * is told all kinds, by mail those that its URL names. One that is there gets the secrets that are given, of a mail its URL's password: so they
+ * are rotated.
  */
 export const addWebhook = defineAct({
-  read: (fields) => {
-    const url = fields.text('url', { max: URL_MAX })
-    const secrets = (fields.textOrNull('secret', SECRET_FORM) ?? '').split(/[\s,]+/).filter((text) => text !== '')
-    const events = readEventsOrNull(fields)
-    const reason = fields.textOrNull('reason')
-    if (readChoice(eventsInUrl(url) ?? ALL).unknown.length > 0)
-      fields.complain(`url must have, after events=, ${CHOICE_FORM}`)
-    else if (!isReceiver(url)) fields.complain(URL_FORM)
-    else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
-      fields.complain(`secret must be ${SECRET_FORM.form}`)
-    return { url, secrets, events, reason }
+  path: 'webhooks',
+  scope: 'operate',
+  summary: 'add an endpoint, or give it other secrets',
+  fields: {
+    url: field.text('https; for mail `smtps://user:password@host?from=…&to=…`', { max: URL_MAX }),
+    ...{ secret: field.orNull(SECRET), events: field.orNull(EVENTS), reason: field.REASON },
   },
-  run: ({ pool }: LedgerDb, actor, { url, secrets, events, reason }) =>
+  check: ({ url, secret }, { complain }) => {
+    const secrets = secretsOf(secret)
+    if (readChoice(eventsInUrl(url) ?? ALL).unknown.length > 0)
+      complain('url', `must have, after events=, ${CHOICE_FORM}`)
+    else if (!isReceiver(url)) complain('url', URL_FORM)
+    else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
+      complain('secret', `must be ${SECRET.form}`)
+  },
+  run: ({ pool }: LedgerDb, actor, { url, secret, events, reason }) =>
     inTransaction(pool, async (sql) => {
+      const secrets = secretsOf(secret)
       const endpoint = webhooks.endpointName(url)
       const added = await webhooks.addEndpoint(sql, { url, secrets, ...(events && { events }) }, actor.name)
       await recordAct(sql, actor, {
@@ -104,14 +150,16 @@ export const addWebhook = defineAct({
     }),
 })
 
-/** Has an endpoint told these kinds of events alone: `endpoint`, as the list names it, and `events`. */
 export const chooseEvents = defineAct({
-  read: (fields) => {
-    const asked = readEndpoint(fields)
-    const events = readEventsOrNull(fields) ?? []
-    if (events.length === 0) fields.complain(`events is required: ${CHOICE_FORM}`)
-    return { ...asked, events }
-  },
+  path: 'webhooks/events',
+  scope: 'operate',
+  command: 'webhooks events',
+  summary: 'say which kinds of events an endpoint is sent',
+  details:
+    'From now on. What waits for it of other kinds is not sent any more; kinds that are new to it begin with what happens next.',
+  examples: ['webhooks events <endpoint> payment.held,funds.low', 'webhooks events <endpoint> all'],
+  args: ['endpoint', 'events'],
+  fields: { endpoint: ENDPOINT.endpoint, events: EVENTS, reason: field.REASON },
   run: ({ pool }: LedgerDb, actor, { endpoint, events, reason }) =>
     inTransaction(pool, async (sql) => {
       const before = await webhooks.chooseEvents(sql, endpoint, events)
@@ -121,28 +169,26 @@ export const chooseEvents = defineAct({
       await notifyLedgerChanged(sql)
       return { endpoint, events: after }
     }),
+  says: ({ events }) => `From now on it is told: ${events}.`,
 })
 
-/** Reads which kinds of events an endpoint is told; null where that is not said, or is wrong. */
-function readEventsOrNull(fields: FieldReader): Choice | null {
-  const text = fields.textOrNull('events', { max: EVENTS_MAX, form: CHOICE_FORM })
-  if (text === null) return null
-  const { kinds, unknown } = readChoice(text)
-  if (unknown.length > 0) fields.complain(`events must be ${CHOICE_FORM} (there is no ${unknown.join(', no ')})`)
-  return kinds
-}
-
 const URL_FORM =
-  'url must be an https URL, or for mail smtps://user:password@host?from=…&to=… with one sender, up to ten recipients and known events'
+  'must be an https URL, or for mail smtps://user:password@host?from=…&to=… with one sender, up to ten recipients and known events'
 
 function isReceiver(url: string): boolean {
   if (isMail(url)) return mailTargetOf(url) !== null
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
-/** Stops deliveries to an endpoint: `endpoint`, as the list names it. */
+/** Deliveries that wait go on if it is added again. */
 export const removeWebhook = defineAct({
-  read: readEndpoint,
+  path: 'webhooks/remove',
+  scope: 'operate',
+  command: 'webhooks remove',
+  summary: 'tell an endpoint nothing more',
+  examples: ['webhooks remove <endpoint>'],
+  args: ['endpoint'],
+  fields: ENDPOINT,
   run: ({ pool }: LedgerDb, actor, { endpoint, reason }) =>
     inTransaction(pool, async (sql) => {
       if (!(await webhooks.removeEndpoint(sql, endpoint))) return noEndpoint(endpoint)
@@ -150,4 +196,5 @@ export const removeWebhook = defineAct({
       await notifyLedgerChanged(sql)
       return { endpoint, removed: true }
     }),
+  says: 'Nothing more is sent there. What waits goes on should you add it again.',
 })

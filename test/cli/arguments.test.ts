@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parseArguments } from '../../src/cli/arguments.ts'
 import type { Command } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { loadCommands } from '../../src/cli/commands.ts'
 import { overview, reference } from '../../src/cli/help.ts'
 import { readableLine } from '../../src/cli/log-line.ts'
 import { fieldsOf } from '../../src/cli/operator.ts'
 import { runHere } from '../support/cli.ts'
+
+const COMMANDS = await loadCommands()
 
 const root = new URL('../../', import.meta.url)
 

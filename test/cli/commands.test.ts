@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Command } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { loadCommands } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { insertProposal } from '../../src/db/operator/proposals.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
@@ -61,6 +61,7 @@ async function heldPayment(valueWei = CENT + 1n): Promise<string> {
   return hash
 }
 
+const COMMANDS = await loadCommands()
 const HERE = COMMANDS.filter(({ name }) => ![...ELSEWHERE, ...IN_OTHER_WORLDS].includes(name))
 /** The first example of each group of the help is a process of its own, which costs more than most commands; the others go the same way here. */
 const AS_PROCESS = new Map(HERE.toReversed().map(({ group, examples }) => [group, examples[0]]))
@@ -227,7 +228,6 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
 }
 
 const DOWN = '127.0.0.1:9'
-
 describe('with nothing to talk to, a command says so in a line and ends with 3', () => {
   const needy = COMMANDS.filter(({ name }) => !ALONE.includes(name) && name !== 'doctor')
   for (const command of needy) {

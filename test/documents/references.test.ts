@@ -4,11 +4,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
 import { findCommand, parseArguments } from '../../src/cli/arguments.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { loadCommands } from '../../src/cli/commands.ts'
 import { SECRET_SETTINGS, SETTINGS } from '../../src/config/names.ts'
 import { buildRoutes } from '../../src/http/routes.ts'
 import { buildTools } from '../../src/http/tools.ts'
 import { anchorsOf, blocksOf, commandLines, type Page, proseOf, ROOT, readPage, readPages, spansOf } from './pages.ts'
+
+const COMMANDS = await loadCommands()
 
 const PAGES = readPages()
 /** Calls of the command line: at the start of a line or a list's part, after variables that are set for it alone. */

@@ -1,31 +1,7 @@
-// The commands `node-ledger rounds …`: what was credited, and what the next round would credit.
-import type { components } from '../../../api/admin.ts'
-import { previewRound } from '../../operator/preview.ts'
-import { listRounds } from '../../operator/transactions.ts'
-import { withOperator } from '../chain.ts'
-import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { withDatabase } from '../database.ts'
+// How the command `node-ledger rounds preview` shows what the next round would credit.
 import { inEther } from '../ether.ts'
-import { accepted, fieldsOf, showPage } from '../operator.ts'
+import type { View } from '../operator.ts'
 import { fields, table } from '../output.ts'
-
-/** `rounds list`. */
-export async function list(call: Call): Promise<ExitCode> {
-  return await withDatabase(call.io, async (deps) => {
-    const page = accepted(await listRounds(deps, fieldsOf(call)), call)
-    await showPage(call, page, (rows) =>
-      table(
-        ['round', 'block time', 'nodes', 'cohorts', 'ether', 'mode', 'fee', 'transaction'],
-        (rows as components['schemas']['Round'][]).map(
-          ({ id, createdAt, nodeCount, turns, totalWei, mode, feeWei, txHash }) => [
-            ...[id, createdAt, nodeCount, turns.length, inEther(totalWei), mode, inEther(feeWei), txHash],
-          ],
-        ),
-      ),
-    )
-    return EXIT.done
-  })
-}
 
 /** The fields of a preview that are shown to people. */
 interface Preview {
@@ -49,14 +25,7 @@ interface Preview {
   nextDay: { minWei: bigint; maxWei: bigint }
 }
 
-/** `rounds preview`. */
-export async function preview(call: Call): Promise<ExitCode> {
-  return await withOperator(call.io, async (deps) => {
-    const planned = accepted(await previewRound(deps), call) as Preview
-    await call.out.result(planned, () => describe(planned))
-    return EXIT.done
-  })
-}
+export const VIEWS: Readonly<Record<string, View>> = { 'rounds preview': { text: describe } }
 
 /** Obstacles to a round, and what to do about each. */
 const IN_ITS_WAY: Readonly<Record<string, string>> = {

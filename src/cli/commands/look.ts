@@ -1,6 +1,5 @@
 // The commands that look whether all is well.
 import type { Command } from '../command.ts'
-import { REASON, YES } from './options.ts'
 
 export const LOOK: readonly Command[] = [
   {
@@ -33,20 +32,7 @@ and cover are always compared whole. The sum over all nodes is one of the counte
     ],
     load: async () => (await import('../books/verify.ts')).verify,
   },
-  {
-    name: 'rescan',
-    group: 'look',
-    summary: 'read blocks again and compare them with the ledger; where something is missing, go back and follow again',
-    details:
-      'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
-    options: {
-      'from-block': { value: 'block', help: 'the first block', required: true },
-      ...REASON,
-      ...YES,
-    },
-    examples: ['node-ledger rescan --from-block <block> --yes'],
-    load: async () => (await import('../service/rescan.ts')).rescanBlocks,
-  },
+
   {
     name: 'rebuild',
     group: 'look',

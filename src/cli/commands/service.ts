@@ -1,73 +1,8 @@
-// The commands about who is served and when: the deny list, unpaid nodes, the pause, the recheck.
+// Commands about the service that are more than one act, or none.
 import type { Command } from '../command.ts'
-import { PAGE, REASON, YES } from './options.ts'
-
-const REASON_WANTED = { reason: { ...REASON.reason, required: true } }
+import { REASON, YES } from './options.ts'
 
 export const SERVICE: readonly Command[] = [
-  {
-    name: 'senders list',
-    group: 'decide',
-    summary: 'list the wallets whose payments are held for you to see first',
-    examples: ['node-ledger senders list'],
-    load: async () => (await import('../desk/deny-list.ts')).list,
-  },
-  {
-    name: 'senders deny',
-    group: 'decide',
-    summary: "hold every payment of a wallet, an exchange's for one, which pays for many people",
-    args: [{ name: 'address', help: 'the wallet' }],
-    options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED, ...YES },
-    examples: ['node-ledger senders deny <address> --label "an exchange" --reason "pays for many people" --yes'],
-    load: async () => (await import('../desk/deny-list.ts')).deny,
-  },
-  {
-    name: 'senders allow',
-    group: 'decide',
-    summary: 'take a wallet off that list; what is held stays held until you decide',
-    args: [{ name: 'address', help: 'the wallet' }],
-    options: { ...REASON, ...YES },
-    examples: ['node-ledger senders allow <address> --yes'],
-    load: async () => (await import('../desk/deny-list.ts')).allow,
-  },
-  {
-    name: 'nodes unpaid',
-    group: 'decide',
-    summary: 'list nodes without a payment, each with its grant',
-    details:
-      'A cohort that holds a node with neither payment nor grant is not credited: the node may come from a stolen key.',
-    options: { open: { help: 'only those without a grant' }, ...PAGE },
-    examples: ['node-ledger nodes unpaid --open'],
-    load: async () => (await import('../desk/nodes.ts')).unpaid,
-  },
-  {
-    name: 'nodes grant',
-    group: 'decide',
-    summary: 'say that a node without a payment is meant to be, so that its cohort is credited',
-    args: [{ name: 'node-id', help: 'its id on the contract' }],
-    options: { ...REASON_WANTED, ...YES },
-    examples: ['node-ledger nodes grant <node> --reason "a gift of the house" --yes'],
-    load: async () => (await import('../desk/nodes.ts')).grant,
-  },
-  {
-    name: 'nodes revoke',
-    group: 'decide',
-    summary: 'take a grant back; what was credited stays',
-    args: [{ name: 'node-id', help: 'its id on the contract' }],
-    options: { ...REASON_WANTED, ...YES },
-    examples: ['node-ledger nodes revoke <node> --reason "a mistake" --yes'],
-    load: async () => (await import('../desk/nodes.ts')).revoke,
-  },
-  {
-    name: 'pause',
-    group: 'decide',
-    summary: 'stop crediting rounds; payments are still followed, judged and minted',
-    details:
-      'A round that is sent already is settled. Turns that are missed are owed, and paid one after the other later.',
-    options: { ...REASON, ...YES },
-    examples: ['node-ledger pause --reason "the treasury moves" --yes'],
-    load: async () => (await import('../service/pause.ts')).pause,
-  },
   {
     name: 'resume',
     group: 'decide',
@@ -91,5 +26,36 @@ minted or credited since the backup, it cannot: then run this before the first s
     options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true }, ...YES },
     examples: ['node-ledger recheck --up-to head --yes'],
     load: async () => (await import('../service/recheck.ts')).recheck,
+  },
+  {
+    name: 'webhooks add',
+    after: 'webhooks list',
+    group: 'decide',
+    summary: 'send events to the endpoints that WEBHOOK_URL names, mail too, or change the secrets of known ones',
+    details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
+that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.
+A chat's own webhook and a mail server (smtps://user:password@host?from=…&to=…) need no secret. WEBHOOK_EVENTS says which kinds of events they are
+sent; without it a known one keeps its own.`,
+    examples: ['node-ledger webhooks add'],
+    load: async () => (await import('../desk/webhooks.ts')).add,
+  },
+  {
+    name: 'admin-keys revoke',
+    after: 'admin-keys list',
+    group: 'decide',
+    summary: 'have an admin key open no more, or a passkey sign in; every instance knows within three seconds',
+    details:
+      'A revoked passkey takes its sessions with it. Keys of ADMIN_KEY are not in the ledger: take their line out, and "node-ledger reload".',
+    args: [{ name: 'id', help: 'as the list has it: 7, passkey-3 or invitation-2', optional: true }],
+    options: {
+      all: { help: 'every key, passkey and invitation of the ledger, as after a theft', isOurs: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: [
+      'node-ledger admin-keys revoke <key> --reason "left the team" --yes',
+      'node-ledger admin-keys revoke --all --reason "stolen" --yes',
+    ],
+    load: async () => (await import('../desk/admin-keys.ts')).revoke,
   },
 ]

@@ -1,30 +1,28 @@
-// The commands `node-ledger owner …`: previews of the transactions that the contract's owner may sign. They print, and never send.
-import type { Fields, OperatorRefusal } from '../../operator/act.ts'
-import {
-  type OwnerDeps,
-  type OwnerPreview,
-  previewBounds,
-  previewDistributor,
-  previewExpel,
-  previewMinter,
-  previewPause,
-  previewRefill,
-  showPowers,
-} from '../../operator/owner.ts'
+// How the commands `node-ledger owner …` show the transactions that the contract's owner may sign. They print, and never send.
+import type { OwnersPowers } from '../../chain/port.ts'
+import { type OwnerDeps, type OwnerPreview, previewPause } from '../../operator/owner.ts'
 import { withOwnerPreviews } from '../chain.ts'
-import { type Call, EXIT, type ExitCode } from '../command.ts'
+import type { Command } from '../command.ts'
 import { inEther } from '../ether.ts'
-import { accepted, fieldsOf } from '../operator.ts'
+import { commandOf, type View } from '../operator.ts'
 import { fields } from '../output.ts'
 
-/** `owner show`. */
-export async function show({ io, out }: Call): Promise<ExitCode> {
-  return await withOwnerPreviews(io, async (deps) => {
-    const powers = await showPowers(deps)
-    const { blockNumber, owner, pendingOwner, minter, budget, distributor, bounds, swapsAllowanceWei, paused } = powers
-    await out.result(powers, () =>
-      fields([
-        ['factory', deps.governance.factory],
+const PREVIEW: View = {
+  open: withOwnerPreviews,
+  text: describe,
+  afterwards: ({ refusal }: OwnerPreview, { out }) => {
+    if (refusal !== null) out.say(`The contract would refuse it now: ${refusal}.`)
+  },
+}
+
+export const VIEWS: Readonly<Record<string, View>> = {
+  'owner show': {
+    open: withOwnerPreviews,
+    text: (powers: OwnersPowers, { governance }: OwnerDeps) => {
+      const { blockNumber, owner, pendingOwner, minter, budget, distributor, bounds, swapsAllowanceWei, paused } =
+        powers
+      return fields([
+        ['factory', governance.factory],
         ['as of', `block ${blockNumber}`],
         ['owner', owner],
         ['offered to', BigInt(pendingOwner) === 0n ? null : pendingOwner],
@@ -35,38 +33,32 @@ export async function show({ io, out }: Call): Promise<ExitCode> {
         ],
         ['from surplus', `${inEther(swapsAllowanceWei)} ether`],
         ['paused', paused ? 'yes: nothing is opened, minted or credited' : 'no'],
-      ]),
-    )
-    return EXIT.done
-  })
+      ])
+    },
+  },
+  'owner refill-minter': PREVIEW,
+  'owner set-minter': PREVIEW,
+  'owner set-distributor': PREVIEW,
+  'owner set-bounds': PREVIEW,
+  'owner expel': PREVIEW,
 }
 
-type Preview = (deps: OwnerDeps, input: Fields) => Promise<OwnerPreview | OperatorRefusal>
-
-const previewing =
-  (preview: Preview, given: Fields = {}) =>
-  (call: Call): Promise<ExitCode> =>
-    withOwnerPreviews(call.io, async (deps) => {
-      const found = accepted(await preview(deps, { ...fieldsOf(call), ...given }), call)
-      await call.out.result(found, () => describe(found))
-      if (found.refusal !== null) call.out.say(`The contract would refuse it now: ${found.refusal}.`)
-      return EXIT.done
-    })
-
-/** `owner refill-minter`. */
-export const refillMinter = previewing(previewRefill)
-/** `owner set-minter`. */
-export const setMinter = previewing(previewMinter)
-/** `owner set-distributor`. */
-export const setDistributor = previewing(previewDistributor)
-/** `owner set-bounds`. */
-export const setBounds = previewing(previewBounds)
-/** `owner expel`. */
-export const expel = previewing(previewExpel)
-/** `owner pause`. */
-export const pause = previewing(previewPause, { paused: true })
-/** `owner unpause`. */
-export const unpause = previewing(previewPause, { paused: false })
+export const more = (): Command[] => [
+  commandOf(previewPause.operation, {
+    ...PREVIEW,
+    command: 'owner pause',
+    summary: 'preview the transaction that stops opening, minting and crediting on the contract',
+    fixed: { paused: true },
+    examples: ['owner pause'],
+  }),
+  commandOf(previewPause.operation, {
+    ...PREVIEW,
+    command: 'owner unpause',
+    summary: 'preview the transaction that ends that',
+    fixed: { paused: false },
+    examples: ['owner unpause'],
+  }),
+]
 
 function describe({ owner, transaction, before, after, notes, refusal }: OwnerPreview): string {
   const changes = Object.keys({ ...before, ...after }).map(

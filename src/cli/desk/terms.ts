@@ -1,64 +1,39 @@
-// The commands `node-ledger terms …`: what is paid for a turn, whether turns are owed, and the schedule that new nodes join. An entry is shown
+// How the commands `node-ledger terms …` show what is paid for a turn, whether turns are owed, and the schedule that new nodes join. An entry is shown
 // as it would be made, with what the contract's owner has to do for it, before anybody is asked.
 import type { OwnerTransaction } from '../../chain/factory/owner-calls.ts'
-import { enterTerms, listTerms, previewTerms, type TermsProposal, takeBackTerms } from '../../operator/terms.ts'
-import { withOperator } from '../chain.ts'
-import { type Call, EXIT, type ExitCode } from '../command.ts'
+import type { EveryPart } from '../../operator/act.ts'
+import { listTerms, previewTerms, type TermsList, type TermsProposal } from '../../operator/terms.ts'
 import { actorHere } from '../database.ts'
 import { inEther } from '../ether.ts'
-import { accepted, fieldsOf } from '../operator.ts'
-import { mustAgree, table } from '../output.ts'
+import { accepted, type View } from '../operator.ts'
+import { table } from '../output.ts'
 
-/** `terms list`. */
-export async function list({ io, out }: Call): Promise<ExitCode> {
-  return await withOperator(io, async (deps) => {
-    const found = await listTerms(deps)
-    await out.result(found, () => {
-      if (found.terms.length === 0)
-        return 'None: nothing is judged, minted or paid. "node-ledger terms set" enters some.'
-      const rows = found.terms.map((row) => [...cells(row), row.state, row.enteredBy])
-      return `${table([...HEADS, 'state', 'entered by'], rows)}${forTheOwner(found.ownersTransaction)}`
-    })
-    return EXIT.done
-  })
-}
-
-/** `terms set`. */
-export async function set(call: Call): Promise<ExitCode> {
-  const { io, out } = call
-  return await withOperator(io, async (deps) => {
-    const actor = actorHere()
-    const input = fieldsOf(call)
-    const proposal = accepted(await previewTerms(deps, actor, input), call)
-    if (!proposal.changed) {
-      await out.result(proposal, 'The latest terms say so already.')
-      return EXIT.done
-    }
-    out.say(inWords(proposal))
-    await mustAgree(call, 'Enter these terms?')
-    // Blocks go on meanwhile, and with them the earliest time: the entry is printed once more.
-    const done = accepted(await enterTerms(deps, actor, input), call)
-    await out.result(
-      done,
-      () => `Entered.\n${table(HEADS, done.entries.map(cells))}${forTheOwner(done.ownersTransaction)}`,
-    )
-    return EXIT.done
-  })
-}
-
-/** `terms take-back`. */
-export async function takeBack(call: Call): Promise<ExitCode> {
-  const { io, out } = call
-  return await withOperator(io, async (deps) => {
-    const { terms } = await listTerms(deps)
-    const last = terms.at(-1)
-    if (last) out.say(table(HEADS, [cells(last)]))
-    await mustAgree(call, 'Take this entry back?')
-    const input = { ...fieldsOf(call), fromTime: last?.fromTime ?? 0 }
-    const done = accepted(await takeBackTerms(deps, actorHere(), input), call)
-    await out.result(done, 'Taken back. What was in force before it goes on.')
-    return EXIT.done
-  })
+export const VIEWS: Readonly<Record<string, View>> = {
+  'terms list': {
+    text: ({ terms, ownersTransaction }: TermsList) => {
+      if (terms.length === 0) return 'None: nothing is judged, minted or paid. "node-ledger terms set" enters some.'
+      const rows = terms.map((row) => [...cells(row), row.state, row.enteredBy])
+      return `${table([...HEADS, 'state', 'entered by'], rows)}${forTheOwner(ownersTransaction)}`
+    },
+  },
+  'terms set': {
+    first: async (parts: EveryPart, input, call) => {
+      const proposal = accepted(await previewTerms(parts, actorHere(), input), call)
+      if (!proposal.changed) return { result: proposal, text: 'The latest terms say so already.' }
+      call.out.say(inWords(proposal))
+      return null
+    },
+    // Blocks go on while a person is asked, and with them the earliest time: the entry is printed once more.
+    text: ({ entries, ownersTransaction }: TermsProposal) =>
+      `Entered.\n${table(HEADS, entries.map(cells))}${forTheOwner(ownersTransaction)}`,
+  },
+  'terms take-back': {
+    first: async (parts: EveryPart, _input, { out }) => {
+      const last = (await listTerms(parts)).terms.at(-1)
+      if (last) out.say(table(HEADS, [cells(last)]))
+      return { input: { fromTime: last?.fromTime ?? 0 } }
+    },
+  },
 }
 
 const HEADS = ['from', 'turns', 'ether, from', 'to', 'every s', 'slots of s']

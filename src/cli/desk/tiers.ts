@@ -1,77 +1,70 @@
-// The commands `node-ledger tiers …`: what is on sale at what price. A change is a new version; what it changes is shown first.
-import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
-import {
-  changeTier,
-  createTier,
-  type EnteredTier,
-  listTiers,
-  nextGraceSec,
-  setOnSale,
-  type TierView,
-} from '../../operator/tiers.ts'
-import { withOperator } from '../chain.ts'
-import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withDatabase } from '../database.ts'
+// How the commands `node-ledger tiers …` show what is on sale at what price. A change is a new version; what it changes is shown first.
+import type { EveryPart, Fields } from '../../operator/act.ts'
+import { type EnteredTier, listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/tiers.ts'
+import type { Command } from '../command.ts'
 import { inEther } from '../ether.ts'
-import { accepted, fieldsOf } from '../operator.ts'
-import { fields, mustAgree, table } from '../output.ts'
+import { commandOf, type View } from '../operator.ts'
+import { fields, tableOf } from '../output.ts'
 
-/** `tiers list`. */
-export async function list({ io, out }: Call): Promise<ExitCode> {
-  return await withDatabase(io, async (deps) => {
-    const found = await listTiers(deps)
-    await out.result(found, () =>
-      found.tiers.length === 0 ? 'None: "node-ledger tiers create" enters one.' : asTable(found.tiers),
-    )
-    return EXIT.done
-  })
-}
-
-function asTable(tiers: readonly TierView[]): string {
-  return table(
-    ['tier', 'no', 'label', 'ether', 'per wallet', 'payout', 'must hold', 'on sale', 'version', 'from block'],
-    tiers.map((tier) => [
-      tier.tierId,
-      tier.tierNo,
-      tier.label,
-      inEther(tier.priceWei),
-      tier.maxPerWallet,
-      `${tier.payoutBps / 100} %`,
-      tier.holdingToken && `${tier.holdingWei} of ${tier.holdingSymbol ?? tier.holdingToken}`,
-      tier.onSale ? 'yes' : 'no',
-      tier.versions.length,
-      tier.fromBlock,
-    ]),
-  )
-}
-
-type Change = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<EnteredTier | OperatorRefusal>
-
-/** `tiers create`. */
-export const create = (call: Call) => enter(call, createTier, fieldsOf(call), 'Enter this tier, for good?')
-/** `tiers price`: a new price, or other terms. */
-export const price = (call: Call) => enter(call, changeTier, fieldsOf(call), 'Enter this version?')
-/** `tiers on-sale`. */
-export const onSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: true }, 'Put it on sale?')
-/** `tiers off-sale`. */
-export const offSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: false }, 'Take it off sale?')
-
-async function enter(call: Call, change: Change, input: Fields, question: string): Promise<ExitCode> {
-  const { io, out } = call
-  return await withOperator(io, async (deps) => {
-    const { tiers } = await listTiers(deps)
+const CHANGE: View = {
+  first: async (parts: EveryPart, input, { out }) => {
+    const { tiers } = await listTiers(parts)
     const known = tiers.find(({ tierId }) => tierId === input.tierId)
     out.say(preview(known ?? null, input))
-    out.say(`It holds from the next block on.${known ? ` ${graceInWords(known, input, deps)}` : ''}`)
-    await mustAgree(call, question)
-    const done = accepted(await change(deps, actorHere(), input), call)
-    await out.result(done, () => `${done.changed ? 'Entered' : 'It stood so already'}.\n${asTable([done.tier])}`)
-    return EXIT.done
-  })
+    out.say(`It holds from the next block on.${known ? ` ${graceInWords(known, input, parts)}` : ''}`)
+  },
+  text: ({ changed, tier }: EnteredTier) => `${changed ? 'Entered' : 'It stood so already'}.\n${asTable([tier])}`,
 }
 
+export const VIEWS: Readonly<Record<string, View>> = {
+  'tiers list': {
+    text: ({ tiers }: { tiers: TierView[] }) =>
+      tiers.length === 0 ? 'None: "node-ledger tiers create" enters one.' : asTable(tiers),
+  },
+  'tiers create': CHANGE,
+  'tiers price': CHANGE,
+}
+
+export const more = (): Command[] => [
+  commandOf(setOnSale.operation, {
+    ...CHANGE,
+    command: 'tiers on-sale',
+    summary: 'put a tier on sale again',
+    fixed: { onSale: true },
+    leavesOut: ['graceSec', 'atOnce'],
+    examples: ['tiers on-sale plus --yes'],
+    asks: 'Put it on sale?',
+  }),
+  commandOf(setOnSale.operation, {
+    ...CHANGE,
+    command: 'tiers off-sale',
+    summary: 'take a tier off sale; its nodes go on being credited',
+    details: 'It still sells for a grace, because quotes live in caches; later payments are held (saleClosed).',
+    fixed: { onSale: false },
+    examples: ['tiers off-sale plus --reason "sold out" --yes'],
+    asks: 'Take it off sale?',
+  }),
+]
+
+const asTable = (tiers: readonly TierView[]): string =>
+  tableOf(tiers, [
+    ['tier', 'tierId'],
+    ['no', 'tierNo'],
+    'label',
+    ['ether', 'priceWei'],
+    ['per wallet', 'maxPerWallet'],
+    ['payout', ({ payoutBps }) => `${Number(payoutBps) / 100} %`],
+    [
+      'must hold',
+      ({ holdingToken: token, holdingWei, holdingSymbol }) => token && `${holdingWei} of ${holdingSymbol ?? token}`,
+    ],
+    ['on sale', ({ onSale }) => (onSale ? 'yes' : 'no')],
+    ['version', ({ versions }) => (versions as object[]).length],
+    ['from block', 'fromBlock'],
+  ])
+
 /** Until when what is on sale now still sells. */
-function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: OperatorDeps): string {
+function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {
   if (atOnce === true) return 'No payment in a later block at what was on sale before is a sale.'
   return `What was on sale before still buys it for ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
 }

@@ -11,7 +11,7 @@ export async function run(
   env: NodeJS.ProcessEnv,
   io = call.io,
 ): Promise<ExitCode> {
-  const found = findCommand(argv, call.commands)
+  const found = findCommand(argv, await call.commands(argv[0]))
   if (!found) throw new Error(`there is no command ${argv[0]}`)
   call.out.say(`\n$ ledger ${argv.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ')}`)
   const parsed = parseArguments(found.command, found.rest)

@@ -1,7 +1,7 @@
-// The commands `pause` and `resume`: the operator's switch that stops crediting, and the act that lets halted passes go on. Two
+// The command `resume`: the end of the operator's pause, and the act that lets halted passes go on. Two
 // different things: the operator pauses, the passes halt by themselves, when the chain is not the one they had followed.
 import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts.ts'
-import { clearHaltByHand, pause as pauseCrediting, resume as resumeCrediting } from '../../operator/pause.ts'
+import { clearHaltByHand, resume as resumeCrediting } from '../../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
@@ -17,17 +17,6 @@ const NEXT: Record<HaltReason, string> = {
   mintedTwice:
     'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   pastFinalized: 'The passes then follow the chain as it is, and take back what is on it no more.',
-}
-
-/** Runs `pause`. */
-export async function pause(call: Call): Promise<ExitCode> {
-  const { io } = call
-  return await withDatabase(io, async (deps) => {
-    await mustAgree(call, 'Stop crediting, until "node-ledger resume"?', 'Crediting goes on.')
-    const done = accepted(await pauseCrediting(deps, actorHere(), fieldsOf(call)), call)
-    await call.out.result(done, done.changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.')
-    return EXIT.done
-  })
 }
 
 /** Runs `resume`, with --halt for a halt. */

@@ -5,11 +5,13 @@ import { type RescanResult, rescan } from '../../operator/rescan.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'
-import { accepted, fieldsOf } from '../operator.ts'
+import { accepted, fieldsOf, type View } from '../operator.ts'
 import { mustAgree } from '../output.ts'
 
+export const VIEWS: Readonly<Record<string, View>> = { rescan: { run: rescanBlocks } }
+
 /** Runs the command: 0 when nothing differs, or what differed will be followed again. */
-export async function rescanBlocks(call: Call): Promise<ExitCode> {
+async function rescanBlocks(call: Call): Promise<ExitCode> {
   const { io, out, signal } = call
   return await withOperator(io, async (deps) => {
     let input: Record<string, unknown> = fieldsOf(call)
@@ -32,7 +34,7 @@ export async function rescanBlocks(call: Call): Promise<ExitCode> {
     ]) {
       for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
     }
-    await mustAgree(call, 'Go back to before the first of these, and follow again?')
+    await mustAgree(call, String(rescan.operation.asks))
     const done = await scan(false)
     await out.result(done, `The ledger went back to block ${done.wentBackTo}; the next pass follows from there.`)
     return EXIT.done

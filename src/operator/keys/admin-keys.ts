@@ -5,25 +5,29 @@ import * as keys from '../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../db/operator/invitations.ts'
 import { readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { recordAct, refuseAct } from '../act.ts'
-import { defineAct } from '../define-act.ts'
-import { readReason } from '../input.ts'
-import { readGift, readRevoked, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { type EnvironmentKeys, recordAct, refuseAct } from '../act.ts'
+import { defineAct, defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
+import { checkGift, giftOf, REVOKED, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { endKey, whileNobodyMakes } from './revoking.ts'
 import { newAdminKey } from './secret.ts'
 
 /** Far more than the people and machines of one operator; a longer list is a script gone wrong. */
 const LIVE_MAX = 200
 const LISTED_MAX = 500
-const EXPIRES_DEFAULT = '90d'
 
-/** The keys of ADMIN_KEY, which the ledger does not hold: their labels. */
-export interface EnvironmentKeys {
-  readonly environmentLabels: readonly string[]
-}
+/** Those of ADMIN_KEY; then keys and passkeys of the ledger, those that open before the others, newest first; and invitations that wait. */
+export const listKeys = defineReading({
+  path: 'keys',
+  scope: 'operate',
+  command: 'admin-keys list',
+  summary: 'list the admin keys, passkeys and invitations: their rights, who made them, their last use and their end',
+  examples: ['admin-keys list'],
+  fields: {},
+  run: readKeys,
+})
 
-/** GET keys: those of ADMIN_KEY; then keys and passkeys of the ledger, those that open before the others, newest first; and invitations that wait. */
-export async function listKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys): Promise<object> {
+async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys): Promise<object> {
   const now = Date.now()
   const [rows, passkeys, invitations] = await Promise.all([
     keys.readAdminKeys(pool, LISTED_MAX),
@@ -43,11 +47,25 @@ export async function listKeys({ pool, environmentLabels }: LedgerDb & Environme
 const stateOf = ({ revokedAt, expiresAt }: { revokedAt: Date | null; expiresAt: Date }, now: number) =>
   revokedAt !== null ? 'revoked' : expiresAt.getTime() <= now ? 'expired' : 'open'
 
-/** POST keys `{label, scopes, expires?, reason?}`: makes a key. Its text is in the answer, and nowhere else. */
+/** Its text is in the answer, and nowhere else. */
 export const createKey = defineAct({
-  read: (fields) => readGift(fields, EXPIRES_DEFAULT),
+  path: 'keys',
+  scope: 'operate',
+  secret: 'key',
+  command: 'admin-keys create',
+  summary: 'make an admin key for a person or a machine, with the rights you name',
+  details: `The ledger keeps a digest of the key: it is shown this once, on a terminal, or written to a file that only you may read. It opens
+at once, on every instance. The label is the actor in the audit log, so give each person and each machine one of their own. Scopes: read;
+decide (payments, nodes, deny list); prices (tiers); terms (credit terms, payments wallets, contract wallets); operate (pause, halts, webhooks,
+keys).`,
+  examples: [
+    'admin-keys create --label grace --scopes read,decide --out grace.key',
+    'admin-keys create --label shop-bot --scopes read --expires 30d --out bot.key',
+  ],
+  fields: giftOf('how long it opens, as 90d or 8h; 90d where it is left out, at most 366d', 90),
+  check: checkGift,
   run: ({ pool, environmentLabels }: LedgerDb & EnvironmentKeys, actor, gift) => {
-    const { label, scopes, seconds, reason } = gift
+    const { label, scopes, expires: seconds, reason } = gift
     const { key, digest } = newAdminKey()
     return inTransaction(pool, async (sql) => {
       const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
@@ -62,12 +80,12 @@ export const createKey = defineAct({
   },
 })
 
-/**
- * POST keys/:id/revoke `{reason?}`: the key opens no more, within seconds, on every instance. Its invitations that wait go with it, and what its
- * person is making just then.
- */
+/** Its invitations that wait go with it, and what its person is making just then. */
 export const revokeKey = defineAct({
-  read: readRevoked,
+  path: 'keys/:id/revoke',
+  scope: 'operate',
+  summary: 'have an admin key open no more; every instance knows within three seconds',
+  fields: REVOKED,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const key = await keys.readAdminKey(sql, id)
@@ -84,9 +102,12 @@ export const revokeKey = defineAct({
     }),
 })
 
-/** Revokes every key, passkey and invitation of the ledger, as after a theft or a restore. Keys of ADMIN_KEY stay. */
+/** As after a theft or a restore. Keys of ADMIN_KEY stay. */
 export const revokeAllKeys = defineAct({
-  read: readReason,
+  path: null,
+  scope: null,
+  summary: 'revoke every key, passkey and invitation of the ledger',
+  fields: { reason: field.REASON },
   run: ({ pool }: LedgerDb, actor, { reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql) => {
       // In this order: it waits for who accepts an invitation or signs in, and then ends the session too.

@@ -4,56 +4,54 @@ import { isOpen, makersOfLabel } from '../../db/operator/admin-keys.ts'
 import { passGate } from '../../db/operator/key-gate.ts'
 import { LABEL_FORM, missingScopes, OUR_NAMES, SCOPES, type Scope } from '../../domain/keys/admin-key.ts'
 import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
-import type { FieldReader } from '../input.ts'
+import * as field from '../input.ts'
 
 const DAY_SEC = 86_400
 /** A key that is not renewed within a year is forgotten somewhere. */
 const DAYS_MAX = 366
-const EXPIRES = { form: 'a time like 90d or 8h, at most 366d', pattern: /^[1-9]\d{0,3}[dh]$/ }
 /** Long enough to make a few keys after signing in; a session that is stolen later makes none. */
 const FRESH_MS = 600_000
 
-/** What is to be given. */
-export interface Gift {
-  readonly label: string
-  readonly scopes: readonly Scope[]
-  /** Seconds for which it opens, or signs in. */
-  readonly seconds: number
-  readonly reason: string | null
-}
-
-/** Reads it; `otherwise` is the time if none is given. */
-export function readGift(fields: FieldReader, otherwise: string): Gift {
-  const label = fields.text('label', {
-    pattern: LABEL_FORM,
+/** The fields of what is to be given; `expires` is read as seconds, those of so many days unless it is said. */
+export const giftOf = (expires: string, days: number) => ({
+  label: field.text('who acts by it', {
+    ...{ pattern: LABEL_FORM, schema: 'KeyLabel', value: 'name' },
     form: 'at most 32 letters, digits, dots, dashes or underscores',
-  })
-  const scopes = readScopes(fields)
-  const seconds = readExpiry(fields, otherwise)
-  if (OUR_NAMES.includes(label)) fields.complain('label must be another: the service calls itself so')
-  return { label, scopes, seconds, reason: fields.textOrNull('reason') }
+  }),
+  scopes: SCOPES_GIVEN,
+  expires: field.orElse(
+    field.ofForm<number>(expires, {
+      ...{ value: 'time', otherwise: 0, form: `a time like 90d or 8h, at most ${DAYS_MAX}d`, parse: secondsOf },
+      schema: { type: 'string', default: `${days}d`, examples: ['90d', '8h'] },
+    }),
+    days * DAY_SEC,
+  ),
+  reason: field.REASON,
+})
+type Gift = field.Read<ReturnType<typeof giftOf>>
+
+export const checkGift: field.Check<ReturnType<typeof giftOf>> = ({ label }, { complain }) => {
+  if (OUR_NAMES.includes(label)) complain('label', 'must be another: the service calls itself so')
 }
 
 /** Scopes as a list, or with commas between as the command line has them. */
-const readScopes = (fields: FieldReader): readonly Scope[] =>
-  fields.value('scopes', `some of ${SCOPES.join(', ')}`, [], (value) => {
+const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}`, {
+  ...{ schema: 'Scopes', value: 'list', otherwise: [], form: `some of ${SCOPES.join(', ')}` },
+  parse: (value) => {
     const given = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
     if (!Array.isArray(given) || given.length === 0) return undefined
     const scopes = SCOPES.filter((scope) => given.includes(scope))
     return new Set(given).size === scopes.length ? scopes : undefined
-  })
-
-/** Reads what is to be revoked, by its number. */
-export const readRevoked = (fields: FieldReader) => ({
-  id: fields.whole('id', 1, Number.MAX_SAFE_INTEGER),
-  reason: fields.textOrNull('reason'),
+  },
 })
 
-function readExpiry(fields: FieldReader, otherwise: string): number {
-  const text = fields.textOrNull('expires', EXPIRES) ?? otherwise
+/** What is to be revoked, by its number. */
+export const REVOKED = { id: field.id('its number in the list'), reason: field.REASON }
+
+function secondsOf(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !/^[1-9]\d{0,3}[dh]$/.test(text)) return undefined
   const seconds = Number.parseInt(text, 10) * (text.endsWith('d') ? DAY_SEC : 3600)
-  if (seconds > DAYS_MAX * DAY_SEC) fields.complain(`expires must be ${EXPIRES.form}`)
-  return seconds
+  return seconds > DAYS_MAX * DAY_SEC ? undefined : seconds
 }
 
 /**
@@ -63,7 +61,7 @@ function readExpiry(fields: FieldReader, otherwise: string): number {
 export async function refuseGift(
   sql: Sql,
   { held }: Actor,
-  { scopes, seconds }: Gift,
+  { scopes, expires: seconds }: Gift,
 ): Promise<OperatorRefusal | null> {
   await passGate(sql)
   if (!held) return null

@@ -5,33 +5,36 @@ import * as invitations from '../../db/operator/invitations.ts'
 import { countLivePasskeys, lockPasskey } from '../../db/operator/passkeys.ts'
 import { invitationLink, relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { recordAct, refuseAct } from '../act.ts'
+import { type EnvironmentKeys, type ReachedAt, recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
-import type { EnvironmentKeys } from './admin-keys.ts'
-import { readGift, readRevoked, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { checkGift, giftOf, REVOKED, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { endPasskey, whileNobodyMakes } from './revoking.ts'
 import { newCode } from './secret.ts'
 
 /** Far more than the people of one operator. */
 const PEOPLE_MAX = 200
-const EXPIRES_DEFAULT = '365d'
-
-/** The origin that people reach the console at. */
-export interface ReachedAt {
-  readonly publicUrl: string
-}
 
 /** Why browsers make no passkey here. */
 export const PASSKEYS_OFF =
   'Passkeys are off: browsers make none for this address. They need https and a name, or localhost.'
 
-/** POST keys/invite `{label, scopes, expires?, reason?}`: invites somebody to make a passkey. The link is in the answer, and nowhere else. */
+/** The link is in the answer, and nowhere else. */
 export const invite = defineAct({
-  read: (fields) => readGift(fields, EXPIRES_DEFAULT),
+  path: 'keys/invite',
+  scope: 'operate',
+  secret: 'link',
+  command: 'admin-keys invite',
+  summary: 'invite a person to make a passkey, by which they sign in to the console',
+  details: `Prints a link to the console at PUBLIC_URL, or writes it to a file that only you may read: give it to that person alone. It works once, within
+24 hours. Their device makes the passkey; the ledger keeps its public half. Each sign-in gives a key of eight hours under the label, with these scopes. Two
+who are to check each other have to be invited here, not by each other.`,
+  examples: ['admin-keys invite --label grace --scopes read,decide --out grace.link'],
+  fields: giftOf('how long the passkey signs in; 365d where it is left out, at most 366d', 365),
+  check: checkGift,
   run: async ({ pool, environmentLabels, publicUrl }: LedgerDb & EnvironmentKeys & ReachedAt, actor, gift) => {
     const party = relyingPartyAt(publicUrl)
     if (party === null) return refuseAct('unavailable', PASSKEYS_OFF)
-    const { label, scopes, seconds, reason } = gift
+    const { label, scopes, expires: seconds, reason } = gift
     const { code, digest } = newCode()
     const { keyId = null, passkey = null } = actor.held ?? {}
     return inTransaction(pool, async (sql) => {
@@ -53,9 +56,11 @@ export const invite = defineAct({
   },
 })
 
-/** POST invitations/:id/revoke `{reason?}`: the invitation makes no passkey any more. */
 export const revokeInvitation = defineAct({
-  read: readRevoked,
+  path: 'invitations/:id/revoke',
+  scope: 'operate',
+  summary: 'have an invitation make no passkey any more',
+  fields: REVOKED,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     inTransaction(pool, async (sql) => {
       const invitation = await invitations.lockInvitation(sql, id)
@@ -72,12 +77,12 @@ export const revokeInvitation = defineAct({
     }),
 })
 
-/**
- * POST passkeys/:id/revoke `{reason?}`: it signs in no more, and its sessions open no more, within seconds, on every instance. Its invitations
- * that wait go with it, and what its person is making just then.
- */
+/** Its invitations that wait go with it, and what its person is making just then. */
 export const revokePasskey = defineAct({
-  read: readRevoked,
+  path: 'passkeys/:id/revoke',
+  scope: 'operate',
+  summary: 'have a passkey sign in no more, and end its sessions; every instance knows within three seconds',
+  fields: REVOKED,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const passkey = await lockPasskey(sql, id)

@@ -125,9 +125,12 @@ async function openSession(
   return { key, label, expiresAt }
 }
 
-/** POST keys/self/sign-out: ends the session that asks. */
+/** Any session may: what it ends is itself. */
 export const signOut = defineAct({
-  read: () => ({}),
+  path: 'keys/self/sign-out',
+  scope: null,
+  summary: 'end the session that asks',
+  fields: {},
   run: async ({ pool }: LedgerDb, actor) => {
     const { passkey, keyId } = actor.held ?? {}
     if (!passkey || !keyId)

@@ -7,7 +7,8 @@ import type { Address, Wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
-import { findRows, keysOf, type NamedPayment, type RowNamed, readMany } from '../payments.ts'
+import * as field from '../input.ts'
+import { findRows, keysOf, PAYMENTS, type RowNamed } from '../payments.ts'
 import { noteFile, type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
 import { type SafeBatch, safeBatch } from './safe-batch.ts'
 
@@ -31,23 +32,27 @@ export interface PreparedRefunds {
   safeBatch: SafeBatch | null
 }
 
-/** POST payments/refunds/prepare `{payments, reason?}`: as if each were prepared alone; one that is refused keeps no other from it. */
+const MANY = { payments: PAYMENTS, reason: field.REASON }
+
+/** As if each were prepared alone; one that is refused keeps no other from it. */
 export const prepareRefunds = defineGuardedAct({
-  name: 'prepareRefunds',
+  path: 'payments/refunds/prepare',
   scope: 'decide',
-  read: (fields) => ({ named: readMany(fields), note: fields.textOrNull('reason') }),
-  sum: (sql, { named }) => sumToPrepare(sql, keysOf(named)),
+  summary: 'sign no mint for several payments from now on',
+  fields: MANY,
+  proposedAs: 'prepareRefunds',
+  sum: (sql, { payments }) => sumToPrepare(sql, keysOf(payments)),
   run: prepareEach,
 })
 
 async function prepareEach(
   deps: LedgerDb & ChainRead & RuledBy<FinalityRules>,
   actor: Actor,
-  { named, note }: { named: readonly NamedPayment[]; note: string | null },
+  { payments, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
   const horizon = await readHorizon(deps)
   const outcomes: Outcome[] = []
-  for (const one of await findRows(deps.pool, named))
+  for (const one of await findRows(deps.pool, payments))
     outcomes.push(await prepareOne(deps, actor, one, { note, horizon }))
   const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
   return {

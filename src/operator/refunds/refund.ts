@@ -16,8 +16,9 @@ import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../..
 import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
 import { defineAct } from '../define-act.ts'
+import * as field from '../input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
-import { lockPayment, readPaymentAct, refuseFailed } from '../payments.ts'
+import { lockPayment, PAYMENT, refuseFailed } from '../payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
 /** A refund on record, and what it contradicts. */
@@ -30,18 +31,36 @@ export interface RefundResult extends DecisionResult {
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
- * POST payments/:payment/refund `{refundTxHash, reason?}`. A payment without sender can be paid back to whom the operator knows it came
- * from: then the recipient is not checked, and the record says so. One that was not held is no sale from now on, unless it has its node.
+ * A payment without sender can be paid back to whom the operator knows it came from: then the recipient is not checked, and the record says so.
+ * One that was not held is no sale from now on, unless it has its node.
  */
 export const refundPayment = defineAct({
-  read: (fields) => ({ ...readPaymentAct(fields), refundTxHash: fields.hash('refundTxHash') }),
+  path: 'payments/:payment/refund',
+  scope: 'decide',
+  command: 'payments refund',
+  summary: 'record that you paid a payment back, which the chain must confirm',
+  details: `You send the refund with a wallet of your own, once "payments refund-prepare" says so: nothing here sends it. The transaction must be in
+a block, have succeeded, go to the payer, and carry the exact amount; where a Safe made it, the provider's trace has to show that. What
+is on chain is recorded even if it was sent too early; then the command says so.`,
+  examples: ['payments refund <hash> --refund-tx-hash <refund> --yes'],
+  fields: { payment: PAYMENT, refundTxHash: field.hash('the transaction of your refund'), reason: field.REASON },
+  onChain: true,
+  asks: 'Record that it was paid back, so that no node comes of it?',
   run: recordRefund,
+  says: ({ alarm, status }) =>
+    alarm === null ? 'It is refunded.' : `The refund is on record, and the payment is ${status}. ${CONTRADICTS[alarm]}`,
 })
+
+const CONTRADICTS: Record<RefundAlarm, string> = {
+  refundOfMinted: 'It has its node as well: the buyer has both.',
+  refundOfOrphaned: 'Its block was reorganised out: what you paid back you may never have received.',
+  refundTooEarly: 'It was too early: a mint that was signed before may yet give the buyer a node as well.',
+}
 
 async function recordRefund(
   deps: LedgerDb & ChainRead & RuledBy<FinalityRules> & Logging,
   actor: Actor,
-  { key, refundTxHash, reason: note }: { key: PaymentKey; refundTxHash: Hash; reason: string | null },
+  { payment: key, refundTxHash, reason: note }: { payment: PaymentKey; refundTxHash: Hash; reason: string | null },
 ): Promise<RefundResult | OperatorRefusal> {
   const tx = await readMined(deps, 'refund', refundTxHash)
   if (isOperatorRefusal(tx)) return tx

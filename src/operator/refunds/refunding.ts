@@ -26,7 +26,7 @@ import {
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
-import { lockPayment, readPaymentAct, refuseFailed, refuseSpent } from '../payments.ts'
+import { lockPayment, PAYMENT_ACT, refuseFailed, refuseSpent } from '../payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 
@@ -51,23 +51,29 @@ export interface PreparedRefund {
   says: string
 }
 
-/**
- * POST payments/:payment/refund/prepare `{reason?}`: from now on no mint is signed for the payment. Asked again, it says again whether the
- * ether may be sent.
- */
+/** Asked again, it says again whether the ether may be sent. */
 export const prepareRefund = defineGuardedAct({
-  name: 'prepareRefund',
+  path: 'payments/:payment/refund/prepare',
   scope: 'decide',
-  read: readPaymentAct,
+  command: 'payments refund-prepare',
+  summary: 'hold a payment for its refund, and say whether the ether may be sent back already',
+  details: `The first step of a refund, for any payment without a node. No mint is signed for it from then on; one that was signed before may
+be carried out until the time that it prints. Send nothing before this command says "Send it now": run it again until it does.`,
+  examples: ['payments refund-prepare <hash> --reason "agreed by mail" --yes'],
+  fields: PAYMENT_ACT,
+  onChain: true,
+  asks: 'Hold it, so that no mint is signed for it any more?',
+  proposedAs: 'prepareRefund',
   // To ask again about a refund that was prepared before takes none.
-  sum: (sql, { key }) => sumToPrepare(sql, [key]),
-  run: async (deps: RefundDeps, actor, { key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
+  sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
+  run: async (deps: RefundDeps, actor, { payment: key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
     const horizon = await readHorizon(deps)
     return inTransaction(deps.pool, async (sql) => {
       const prepared = await prepareLocked(sql, { actor, key, note, horizon })
       return isOperatorRefusal(prepared) ? prepared : prepared.answer
     })
   },
+  says: (done) => done.says,
 })
 
 interface Preparing {
@@ -153,16 +159,18 @@ export interface CancelledRefund {
   reason: string | null
 }
 
-/**
- * POST payments/:payment/refund/cancel `{reason?}`: the payment stands as before, or is judged again by the next pass. Then it may become a
- * node although its ether was sent back already.
- */
+/** Judged again by the next pass, it may become a node although its ether was sent back already. */
 export const cancelRefund = defineGuardedAct({
-  name: 'cancelRefund',
+  path: 'payments/:payment/refund/cancel',
   scope: 'decide',
-  read: readPaymentAct,
-  sum: (sql, { key }) => sumOfPayments(sql, [key]),
-  run: ({ pool }: LedgerDb, actor, { key, reason: note }): Promise<CancelledRefund | OperatorRefusal> =>
+  command: 'payments refund-cancel',
+  summary: 'give a refund up that was prepared: the payment stands as before, or is judged again',
+  examples: ['payments refund-cancel <refunding> --yes'],
+  fields: PAYMENT_ACT,
+  asks: 'Give its refund up, so that it stands as before?',
+  proposedAs: 'cancelRefund',
+  sum: (sql, { payment }) => sumOfPayments(sql, [payment]),
+  run: ({ pool }: LedgerDb, actor, { payment: key, reason: note }): Promise<CancelledRefund | OperatorRefusal> =>
     inTransaction(pool, async (sql) => {
       const payment = await lockPayment(sql, key)
       if (isOperatorRefusal(payment)) return payment
@@ -177,6 +185,7 @@ export const cancelRefund = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return { id: payment.id, txHash: payment.txHash, ...after }
     }),
+  says: ({ status, reason }) => `It is ${status}${reason ? ` (${reason})` : ''}.`,
 })
 
 /**

@@ -3,7 +3,6 @@
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { insertProposal } from '../../db/operator/proposals.ts'
-import type { Scope } from '../../domain/keys/admin-key.ts'
 import { UINT256_MAX, type Wei, wei } from '../../domain/units.ts'
 import { type Actor, type Fields, recordAct } from '../act.ts'
 import type { Proposed } from './proposed.ts'
@@ -17,9 +16,7 @@ export const ANY_SUM = UINT256_MAX + 1n
 /** What of an act's declaration says when it waits. */
 export interface Guard<Asked> {
   /** The act's name in a proposal. */
-  readonly name: string
-  /** The scope that the keys of both persons need. */
-  readonly scope: Scope
+  readonly proposedAs: string
   /** The wei that the act lets through: it waits if that is more than the rule's amount. */
   readonly sum: (sql: Sql, asked: Asked) => bigint | Promise<bigint>
 }

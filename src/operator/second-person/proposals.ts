@@ -4,16 +4,15 @@ import * as proposals from '../../db/operator/proposals.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import {
   type Actor,
+  type EveryPart,
   isOperatorRefusal,
-  type OperatorDeps,
   type OperatorRefusal,
   recordAct,
   refuseAct,
   refuseByScope,
 } from '../act.ts'
-import { defineAct } from '../define-act.ts'
-import type { FieldReader } from '../input.ts'
-import { actOf } from './guarded.ts'
+import { actOf, defineAct, defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
 
 const LISTED_MAX = 200
 /** Of two who confirm acts on the same payments, the database ends one where each waits for the other: it goes through once the other is done. */
@@ -22,22 +21,40 @@ const ATTEMPTS = 3
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
   outcome ?? (isExpired ? 'expired' : 'open')
 
-/** GET proposals: those that wait first, then the newest. */
-export async function listProposals({ pool }: LedgerDb): Promise<object> {
-  const rows = await proposals.readProposals(pool, LISTED_MAX)
-  return {
-    proposals: rows.map(({ outcome, isExpired, ...row }) => ({
-      ...row,
-      scope: actOf(row.act)?.scope ?? null,
-      state: stateOf({ outcome, isExpired }),
-    })),
-  }
-}
+/** Those that wait first, then the newest. */
+export const listProposals = defineReading({
+  path: 'proposals',
+  command: 'proposals list',
+  summary: 'list what waits for a second person, and what became of earlier proposals',
+  examples: ['proposals list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => {
+    const rows = await proposals.readProposals(pool, LISTED_MAX)
+    return {
+      proposals: rows.map(({ outcome, isExpired, ...row }) => ({
+        ...row,
+        scope: actOf(row.act)?.scope ?? null,
+        state: stateOf({ outcome, isExpired }),
+      })),
+    }
+  },
+  columns: ['id', 'state', 'act', 'input', 'proposedBy', 'proposedAt', 'expiresAt', 'settledBy', 'refusal'],
+})
 
-/** POST proposals/:id/confirm `{reason?}`: the act is done now, by its own function; its row in the audit log has both names. */
+/** Which proposal is answered. Any key may ask: the scope is that of the act which was proposed. */
+const ANSWER = { id: field.id('its number in the list'), reason: field.REASON }
+
+/** By its own function; its row in the audit log has both names. */
 export const confirmProposal = defineAct({
-  read: readAnswer,
-  run: (deps: OperatorDeps, actor, asked) =>
+  path: 'proposals/:id/confirm',
+  scope: null,
+  command: 'proposals confirm',
+  summary: 'confirm what another person proposed: it is done now, as far as it still can be',
+  examples: ['proposals confirm <proposal> --yes'],
+  fields: ANSWER,
+  onChain: true,
+  asks: 'Confirm it, so that it is done now?',
+  run: (deps: EveryPart, actor, asked) =>
     answer(deps, actor, asked, async (sql, proposal) => {
       const { id, proposedBy } = proposal
       const known = actOf(proposal.act)
@@ -56,11 +73,17 @@ export const confirmProposal = defineAct({
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
       return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
     }),
+  says: 'Confirmed, and done.',
 })
 
-/** POST proposals/:id/refuse `{reason?}`: it is not done. Who proposed it may take it back so. */
 export const refuseProposal = defineAct({
-  read: readAnswer,
+  path: 'proposals/:id/refuse',
+  scope: null,
+  command: 'proposals refuse',
+  summary: 'refuse a proposal, or take your own back',
+  examples: ['proposals refuse <proposal> --reason "not so much" --yes'],
+  fields: ANSWER,
+  asks: 'Refuse it?',
   run: (deps: LedgerDb, actor, asked) =>
     answer(deps, actor, asked, async (sql, { id, act, proposedBy }) => {
       await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
@@ -68,17 +91,8 @@ export const refuseProposal = defineAct({
       await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
       return { id, state: 'refused' }
     }),
+  says: 'Refused.',
 })
-
-/** Which proposal is answered. */
-interface Answered {
-  readonly id: number
-  readonly reason: string | null
-}
-
-function readAnswer(fields: FieldReader): Answered {
-  return { id: fields.whole('id', 1, Number.MAX_SAFE_INTEGER), reason: fields.textOrNull('reason') }
-}
 
 const sameWords = (one: string, other: string) =>
   one === other
@@ -89,7 +103,7 @@ const sameWords = (one: string, other: string) =>
 async function answer(
   { pool }: LedgerDb,
   { held }: Actor,
-  { id }: Answered,
+  { id }: field.Read<typeof ANSWER>,
   body: (sql: Sql, proposal: proposals.ProposalRow) => Promise<object | OperatorRefusal>,
 ): Promise<object | OperatorRefusal> {
   return inTransactionAgain(pool, async (sql) => {

@@ -2,27 +2,48 @@
 // credit terms and the payments wallet always do. It is the ledger's, for all instances; off until it is set.
 import { inTransaction } from '../../db/core/sql.ts'
 import { lockState, writeState } from '../../db/core/state.ts'
-import type { Wei } from '../../domain/units.ts'
+import { inEther, type Wei } from '../../domain/units.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { recordAct, refuseAct } from '../act.ts'
-import { defineGuardedAct } from '../define-act.ts'
+import { fieldNamed, recordAct, refuseAct } from '../act.ts'
+import { defineGuardedAct, defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
 import { ANY_SUM, RULE, readBound } from './guard.ts'
 
-/** GET second-person. */
-export async function showSecondPerson({ pool }: LedgerDb): Promise<{ aboveWei: Wei | null }> {
-  return { aboveWei: await readBound(pool) }
-}
+const ruleInWords = ({ aboveWei }: { aboveWei: Wei | null }) =>
+  aboveWei === null
+    ? 'Off: nothing needs a second person.'
+    : `Above ${inEther(aboveWei)} ether a release or a refund needs a second person; terms and the payments wallet always do.`
 
-/** POST second-person `{aboveWei or off, reason?}`: sets the amount, or switches the rule off. */
+export const showSecondPerson = defineReading({
+  path: 'second-person',
+  command: 'second-person show',
+  summary: 'say from which amount on a second person is needed',
+  examples: ['second-person show'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => ({ aboveWei: await readBound(pool) }),
+  says: ruleInWords,
+})
+
 export const setSecondPerson = defineGuardedAct({
-  name: 'setSecondPerson',
+  path: 'second-person',
   scope: 'operate',
-  read: (fields) => {
-    const off = fields.flagOrNull('off') ?? false
-    const aboveWei = fields.weiOrNull('aboveWei')
-    if (off === (aboveWei !== null)) fields.complain('aboveWei or off must be given, and not both')
-    return { aboveWei, reason: fields.textOrNull('reason') }
+  command: 'second-person set',
+  summary:
+    'have releases and refunds above an amount, what lets held payments through, all terms and the payments wallet need a second person',
+  details: `Such an act becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
+To raise the amount or to switch the rule off takes a second person itself.`,
+  examples: ['second-person set --above-wei 1000ether --reason "four eyes" --yes'],
+  fields: {
+    aboveWei: field.orNull(field.wei('more than this needs a second person; 0: every release and refund')),
+    off: field.flag('nothing needs one'),
+    reason: field.REASON,
   },
+  check: ({ off, aboveWei }, { complain }) => {
+    if (off === (aboveWei !== null))
+      complain(null, `${fieldNamed('aboveWei')} or ${fieldNamed('off')} must be given, and not both`)
+  },
+  asks: 'Change who has to agree?',
+  proposedAs: 'setSecondPerson',
   // A lower amount needs none: it takes nothing from anybody's say.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
   run: ({ pool }: LedgerDb, actor, { aboveWei, reason }) =>
@@ -37,4 +58,5 @@ export const setSecondPerson = defineGuardedAct({
       await recordAct(sql, actor, { action: 'secondPersonSet', ...texts, reason })
       return { aboveWei, changed: true }
     }),
+  says: ruleInWords,
 })

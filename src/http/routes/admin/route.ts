@@ -1,18 +1,18 @@
-// Makes routes of the operator's acts and readings (src/operator): what the caller sent goes in as plain fields, a result comes
+// Makes routes of the operator's acts and readings (src/operator/acts.ts): what the caller sent goes in as plain fields, a result comes
 // back as JSON, a refusal with its status and its own words. An act is done once for one `Idempotency-Key`.
 import { createHash } from 'node:crypto'
 import { finishKey, freeKey, takeKey } from '../../../db/core/idempotency.ts'
-import type { KeyHolder, Scope } from '../../../domain/keys/admin-key.ts'
+import type { KeyHolder } from '../../../domain/keys/admin-key.ts'
 import { toJson } from '../../../lib/json.ts'
 import {
-  type Act,
   type Actor,
+  type EveryPart,
   type Fields,
   isOperatorRefusal,
-  type OperatorDeps,
   type OperatorRefusal,
   refuseAct,
 } from '../../../operator/act.ts'
+import type { Operation } from '../../../operator/define-act.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -24,57 +24,38 @@ const KEY_FORM = /^[\x21-\x7e]{1,128}$/
 
 /** The answer of a route: an object that becomes JSON, a file, or a refusal. */
 type Answer = object | Download | OperatorRefusal
-type Reader = Parameters<typeof readingRoute>[1]
 
-/** GET of a reading, for keys that may read unless it says otherwise. Fields are the path's parameters and the query's, the former first. */
-export const readingRoute =
-  (path: string, read: (deps: OperatorDeps, input: Fields) => Promise<Answer>, scope: Scope = 'read') =>
-  (tools: Tools): Route => ({
-    ...adminGuard(tools, { GET: scope }),
+/** One route for each path of the operations: a reading is its GET, an act its POST. */
+export const routesOf = (operations: readonly Operation[]): ((tools: Tools) => Route)[] =>
+  [...Map.groupBy(operations, ({ path }) => path)].flatMap(([path, ofPath]) =>
+    path === null ? [] : [(tools: Tools) => routeOf(tools, path, ofPath)],
+  )
+
+function routeOf(tools: Tools, path: string, operations: readonly Operation[]): Route {
+  const find = (kind: Operation['kind']) => operations.find((one) => one.kind === kind)
+  const [reading, act] = [find('reading'), find('act')]
+  const scopes = { ...(reading?.scope && { GET: reading.scope }), ...(act?.scope && { POST: act.scope }) }
+  return {
+    ...adminGuard(tools, Object.keys(scopes).length > 0 ? scopes : null),
     path: `/api/admin/${path}`,
-    methods: ['GET'],
+    methods: [...(reading ? ['GET' as const] : []), ...(act ? ['POST' as const] : [])],
+    ...(act && { takesJson: 'orNothing' }),
+    // A file is made only for a reader: HEAD must not begin one.
+    ...(reading?.isFile && { noHead: true }),
     deadlineMs: DEADLINE_MS,
     handle: async (call) => {
-      const { operator } = tools.deps
+      const { operator, settings } = tools.deps
       if (operator === null) return refuse('noChain')
-      return outcomeOf(await read(operator, { ...call.query, ...call.params }))
+      // Read at each call: they may change while the service runs.
+      const environmentLabels = settings.adminKeys.map(({ label }) => label)
+      const parts = { ...operator, environmentLabels, publicUrl: settings.publicUrl }
+      if (act && call.method === 'POST') return once(parts, call, act)
+      if (!reading || call.holder === null) return refuse('wrongKey')
+      // Fields are the path's parameters and the query's, the former first.
+      const input = { ...call.query, ...call.params }
+      return outcomeOf(await reading.call(parts, actorOf(call, call.holder), input))
     },
-  })
-
-/**
- * POST of an act. Fields are the path's parameters and those of the JSON body, which may be left out where none is needed. The act refuses
- * fields that it does not take.
- */
-export const actRoute =
-  (path: string, scope: Scope | null, act: Act, { kept }: ActOptions = {}) =>
-  (tools: Tools): Route => ({
-    ...adminGuard(tools, scope && { POST: scope }),
-    path: `/api/admin/${path}`,
-    methods: ['POST'],
-    takesJson: 'orNothing',
-    deadlineMs: DEADLINE_MS,
-    handle: (call) => once(tools, call, act, kept),
-  })
-
-interface ActOptions {
-  /** The answer as it is kept for its Idempotency-Key, where that is less than what is answered. */
-  kept?: (answer: object) => object
-}
-
-/** GET and POST of one path. */
-export const bothRoute = (path: string, read: Reader, scope: Scope, act: Act) => (tools: Tools) => {
-  const [reading, acting] = [readingRoute(path, read)(tools), actRoute(path, scope, act)(tools)]
-  return bothOf(reading, acting)
-}
-
-/** One route of a reading and an act at the same path. */
-export function bothOf(reading: Route, acting: Route): Route {
-  return {
-    ...acting,
-    scopes: { ...reading.scopes, ...acting.scopes },
-    methods: ['GET', 'POST'],
-    handle: (call) => (call.method === 'POST' ? acting.handle(call) : reading.handle(call)),
-  } satisfies Route
+  }
 }
 
 function outcomeOf(answer: Answer): Outcome {
@@ -86,20 +67,19 @@ function outcomeOf(answer: Answer): Outcome {
 const answered = (json: string): Outcome => ({ json, ...(json.startsWith('{"proposal":') && { status: 202 }) })
 
 /** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
-async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: object) => answer): Promise<Outcome> {
-  const { operator } = deps
+async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outcome> {
+  const { pool } = parts
   const { holder } = call
-  if (operator === null) return refuse('noChain')
   if (holder === null) return refuse('wrongKey')
   const input = inputOf(call)
   if (isOperatorRefusal(input)) return refuseAs(input)
   const name = holder.label
-  const run = () => act(operator, actorOf(call, holder), input)
+  const run = () => act.call(parts, actorOf(call, holder), input)
   const given = call.raw.headersDistinct['idempotency-key']
   if (given === undefined) return outcomeOf(await run())
   const [key = ''] = given
   if (given.length !== 1 || !KEY_FORM.test(key)) return refuse('badIdempotencyKey')
-  const state = await takeKey(operator.pool, name, key, digestOf(call))
+  const state = await takeKey(pool, name, key, digestOf(call))
   switch (state.kind) {
     case 'answered':
       return answered(state.answer)
@@ -108,7 +88,7 @@ async function once({ deps }: Tools, call: Call, act: Act, kept = (answer: objec
     case 'otherRequest':
       return refuse('otherAct')
     case 'ours':
-      return keep({ pool: operator.pool, name, key }, run, kept)
+      return keep({ pool, name, key }, run, act.secret)
   }
 }
 
@@ -124,9 +104,9 @@ function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
 
 /** Keeps the answer of an act that was done. A refused or failed one may be sent again under the same key, and runs again. */
 async function keep(
-  { pool, name, key }: { pool: OperatorDeps['pool']; name: string; key: string },
+  { pool, name, key }: { pool: EveryPart['pool']; name: string; key: string },
   run: () => Promise<Answer>,
-  kept: (answer: object) => object,
+  secret: string | null,
 ): Promise<Outcome> {
   let done = false
   try {
@@ -134,7 +114,7 @@ async function keep(
     const outcome = outcomeOf(answer)
     if ('json' in outcome) {
       done = true
-      await finishKey(pool, name, key, toJson(kept(answer)))
+      await finishKey(pool, name, key, toJson(secret === null ? answer : { ...answer, [secret]: null }))
     }
     return outcome
   } finally {

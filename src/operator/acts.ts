@@ -1,0 +1,38 @@
+// The table of the operator's acts and readings: all that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md are made from it;
+// commands are, too, a subject at a time (src/cli/commands.ts).
+import * as attribute from './attribute.ts'
+import * as audit from './audit.ts'
+import * as contractWallets from './contract-wallets.ts'
+import * as decide from './decide.ts'
+import { type Operation, operationsOf } from './define-act.ts'
+import * as denyList from './deny-list.ts'
+import * as exports from './exports.ts'
+import * as grants from './grants.ts'
+import * as adminKeys from './keys/admin-keys.ts'
+import * as passkeys from './keys/passkeys.ts'
+import * as signIn from './keys/sign-in.ts'
+import * as pause from './pause.ts'
+import * as paymentWallets from './payment-wallets.ts'
+import * as payments from './payments.ts'
+import * as preview from './preview.ts'
+import * as reconciliation from './reconciliation.ts'
+import * as refund from './refunds/refund.ts'
+import * as refundMany from './refunds/refund-many.ts'
+import * as refunding from './refunds/refunding.ts'
+import * as rescan from './rescan.ts'
+import * as proposals from './second-person/proposals.ts'
+import * as rule from './second-person/rule.ts'
+import * as statement from './statement.ts'
+import * as terms from './terms.ts'
+import * as tiers from './tiers.ts'
+import * as transactions from './transactions.ts'
+import * as trends from './trends.ts'
+import * as webhooks from './webhooks.ts'
+
+const MODULES = [
+  ...[payments, decide, attribute, refund, refundMany, refunding, tiers, terms, paymentWallets, contractWallets],
+  ...[pause, rescan, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
+  ...[adminKeys, passkeys, signIn, rule, proposals, webhooks, audit],
+]
+
+export const OPERATIONS: readonly Operation[] = operationsOf(MODULES)
