@@ -8,14 +8,16 @@ import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 
 export const WALLET_NAME = 'Test Wallet'
 /** EIP-1193: the user said no. */
-const REFUSED = 4001
+const REFUSAL = { code: 4001, message: 'User rejected the request.' }
+/** The same for what says nothing of whether it was sent. */
+export const LOST = { code: -32603, message: 'the wallet has lost it' }
 
 export interface BrowserWallet {
   address: `0x${string}`
   /** Requests to sign or send, in order. */
   asked: string[]
-  /** Refuses the next request to sign or send. */
-  refuseNext(): void
+  /** Refuses the next request to sign or send; or answers it with this error. */
+  refuseNext(error?: typeof REFUSAL): void
   /** Says that it is on this chain, until it is asked to switch. */
   moveTo(chainId: number): Promise<void>
   /** Its own way to the chain is gone, or back. */
@@ -36,7 +38,7 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
   const signer = createWalletClient({ account: owner, chain: anvil, transport: http(rpcUrl) })
   const asked: string[] = []
   let connected = false
-  let refuses = false
+  let next: typeof REFUSAL | null = null
   let chainId = anvil.id as number
   let gone = false
 
@@ -47,10 +49,9 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
   async function answer({ method, params = [] }: Asked): Promise<unknown> {
     if (/^(personal_sign|eth_sendTransaction|wallet_switchEthereumChain)$/.test(method)) {
       asked.push(method)
-      if (refuses) {
-        refuses = false
-        throw { code: REFUSED, message: 'User rejected the request.' }
-      }
+      const said = next
+      next = null
+      if (said) throw said
     }
     switch (method) {
       case 'eth_requestAccounts':
@@ -82,8 +83,8 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
   return {
     address: owner.address,
     asked,
-    refuseNext: () => {
-      refuses = true
+    refuseNext: (error = REFUSAL) => {
+      next = error
     },
     moveTo: async (id) => {
       chainId = id

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { formatEther } from 'viem'
 import { whileMining } from '../support/anvil.ts'
-import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { installWallet, LOST, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -103,6 +103,9 @@ describe('the page to keep', { skip: noBrowser }, () => {
       .getByRole('alert')
       .getByText(/refused/i)
       .waitFor()
+    own.refuseNext(LOST)
+    await withdraw.click()
+    await page.getByText('The wallet may have sent it all the same').waitFor()
     await withdraw.click()
     await mined(page.getByText(`Paid out: ${formatEther(before)} ETH to`))
     assert.equal(await etherOf(world.at(FRIEND)), friendBefore + before)

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { encode } from 'uqr'
 import { formatEther, getAddress, parseEther } from 'viem'
-import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { type BrowserWallet, installWallet, LOST, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
 import { HANGING_MS, until } from '../support/until.ts'
@@ -104,6 +104,12 @@ describe('with a wallet', { skip: noBrowser }, () => {
     own.refuseNext()
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText('The wallet refused. Nothing was sent.').waitFor()
+    // One that errs may have sent: it is asked again once its owner has looked.
+    own.refuseNext(LOST)
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByText('The wallet may have sent it all the same.').waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Withdraw' }).isDisabled(), true)
+    await dialog.getByLabel('it shows nothing sent').click()
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
     assert.equal((await wallet(5, wellKnown).nodeInfo(node)).withdrawnWei, '100000000000000')
@@ -116,6 +122,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
       'eth_sendTransaction',
       'personal_sign',
       'personal_sign',
+      'eth_sendTransaction',
       'eth_sendTransaction',
       'eth_sendTransaction',
     ])

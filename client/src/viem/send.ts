@@ -20,6 +20,13 @@ export type OwnWallet = Client<Transport, Chain | undefined, Account>
 const CALLS_MS_MAX = 24 * 60 * 60 * 1000
 const CALLS_POLL_MS = 2_000
 
+export interface Asking {
+  /** Called just before the wallet is asked to send. */
+  onAsk?: (() => void) | undefined
+  /** Called once a contract wallet has taken the call, with the wallet's own id of it. */
+  onProposed?: ((callsId: string) => void) | undefined
+}
+
 /** EIP-7702: an ordinary account that delegates. It pays by plain transfers. */
 const DELEGATED = '0xef0100'
 
@@ -30,15 +37,14 @@ export async function isContract(wallet: OwnWallet): Promise<boolean> {
 }
 
 /**
- * Sends a call. `onProposed` is called once a contract wallet has taken it, with the wallet's own id of it.
- * @returns the transaction's hash: of a contract wallet once it is in a block. Throws what the wallet throws.
+ * Sends a call.
+ * @returns the transaction's hash: of a contract wallet once it is in a block. Throws what the wallet throws: once it was asked, that says
+ * nothing about whether it has sent, unless it is a WalletError or the owner's refusal.
  */
-export async function sendCall(
-  wallet: OwnWallet,
-  call: WalletCall,
-  onProposed: (callsId: string) => void = () => undefined,
-): Promise<Hex> {
-  if (!(await isContract(wallet))) return sendPlain(wallet, call)
+export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onProposed }: Asking = {}): Promise<Hex> {
+  const isOfContract = await isContract(wallet)
+  onAsk?.()
+  if (!isOfContract) return sendPlain(wallet, call)
   let id: string
   try {
     id = await startCalls(wallet, call)
@@ -46,11 +52,11 @@ export async function sendCall(
     if (isNotOffered(error)) return sendPlain(wallet, call)
     throw error
   }
-  onProposed(id)
+  onProposed?.(id)
   const limits = { timeout: CALLS_MS_MAX, pollingInterval: CALLS_POLL_MS }
   const { receipts, status } = await waitForCallsStatus(wallet, { id, ...limits })
   const txHash = receipts?.at(-1)?.transactionHash
-  if (status === 'success' && txHash) return txHash
+  if (status === 'success' && txHash) return hashIn(txHash)
   throw new WalletError('reverted', 'The contract wallet did not carry the call out. Nothing moved.', {
     ...(txHash && { txHash }),
   })
@@ -76,12 +82,18 @@ const ONCE = { retryCount: 0 }
 
 async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
   try {
-    return await (wallet.account.type === 'json-rpc' ? askToSend(wallet, call) : signAndSend(wallet, call))
+    return hashIn(await (wallet.account.type === 'json-rpc' ? askToSend(wallet, call) : signAndSend(wallet, call)))
   } catch (error) {
     if (!isNotOffered(error)) throw error
     const message = 'The wallet sends nothing for this page. Make the call in the wallet itself.'
     throw new WalletError('notOffered', message, { call, cause: error })
   }
+}
+
+/** Some wallets answer nothing, or something else, for what they have sent. */
+function hashIn(answer: unknown): Hex {
+  if (/^0x[0-9a-f]{64}$/i.test(String(answer))) return answer as Hex
+  throw new Error('The wallet did not answer with the hash of a transaction.')
 }
 
 /** Has the wallet sign and send. Nonce and fee are its own. */

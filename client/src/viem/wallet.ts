@@ -24,6 +24,8 @@ export interface BuyOptions extends FollowOptions {
   priceWei?: bigint
   /** Called with the quote before the wallet is asked, and with the hash once the transfer is sent: keep it. */
   onQuote?: (quote: Quote) => void
+  /** Called just before the wallet is asked to send. From then on an error that is no WalletError says nothing about whether it has sent. */
+  onAsk?: () => void
   onSent?: (txHash: Hex) => void
   /** Called once a contract wallet has taken the call: its other signers, if it has any, have to agree before it is sent. */
   onProposed?: (callsId: string) => void
@@ -33,7 +35,8 @@ export interface BuyOptions extends FollowOptions {
 
 /**
  * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError where
- * nothing was sent. After `onSent` was called, the payment proceeds even if this throws: use `followPayment` with its hash.
+ * nothing was sent. Another error after `onAsk` was called tells nothing: the wallet may have sent, so look at the wallet's payments before it
+ * pays again. After `onSent` was called, the payment proceeds even if this throws: use `followPayment` with its hash.
  */
 export async function buy(
   ledger: LedgerClient,
@@ -47,7 +50,7 @@ export async function buy(
   await requireChain(wallet, quote.chainId)
   if (!options.acceptHold) await refuseContractWallet(wallet, quote)
   const call = { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
-  const txHash = await explained(() => sendCall(wallet, call, options.onProposed))
+  const txHash = await explained(() => sendCall(wallet, call, options))
   options.onSent?.(txHash)
   const from = wallet.account.address.toLowerCase() as Hex
   return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
@@ -62,6 +65,8 @@ function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void 
 export interface WithdrawOptions {
   /** The receiver of the ether; by default the wallet itself. */
   to?: Hex
+  /** As in {@link BuyOptions}. */
+  onAsk?: () => void
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
   /** Called once a contract wallet has taken the call, as in {@link BuyOptions}. */
@@ -143,7 +148,7 @@ async function send(
   // The two functions differ in their arguments, which `functionOf` keeps together.
   const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...functionOf(withdrawal, to) } as never
   await explained(() => simulateContract(wallet, simulated))
-  const txHash = await explained(() => sendCall(wallet, call, options.onProposed))
+  const txHash = await explained(() => sendCall(wallet, call, options))
   options.onSent?.(txHash)
   const receipt = await receiptOf(wallet, txHash)
   if (receipt.status !== 'success')

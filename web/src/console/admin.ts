@@ -4,6 +4,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
 import { ACT_SCOPES } from '../../../api/admin-scopes.ts'
 import { revive } from '../../../client/src/revive.ts'
+import { keptForTab } from '../kept.ts'
 import { queries, type Reading } from '../ledger.ts'
 import { saveBlob } from '../ui/save.ts'
 
@@ -23,7 +24,7 @@ export const lacking = (act: ActRoute): string | null =>
 const KEPT = 'node-ledger-admin-key'
 
 /** The key that was kept for this tab; null where none was. */
-export const keptKey = (): string | null => sessionStorage.getItem(KEPT)
+export const keptKey = (): string | null => keptForTab.getItem(KEPT)
 
 /**
  * Takes a key once the service has accepted it, and keeps it for the tab where `keep` says so. Throws a LedgerError: 401 for a wrong one, 404
@@ -33,10 +34,10 @@ export async function enter(given: string, keep: boolean): Promise<void> {
   key = given
   try {
     own = await ask<OwnKey>('GET', 'keys/self')
-    if (keep) sessionStorage.setItem(KEPT, given)
+    if (keep) keptForTab.setItem(KEPT, given)
   } catch (error) {
     key = null
-    if (error instanceof LedgerError && !error.retryable) sessionStorage.removeItem(KEPT)
+    if (error instanceof LedgerError && !error.retryable) keptForTab.removeItem(KEPT)
     throw error
   }
 }
@@ -51,7 +52,7 @@ export function leave(): void {
 function forget(): void {
   key = null
   own = null
-  sessionStorage.removeItem(KEPT)
+  keptForTab.removeItem(KEPT)
   queries.removeQueries({ queryKey: ['admin'] })
 }
 

@@ -142,12 +142,19 @@ async function pay(): Promise<void> {
   // Of the service these two facts alone are needed, and here the owner has them.
   const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
   const ledger = { getWellKnown: place } as unknown as LedgerClient
-  const options = { to: getAddress(to), onSent: (hash: string) => say(words.sent(hash)) }
+  let asked = false
+  const onAsk = () => {
+    asked = true
+  }
+  const options = { to: getAddress(to), onAsk, onSent: (hash: string) => say(words.sent(hash)) }
   say(words.asks(formatEther(amountWei), options.to))
-  const { txHash, blockNumber } =
+  const sending =
     select.value === ALL
-      ? await withdrawAll(ledger, wallet, fundedIds(), options)
-      : await withdraw(ledger, wallet, select.value, amountWei, options)
+      ? withdrawAll(ledger, wallet, fundedIds(), options)
+      : withdraw(ledger, wallet, select.value, amountWei, options)
+  const { txHash, blockNumber } = await sending.catch((error: unknown) => {
+    throw asked && !(error instanceof WalletError) ? new Error(words.unsure(messageOf(error))) : error
+  })
   await showNodes(wallet, factoryAddress)
   say(words.paid(formatEther(amountWei), options.to, blockNumber, txHash))
 }
@@ -178,8 +185,12 @@ async function attempt(act: () => Promise<void>): Promise<void> {
     await act()
   } catch (error) {
     say('')
-    const short = error instanceof Error && 'shortMessage' in error ? String(error.shortMessage) : null
-    const message = error instanceof WalletError ? error.message : short
-    find('problem').textContent = message ?? (error as { message?: string }).message ?? String(error)
+    find('problem').textContent = messageOf(error)
   }
+}
+
+function messageOf(error: unknown): string {
+  const short = error instanceof Error && 'shortMessage' in error ? String(error.shortMessage) : null
+  const message = error instanceof WalletError ? error.message : short
+  return message ?? (error as { message?: string }).message ?? String(error)
 }

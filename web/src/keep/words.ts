@@ -15,6 +15,8 @@ export const words = {
   asks: (ether: string, to: string) => `Your wallet asks whether to withdraw ${ether} ETH to ${to}.`,
   paid: (ether: string, to: string, block: bigint, hash: string) =>
     `Paid out: ${ether} ETH to ${to}, in block ${block}, by transaction ${hash}.`,
+  unsure: (said: string) =>
+    `${said} The wallet may have sent it all the same: look at its list of transactions before you withdraw again.`,
   enterContract: 'Enter the contract’s address first: the operator or your receipt names it.',
   enterChain: 'Enter the number of the chain first: 1 is Ethereum.',
   wrongAmount: 'The amount is a number such as 0.25.',

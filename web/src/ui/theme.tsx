@@ -1,5 +1,6 @@
 // Light, dark, or as the system has it; kept in this browser. public/theme.js applies it before the first paint.
 import { useState } from 'react'
+import { kept } from '../kept.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
@@ -27,11 +28,7 @@ export function ThemeButton() {
     if (next === 'system') delete document.documentElement.dataset.theme
     else document.documentElement.dataset.theme = next
     paintFrame(next)
-    try {
-      localStorage.setItem('theme', next)
-    } catch {
-      // Storage may be forbidden; the choice holds until the page is left.
-    }
+    kept.setItem('theme', next)
     setTheme(next)
   }
   const label = fill(ui.theme.label, { theme: ui.theme[theme] })

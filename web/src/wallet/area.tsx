@@ -8,12 +8,14 @@ import {
   type Config,
   type CreateConnectorFn,
   createConfig,
+  createStorage,
   http,
   injected,
   unstable_connector,
   WagmiProvider,
 } from 'wagmi'
 import { isFramed } from '../frame.ts'
+import { kept } from '../kept.ts'
 import { useDeployment } from '../ledger.ts'
 import { Failed, Waiting } from '../ui/states.tsx'
 
@@ -57,8 +59,8 @@ function configFor({ chainId, chainName, explorerUrl, rpcUrl }: Deployment, conn
   return createConfig({
     chains: [chain],
     connectors,
-    // A frame may have no storage: its wallet is asked again each time.
-    ...(isFramed && { storage: null }),
+    // A frame's wallet is asked again each time.
+    storage: isFramed ? null : createStorage({ storage: kept }),
     // Without a public RPC, reads go through the wallet.
     transports: { [chainId]: rpcUrl ? http(rpcUrl) : unstable_connector(injected) },
   })

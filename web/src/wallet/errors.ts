@@ -15,3 +15,7 @@ export function saidByWallet(error: unknown): Error {
 
 /** The same as a sentence. */
 export const sentenceOfWallet = (error: unknown): string => saidByWallet(error).message
+
+/** In the wallet's own words, where it has any. */
+export const wordsOfWallet = (error: unknown): string =>
+  (error instanceof BaseError && error.details) || sentenceOfWallet(error)

@@ -2,6 +2,7 @@
 import type { OwnWallet } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { createClient, custom, type EIP1193Provider, type Hex } from 'viem'
+import { getTransactionCount } from 'viem/actions'
 import { type Config, useConfig, useConnection, useConnectors } from 'wagmi'
 import { disconnect, switchChain } from 'wagmi/actions'
 
@@ -30,6 +31,13 @@ export function useWallet(): ConnectedWallet | null {
       return createClient({ account: address, transport: custom(provider) })
     },
   }
+}
+
+/** The next nonce of a wallet's account, what waits in a pool included. */
+export async function nonceOf(wallet: OwnWallet): Promise<number> {
+  const { address } = wallet.account
+  const of = (blockTag: 'latest' | 'pending') => getTransactionCount(wallet, { address, blockTag })
+  return Math.max(...(await Promise.all([of('latest'), of('pending')])))
 }
 
 /** Lets the connected wallet go. */

@@ -65,7 +65,7 @@ export const words = {
     cannotRead: 'Payments of this address cannot be read just now.',
     goesOn: 'This page goes on by itself.',
     waiting: 'Waiting for the transfer of this address.',
-    recent: 'It has made one of this amount a moment ago: <see>see what came of it</see>.',
+    recent: 'It has made one a moment ago: <see>see what came of it</see>.',
     qr: 'QR code of the payment',
   },
   preflight: {
@@ -97,6 +97,11 @@ export const words = {
     asked: '{time} this browser asked a wallet for a payment of {amount} from {payer}.',
     notHeard:
       'The page did not hear what became of it. If you confirmed it in the wallet, it shows here within a block or two. Do not pay again before you have looked into the wallet.',
+    said: 'The wallet said: {said}',
+    showsNothing: 'My wallet shows nothing sent',
+    twice:
+      'If it was sent all the same, you pay twice and get two nodes. Look at the newest transactions in your wallet once more.',
+    quiet: 'Nothing was sent: your wallet has made no transaction in {n} blocks. You can try again.',
     see: 'See this payment',
     another: 'Buy another node',
     nothingSent: 'Nothing was sent: buy now',

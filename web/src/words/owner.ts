@@ -77,6 +77,7 @@ export const words = {
     zero: 'There must be something to withdraw.',
     tooMuch: 'The node holds {amount} ETH.',
     byHand: 'Make the call by hand',
+    unsure: 'The wallet may have sent it all the same. I have looked: it shows nothing sent.',
   },
   paid: {
     paidOutIn: 'Paid out in {block}: {hash}',

@@ -37,7 +37,7 @@ export function ByHand({ quote, payer, setPayer, sent }: ByHandProps) {
   return (
     <div className="stack">
       <Payer payer={payer} setPayer={setPayer} />
-      {payer && <Watch key={payer} payer={payer} priceWei={quote.priceWei} sent={sent} />}
+      {payer && <Watch key={payer} payer={payer} sent={sent} />}
       <div className="by-hand">
         <Qr text={link} label={t.qr} />
         <div className="stack">
@@ -78,23 +78,16 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   )
 }
 
-interface WatchProps {
-  payer: string
-  priceWei: bigint
-  sent: (hash: string) => void
-}
-
-/** Waits for a payment of that amount that was not there when the address was given. */
-function Watch({ payer, priceWei, sent }: WatchProps) {
+/** Waits for a payment that was not there when the address was given. Of another amount it moves the page on, too: the buyer reads why. */
+function Watch({ payer, sent }: { payer: string; sent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)
   const known = useRef<ReadonlySet<string> | null>(null)
-  const ofPrice = data?.filter(({ valueWei }) => valueWei === priceWei)
-  const recent = ofPrice?.find((payment) => isPaidSince(payment, since))
+  const recent = data?.find((payment) => isPaidSince(payment, since))
   useEffect(() => {
-    if (!ofPrice) return
-    known.current ??= new Set(ofPrice.map(({ txHash }) => txHash))
-    const fresh = ofPrice.find(({ txHash }) => !known.current?.has(txHash))
+    if (!data) return
+    known.current ??= new Set(data.map(({ txHash }) => txHash))
+    const fresh = data.find(({ txHash }) => !known.current?.has(txHash))
     if (fresh) sent(fresh.txHash)
   })
   if (error)

@@ -2,17 +2,18 @@
 import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { buy, WalletError } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { ether } from '../../format.ts'
 import { ledger, queries } from '../../ledger.ts'
+import { usePaymentsOf } from '../../live.ts'
 import { Failed } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
 import { ContractNotice, LeftByHand, Proposed, useIsContract } from '../../wallet/contract.tsx'
-import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
-import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
+import { saidByWallet, sentenceOfWallet, wordsOfWallet } from '../../wallet/errors.ts'
+import { type ConnectedWallet, nonceOf } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
-import { writeIntent } from '../payment/intent.ts'
+import { intentNow, isAsking, readIntent, sentSince, useIntent, writeIntent } from '../payment/intent.ts'
 import { checkNow, sentenceOf, usePreflight } from './preflight.tsx'
 
 const t = words.wallet
@@ -30,7 +31,7 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   const preflight = usePreflight(wallet?.address, tier.id)
   const [agreed, setAgreed] = useState(false)
   const why = useId()
-  const { pay, asked, proposed } = usePay({ tier, quote, sent, agreed })
+  const { pay, isAsked, proposed } = usePay({ tier, quote, wallet, sent, agreed, isContract })
   if (!wallet) return <Connect />
   const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
   const isHeldBack = blocking.length > 0 || (isReviewed && !agreed)
@@ -47,10 +48,10 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
         type="button"
         className="button main wide"
         aria-describedby={why}
-        disabled={pay.isPending || wallet.chainId !== quote.chainId || isHeldBack}
+        disabled={pay.isPending || isAsked || wallet.chainId !== quote.chainId || isHeldBack}
         onClick={() => pay.mutate(wallet)}
       >
-        {pay.isPending ? (asked ? t.confirm : t.checking) : fill(t.pay, { amount: ether(quote.priceWei) })}
+        {isAsked ? t.confirm : pay.isPending ? t.checking : fill(t.pay, { amount: ether(quote.priceWei) })}
       </button>
       {preflight.data?.canBuy === null && <p className="note">{t.unchecked}</p>}
       {proposed && <Proposed />}
@@ -95,56 +96,74 @@ function Agreement({ agreed, setAgreed }: { agreed: boolean; setAgreed: (agreed:
   )
 }
 
-interface PayOptions extends Omit<ByWalletProps, 'wallet'> {
+interface PayOptions extends ByWalletProps {
   /** The buyer knows that the operator looks at the payment first. */
   agreed: boolean
+  isContract: boolean | null
 }
 
 /**
- * Pays from a wallet, at the price that is shown. `asked`: the wallet asks its owner, and the page has written that down.
- * `proposed`: a contract wallet has taken the call, and others have yet to agree.
+ * Pays from a wallet, at the price that is shown. The page moves on with the wallet's answer, or with the first new payment of the wallet: not
+ * every wallet answers. `proposed`: a contract wallet has taken the call, and others have yet to agree.
  */
-function usePay({ tier, quote: { priceWei }, sent, agreed }: PayOptions) {
-  const [asked, setAsked] = useState(false)
+function usePay({ tier, quote: { priceWei }, wallet, sent, agreed, isContract }: PayOptions) {
   const [proposed, setProposed] = useState(false)
+  const intent = useIntent()
+  const isAsked = isAsking(intent)
+  const { data: paid } = usePaymentsOf(wallet?.address)
+  const found = isAsked && intent ? sentSince(paid, intent) : undefined
+  const arrived = (hash: string) => {
+    const asked = readIntent()
+    if (asked && isAsking(asked)) writeIntent({ ...asked, txHash: hash, page: null })
+    sent(hash)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each payment
+  useEffect(() => {
+    if (found) arrived(found)
+  }, [found])
   const pay = useMutation({
     mutationFn: async (payer: ConnectedWallet) => {
       // The checks on the page may be some seconds old. What they say now, it shows.
       const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
       if (blocking.length > 0 || (isReviewed && !agreed)) return
       const stop = new AbortController()
-      const intent = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString(), at: Date.now() }
-      await buy(ledger, await payer.open(), tier.id, {
+      const own = await payer.open()
+      // The nonce of a contract is not that of what it sends.
+      const nonce = isContract === false ? await nonceOf(own).catch(() => null) : null
+      const by = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString(), nonce }
+      /** When the wallet was asked. */
+      let at = 0
+      const waits = () => isAsking(readIntent()) && readIntent()?.at === at
+      await buy(ledger, own, tier.id, {
         signal: stop.signal,
         priceWei,
         // The notice above the button says so.
         acceptHold: true,
-        onQuote: () => {
-          writeIntent({ ...intent, txHash: null })
-          setAsked(true)
+        onAsk: () => {
+          const asked = intentNow(by, paid)
+          at = asked.at
+          writeIntent(asked)
         },
         onProposed: () => setProposed(true),
         // From the transfer on, the page that follows it takes over.
         onSent: (hash) => {
-          writeIntent({ ...intent, txHash: hash })
-          sent(hash)
           stop.abort()
+          if (waits()) arrived(hash)
         },
       }).catch((error: unknown) => {
         if (stop.signal.aborted) return
-        // Nothing was sent.
-        if (error instanceof WalletError) writeIntent(null)
+        // A wallet that was asked may have sent, whatever else it says.
+        const asked = waits() ? readIntent() : null
+        const isCertain = error instanceof WalletError
+        if (asked) writeIntent(isCertain ? null : { ...asked, page: null, said: wordsOfWallet(error) })
         if (error instanceof WalletError && error.code === 'priceChanged')
           void queries.invalidateQueries({ queryKey: ['quote'] })
         throw error
       })
     },
-    onSettled: () => {
-      setAsked(false)
-      setProposed(false)
-    },
+    onSettled: () => setProposed(false),
   })
-  return { pay, asked, proposed }
+  return { pay, isAsked, proposed }
 }
 
 /** Why the wallet did not pay, and what is left to do. */

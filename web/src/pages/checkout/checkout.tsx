@@ -76,7 +76,7 @@ function Payment({ tier }: { tier: Tier }) {
           </Section>
         ) : (
           <Section title={t.pay}>
-            <Unfinished>
+            <Unfinished chainId={quote.data?.chainId}>
               <Shown reading={quote} shape="plot">
                 {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
               </Shown>

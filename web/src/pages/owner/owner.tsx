@@ -6,6 +6,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { isFramed } from '../../frame.ts'
+import { kept } from '../../kept.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
 import { Address } from '../../ui/facts.tsx'
@@ -75,10 +76,10 @@ const SIGNED_IN = 'signedIn'
 let hasLapsed = false
 
 async function readMe(signal: AbortSignal): Promise<Wallet | null> {
-  if (localStorage.getItem(SIGNED_IN) === null) return null
+  if (kept.getItem(SIGNED_IN) === null) return null
   const me = await ledger.getMe({ signal })
   if (me === null) {
-    localStorage.removeItem(SIGNED_IN)
+    kept.removeItem(SIGNED_IN)
     hasLapsed = true
   }
   return me
@@ -114,7 +115,7 @@ function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
   const sign = useMutation({
     mutationFn: async () => signIn(ledger, await wallet.open()),
     onSuccess: () => {
-      localStorage.setItem(SIGNED_IN, 'yes')
+      kept.setItem(SIGNED_IN, 'yes')
       hasLapsed = false
       return queries.invalidateQueries({ queryKey: ME })
     },
@@ -154,7 +155,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
   const signOut = useMutation({
     mutationFn: () => ledger.logout(),
     onSuccess: () => {
-      localStorage.removeItem(SIGNED_IN)
+      kept.removeItem(SIGNED_IN)
       hasLapsed = false
       queries.setQueryData(ME, null)
     },

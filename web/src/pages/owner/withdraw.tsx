@@ -132,21 +132,24 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   const wanted = wantedBy(entered, nodes, wallet)
   const [sentHash, setSentHash] = useState<string | null>(null)
   const [proposed, setProposed] = useState(false)
+  /** The wallet was asked, and has said neither that it has sent nor that it has not. */
+  const [isUnsure, setIsUnsure] = useState(false)
   const act = useMutation({
     mutationFn: async ({ request: { nodeIds, amountWei }, to }: Wanted) => {
       const own = await wallet.open()
-      const options = { to, onSent: setSentHash, onProposed: () => setProposed(true) }
+      const options = { to, onAsk: () => setIsUnsure(true), onSent: setSentHash, onProposed: () => setProposed(true) }
       const [first = ''] = nodeIds
       return amountWei === null
         ? withdrawAll(directory, own, nodeIds, options)
         : withdraw(directory, own, first, amountWei, options)
     },
+    onError: (error) => error instanceof WalletError && setIsUnsure(false),
     // Not waited for: the service may not answer.
     onSettled: () => void queries.invalidateQueries(),
   })
   const isReviewed = !wanted.isForeign || entered.checkedTo === wanted.to
   const isRight = wanted.wrongAmount === null && wanted.wrongTo === null && isReviewed
-  const mayAsk = !act.isPending && nodes.length > 0 && isRight
+  const mayAsk = !act.isPending && nodes.length > 0 && isRight && !isUnsure
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (mayAsk) act.mutate(wanted)
@@ -157,6 +160,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
       <Fields {...{ entered, setEntered, wanted, nodes, wallet }} />
       <p className="note">{t.asked}</p>
       {act.error && <NotPaid error={act.error} />}
+      {isUnsure && !act.isPending && <Unsure done={() => setIsUnsure(false)} />}
       {act.isPending && sentHash && <p role="status">{rich(t.sent, { hash: <Hash of={sentHash} /> })}</p>}
       {act.isPending && proposed && !sentHash && <Proposed />}
       <button type="submit" className="button main" disabled={!mayAsk}>
@@ -264,6 +268,15 @@ function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignP
           address: <code className="whole">{checksummed(to)}</code>,
         })}
       </span>
+    </label>
+  )
+}
+
+function Unsure({ done }: { done: () => void }) {
+  return (
+    <label className="notice warn agree">
+      <input type="checkbox" checked={false} onChange={done} />
+      <span>{t.unsure}</span>
     </label>
   )
 }

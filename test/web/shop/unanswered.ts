@@ -1,0 +1,173 @@
+// Wallets that do not say what they did with a purchase: whatever they answer but a hash or a refusal, nobody pays twice unknowingly. Each story has
+// an account of the chain to itself.
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { WALLET_NAME } from '../../support/browser-wallet.ts'
+import { wallet } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+import type { End } from './ends.ts'
+
+const BASIC_WEI = 10n ** 16n
+const PAY = 'Pay 0.01 ETH'
+const SHOWS_NOTHING = 'My wallet shows nothing sent'
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
+
+async function connect({ page, service }: End): Promise<void> {
+  await page.goto(`${service.url}/buy/basic`)
+  await press(page, 'Connect a wallet')
+  await press(page, WALLET_NAME)
+  await page.getByText(/You have \d of the 10 nodes of this tier/).waitFor()
+}
+
+/** Has the wallet answer a request to send with this expression of the page, in which `sent()` sends first. */
+const answerSendsBy = (page: Page, expression: string) =>
+  page.evaluate(`{
+    const answer = window.walletAnswer
+    window.walletAnswer = (asked) => {
+      const sent = () => answer(asked)
+      return asked.method === 'eth_sendTransaction' ? ${expression} : answer(asked)
+    }
+  }`)
+const erring = (code: number) => `{ error: { code: ${code}, message: 'the wallet has lost it' } }`
+/** The payments wallet's purchases of the account so far. */
+const bought = ({ account, wellKnown }: End) => wallet(account, wellKnown).nodesOf()
+
+/** The page has taken the button away, and says why. */
+async function unsure(page: Page): Promise<void> {
+  await page.getByText('Do not pay again before you have looked into the wallet.').waitFor()
+  assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
+  assert.equal(await page.getByLabel('QR code or by hand').count(), 0)
+}
+
+/** Sends, and answers so all the same. */
+const sendsAnd = (answer: string) => async (end: End) => {
+  const { page, own } = end
+  await connect(end)
+  await answerSendsBy(page, `sent().then(() => (${answer}))`)
+  await press(page, PAY)
+  await page.getByRole('link', { name: 'See this payment' }).click()
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  assert.deepEqual(own.asked, ['eth_sendTransaction'])
+  assert.equal((await bought(end)).length, 1)
+}
+
+async function sendsNothingAndErrs(end: End): Promise<void> {
+  const { page, own } = end
+  await connect(end)
+  await answerSendsBy(page, `(${erring(-32000)})`)
+  await press(page, PAY)
+  await unsure(page)
+  await page.getByText('The wallet said: the wallet has lost it').waitFor()
+  await end.look(SHOWS_NOTHING)
+  // Another tab sells nothing either, nor this one after it was loaded again.
+  const tab = await page.context().newPage()
+  await tab.goto(page.url())
+  await unsure(tab)
+  await tab.close()
+  await page.reload()
+  await unsure(page)
+  await press(page, SHOWS_NOTHING)
+  await page.getByText('you pay twice and get two nodes').waitFor()
+  await press(page, 'Nothing was sent: buy now')
+  await press(page, PAY)
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  assert.deepEqual(own.asked, ['eth_sendTransaction'])
+  assert.equal((await bought(end)).length, 1)
+}
+
+/** Mines on the ledger's chain. */
+const mine = ({ wellKnown }: End, blocks: number) =>
+  fetch(wellKnown.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: [`0x${blocks.toString(16)}`] }),
+  })
+
+/** `sendsElse`: the wallet has sent something, of which the ledger knows nothing. */
+const isQuiet = (sendsElse: boolean) => async (end: End) => {
+  const { page } = end
+  await page.clock.install()
+  await connect(end)
+  let counts = 0
+  await page.exposeFunction('counted', () => counts++)
+  await answerSendsBy(page, `(${erring(-32603)})`)
+  await page.evaluate(`{
+    const answer = window.walletAnswer
+    window.walletAnswer = (asked) => {
+      if (asked.method === 'eth_getTransactionCount') window.counted()
+      return answer(asked)
+    }
+  }`)
+  await press(page, PAY)
+  await unsure(page)
+  // Time alone says nothing: the chain may stand still.
+  const before = counts
+  await until('the nonce to be read twice more', async () => {
+    await page.clock.fastForward(40_000)
+    return counts >= before + 4
+  })
+  await unsure(page)
+  if (sendsElse) await wallet(end.account, end.wellKnown).pay(end.own.address, 1n)
+  await mine(end, 3)
+  if (sendsElse) {
+    const once = counts
+    await until('the nonce to be read once more', async () => {
+      await page.clock.fastForward(4_000)
+      return counts >= once + 4
+    })
+    return unsure(page)
+  }
+  await until('the nonce to be believed', async () => {
+    await page.clock.fastForward(4_000)
+    return page.getByText('your wallet has made no transaction in 3 blocks').isVisible()
+  })
+  await page.getByRole('button', { name: PAY }).waitFor()
+}
+
+async function neverAnswers(end: End): Promise<void> {
+  const { page, own } = end
+  await connect(end)
+  await answerSendsBy(page, 'sent().then(() => new Promise(() => {}))')
+  await press(page, PAY)
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  assert.deepEqual(own.asked, ['eth_sendTransaction'])
+}
+
+async function isAskedElsewhereToo(end: End): Promise<void> {
+  const { page } = end
+  await connect(end)
+  await answerSendsBy(page, 'new Promise(() => {})')
+  await press(page, PAY)
+  const asking = page.getByRole('button', { name: 'Confirm in the wallet…' })
+  await asking.waitFor()
+  // What is done by the other way and back sells no second one.
+  await page.getByLabel('QR code or by hand').check()
+  await page.getByLabel('Wallet in this browser').check()
+  assert.equal(await asking.isDisabled(), true)
+}
+
+/** A payment by hand that is not of the tier on the page moves it on all the same. */
+const byHand = (valueWei: bigint, text: RegExp) => async (end: End) => {
+  const { page, account, service, wellKnown } = end
+  await page.goto(`${service.url}/buy/basic`)
+  await page.getByLabel('QR code or by hand').check()
+  await page.getByLabel('Which address will pay?').fill(wallet(account, wellKnown).address)
+  await page.getByText('Waiting for the transfer of this address.').waitFor()
+  await wallet(account, wellKnown).pay(wellKnown.paymentAddress, valueWei)
+  await page.getByText(text).first().waitFor()
+}
+
+/** Each with what it shows of a wallet, and its account. */
+export const UNANSWERED: readonly (readonly [title: string, account: number, play: (end: End) => Promise<void>])[] = [
+  ['that sends and then errs sells one node', 12, sendsAnd(erring(-32603))],
+  ['that sends and answers with an error of its own sells one node', 14, sendsAnd(erring(8000))],
+  ['that sends and answers with no hash sells one node', 15, sendsAnd('{ result: null }')],
+  ['that errs and has sent nothing pays again on the buyer’s word, given twice', 16, sendsNothingAndErrs],
+  ['that errs pays again once it has sent nothing for three blocks and half a minute', 17, isQuiet(false)],
+  ['that sends and never answers is watched while it is asked', 18, neverAnswers],
+  ['that errs and has made another transaction sells nothing more by itself', 18, isQuiet(true)],
+  ['that is asked is not asked again by another way', 19, isAskedElsewhereToo],
+  ['that pays a wrong amount by hand', 17, byHand(BASIC_WEI + 9n, /more than Basic costs/)],
+  ['that pays another tier’s price by hand', 19, byHand(25n * 10n ** 15n, /Node \d+ is yours/)],
+]
