@@ -589,6 +589,7 @@ export interface components {
          *       "holdingDecimals": 18,
          *       "payoutBps": 20000,
          *       "onSale": true,
+         *       "soldOut": false,
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
@@ -615,8 +616,10 @@ export interface components {
             holdingDecimals: number | null;
             /** @description Accrual against the base rate; 10000 is the base rate. */
             payoutBps: number;
-            /** @description Whether the tier is offered now. */
+            /** @description Whether the operator offers the tier now. */
             onSale: boolean;
+            /** @description True while the service may mint no more nodes before the owner of the contract allows them: there is no quote, and what was paid waits. */
+            soldOut: boolean;
             /** @description Who enforces each rule. `operator`: applied before minting. `contract`: by the contract itself. `none`: there is no rule. */
             enforcedBy: {
                 /** @enum {string} */

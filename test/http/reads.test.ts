@@ -152,7 +152,7 @@ describe('a small ledger', () => {
       holdingSymbol: 'DEMO',
       holdingDecimals: 18,
       payoutBps: 20000,
-      onSale: true,
+      ...{ onSale: true, soldOut: false },
       enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator' },
     })
     assert.equal(tiers[0].holdingToken, null)

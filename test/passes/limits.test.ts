@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { SignerAccount } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
+import { readQuote } from '../../src/db/reads/public-api.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan-round.ts'
 import { worldTest } from '../support/in-world.ts'
@@ -64,6 +65,26 @@ inWorld(
     await world.settle()
     assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'minted'])
     assert.equal((await world.payments()).budgetSpent, null)
+  },
+)
+
+inWorld(
+  'nothing is quoted from the pass on that mints the last node, whenever the budget was looked at, until a refill',
+  async (world) => {
+    const isSoldOut = async () => (await readQuote(world.pool, 'basic'))?.soldOut
+    await setBudget(world, 2, 0)
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await isSoldOut(), false)
+    await world.pay(5, BASIC)
+    await world.settle()
+    assert.equal(await isSoldOut(), false)
+    await world.pay(6, BASIC)
+    await world.settle()
+    assert.equal(await isSoldOut(), true)
+    await refill(world)
+    await world.settle()
+    assert.equal(await isSoldOut(), false)
   },
 )
 

@@ -14,6 +14,9 @@ export interface BudgetNeed {
   cohortsPerTier: number
 }
 
+/** SQL, true while the minter's budget as last read has no node left, or a payment waits for it: whatever is paid now waits for the contract's owner. */
+export const SOLD_OUT = `coalesce((SELECT value ->> 'nodes' = '0' OR value ->> 'spent' IS NOT NULL FROM settings WHERE name = 'budget'), false)`
+
 /** Reads it as of a block time, unix seconds. */
 export async function readBudgetNeed(sql: Sql, time: number): Promise<BudgetNeed> {
   const [row] = await sql<Pick<BudgetNeed, 'nodesPerWeek'>[]>`

@@ -18,6 +18,11 @@ export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
 }
 
+/** True if the owner has acted above a height. */
+export async function hasOwnerActs(sql: Sql, height: number): Promise<boolean> {
+  return (await sql`SELECT FROM owner_acts WHERE block_number > ${height} LIMIT 1`).count > 0
+}
+
 /** The windows of turns not owed, by number, in their present form. */
 export async function readWindows(sql: Sql): Promise<NotOwedWindow[]> {
   return await sql<NotOwedWindow[]>`

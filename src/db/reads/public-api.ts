@@ -4,6 +4,7 @@ import type { Address, Hash } from '../../domain/units.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
+import { SOLD_OUT } from '../nodes/budget.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
@@ -56,7 +57,7 @@ export async function readTiers(sql: Sql): Promise<string> {
       SELECT row_to_json(a)::text AS json FROM (SELECT array_to_json(ARRAY(SELECT row_to_json(t) FROM (
         SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
-          holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale",
+          holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
             CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding) e) AS "enforcedBy"
         FROM tiers WHERE live ORDER BY tier_no) t)) AS tiers) a`,
@@ -226,10 +227,17 @@ export async function readTurns(
   return row?.json ?? null
 }
 
+/** What a quote says of a tier. */
+export interface QuotedTier {
+  tierId: string
+  priceWei: string
+  soldOut: boolean
+}
+
 /** GET /api/deploy-quote: price of a named tier, or of the first one on sale. Null: no such tier is on sale. */
-export async function readQuote(sql: Sql, tierId: string | null): Promise<{ tierId: string; priceWei: string } | null> {
-  const [row] = await sql<{ tierId: string; priceWei: string }[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei" FROM tiers
+export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
+  const [row] = await sql<QuotedTier[]>`
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut" FROM tiers
     WHERE live AND on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY tier_no LIMIT 1`
   return row ?? null
 }

@@ -1,5 +1,5 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
-// payments wallet that holds, credit terms, or anything on sale there is no quote.
+// payments wallet that holds, credit terms, anything on sale, or a node left in the minter's budget there is no quote.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readQuote } from '../../db/reads/public-api.ts'
@@ -32,7 +32,8 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
         const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
         const contractWallets = modeAt(await readModes(sql), nextBlock)
         return (
-          offer && {
+          offer &&
+          !offer.soldOut && {
             priceWei: offer.priceWei,
             paymentAddress: offer.paymentAddress,
             chainId,
@@ -41,11 +42,12 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
           }
         )
       })
-      return found && toJson(found)
+      return found ? toJson(found) : null
     })
     if (quote !== null) return quote
     if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
     if (!(await queryReplica(hasTerms))) return refuse('noTerms')
+    if ((await queryReplica((sql) => readOffer(sql, wanted)))?.soldOut) return refuse('soldOut')
     if (asked !== null) return refuse('unknownTier')
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },

@@ -4,8 +4,9 @@ import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { readState, writeAudit, writeState } from '../../db/core/state.ts'
+import { notifyLedgerChanged, readState, writeAudit, writeState } from '../../db/core/state.ts'
 import { type BudgetNeed, readBudgetNeed } from '../../db/nodes/budget.ts'
+import { hasOwnerActs } from '../../db/nodes/owner-acts.ts'
 import { budgetShortOf } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
@@ -13,6 +14,10 @@ import type { BudgetAnswer } from '../outcomes.ts'
 
 /** A budget is used by a mint a block at most, is said to be low a week ahead, and is refilled by people. */
 const EVERY_SEC = 300
+/** Of fewer nodes each pass looks: they may be gone within that time, and then nothing more is sold. */
+const FEW_NODES = 100
+/** So does each pass for as many blocks after an act of the contract's owner, which may have set another budget. */
+const AFTER_ACT_BLOCKS = 25
 
 /** The owner's budget as last read; kept as the setting `budget`. */
 export interface KnownBudget extends BudgetNeed {
@@ -38,7 +43,14 @@ export async function watchBudget(
   const before = (await readState(ctx.pool, 'budget')) as KnownBudget | null
   const spent = found === undefined ? (before?.spent ?? null) : found
   const since = await secondsSincePass(ctx.pool, 'budget')
-  if (since !== null && since < EVERY_SEC && (before?.spent ?? null) === spent) return
+  const isKnown = before !== null && before.nodes >= FEW_NODES && before.spent === spent
+  if (
+    since !== null &&
+    since < EVERY_SEC &&
+    isKnown &&
+    !(await hasOwnerActs(ctx.pool, cursor.number - AFTER_ACT_BLOCKS))
+  )
+    return
   await passStarted(ctx.pool, 'budget')
   try {
     const [budget, bounds, need] = await Promise.all([
@@ -64,10 +76,14 @@ function known(
   return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent }
 }
 
+/** As quotes have it (`SOLD_OUT`). */
+const isSoldOut = (budget: KnownBudget | null) => budget?.nodes === 0 || (budget?.spent ?? null) !== null
+
 /** Writes down what is known, and each change for the worse or back. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     await writeState(sql, 'budget', now, 'pass')
+    if (isSoldOut(now) !== isSoldOut(before)) await notifyLedgerChanged(sql)
     const changes = [
       ...(String(now.low) === String(before?.low ?? []) ? [] : [now.low.length > 0 ? 'budgetLow' : 'budgetRestored']),
       ...(now.spent !== null && now.spent !== (before?.spent ?? null) ? ['budgetSpent'] : []),

@@ -14,6 +14,7 @@ export const words = {
     checks: 'amount, tier, allowance, holding',
     sent: 'sent to the contract',
     nextRun: 'with the next run, in seconds',
+    soldOut: 'waits until the owner of the contract allows more nodes',
   },
   /** Each state as a title and an announcement say it. */
   said: {

@@ -74,7 +74,7 @@ async function readSale(sql: Sql, address: Address, named: string | null): Promi
   if (!tier) return null
   const nextBlock = (cursor?.number ?? -1) + 1
   return {
-    ...{ tier, history, quoted: offer !== null },
+    ...{ tier, history, quoted: offer !== null && !offer.soldOut },
     standing: await readBuyerStanding(sql, address, tier.tierNo),
     rest: {
       wallets: wallets.map(({ wallet }) => wallet),

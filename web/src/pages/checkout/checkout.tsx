@@ -48,9 +48,9 @@ function Payment({ tier }: { tier: Tier }) {
   // A page that is loaded with a payment starts at its top.
   const cameWith = useRef(txHash !== null)
   const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
-  if (!tier.onSale && !txHash) {
+  if ((!tier.onSale || tier.soldOut) && !txHash) {
     return (
-      <Empty title={t.notOnSale}>
+      <Empty title={tier.onSale ? t.soldOut : t.notOnSale}>
         <Link href="/buy">{t.seeOthers}</Link>
       </Empty>
     )

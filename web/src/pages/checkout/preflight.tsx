@@ -75,7 +75,7 @@ const verdictOf = ({ passes }: BuyerCheck) => (passes === null ? t.unknown : pas
 export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':
-      return fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
+      return tier.soldOut ? words.buy.soldOut : fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
     case 'allowance':
       return fill(t.allowance, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'cap':

@@ -33,7 +33,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
         <li key={tier.id} className="card tier">
           <header>
             <h2>{tier.label}</h2>
-            {!tier.onSale && <Mark tone="calm">{t.notOnSale}</Mark>}
+            {(!tier.onSale || tier.soldOut) && <Mark tone="calm">{tier.onSale ? t.soldOut : t.notOnSale}</Mark>}
           </header>
           <p className="price">
             <Amount wei={tier.priceWei} exact />
@@ -43,7 +43,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
             <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: tier.maxPerWallet }) })}</li>
             <li>{holdingInWords(tier)}</li>
           </ul>
-          {tier.onSale && (
+          {tier.onSale && !tier.soldOut && (
             <Link href={`/buy/${tier.id}`} className="button main">
               {fill(t.buy, { tier: tier.label })}
             </Link>

@@ -1,7 +1,7 @@
 // A payment's way from the transfer to the node, live; or why it is held, and what happens next.
 import type { LedgerError, Payment } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
-import { useCover } from '../../ledger.ts'
+import { useCover, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
@@ -107,6 +107,7 @@ function Way({ payment }: { payment: Payment | null }) {
   const done = payment ? DONE[payment.status] : 0
   // The newest block the service has looked at.
   const { data: cover } = useCover()
+  const isSoldOut = useTiers().data?.some(({ soldOut }) => soldOut) ?? false
   const confirmations = Math.max(0, (cover?.blockNumber ?? 0) - (payment?.blockNumber ?? Number.POSITIVE_INFINITY) + 1)
   return (
     <>
@@ -116,7 +117,7 @@ function Way({ payment }: { payment: Payment | null }) {
           return (
             <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
               <span>{words.steps[step]}</span>
-              <span className="note">{noteFor(index, state, payment, confirmations)}</span>
+              <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut })}</span>
             </li>
           )
         })}
@@ -130,7 +131,7 @@ function noteFor(
   step: number,
   state: 'done' | 'now' | 'later',
   payment: Payment | null,
-  confirmations: number,
+  { confirmations, isSoldOut }: { confirmations: number; isSoldOut: boolean },
 ): ReactNode {
   if (step === 0) {
     if (state !== 'done') return words.notes.waiting
@@ -138,7 +139,8 @@ function noteFor(
     return confirmations > 0 ? rich(words.notes.inBlock, { n: confirmations, block }) : block
   }
   if (step === 1 && state === 'now') return words.notes.checks
-  if (step === 2 && state === 'now') return payment?.status === 'minting' ? words.notes.sent : words.notes.nextRun
+  if (step === 2 && state === 'now')
+    return words.notes[payment?.status === 'minting' ? 'sent' : isSoldOut ? 'soldOut' : 'nextRun']
   if (step === 3 && state === 'done') return <Time at={payment?.updatedAt ?? null} />
   return null
 }

@@ -1,0 +1,69 @@
+// A minter that may mint no node more: nothing is sold before the contract's owner allows more, and what was paid says whom it waits for.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Readings } from '../../src/chain/port.ts'
+import { writeState } from '../../src/db/core/state.ts'
+import { noBrowser, startBrowser } from '../support/chromium.ts'
+import { startService } from '../support/http.ts'
+import { hashOf, insertPayment, insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
+
+test('quotes nothing while the minter may mint no node more, or a payment waits for its budget', async () => {
+  const unread = { blockNumber: null, balanceWei: null, gasPriceWei: null, walletMax: null, code: null, heldWei: null }
+  const service = await startService({
+    settings: { quoteTier: null },
+    readings: { buyer: async () => unread } as unknown as Readings,
+  })
+  await insertTiers(service.sql)
+  const offer = async () => {
+    service.clock.now += 60_000
+    const [quote, named, tiers, buyer] = await Promise.all(
+      ['deploy-quote', 'deploy-quote?tier=plus', 'tiers', `can-buy/${walletOf(9)}`].map((path) =>
+        service.get(`/api/${path}`),
+      ),
+    )
+    const soldOut = new Set(tiers?.json.tiers.map((tier: { soldOut: boolean }) => tier.soldOut))
+    return [quote?.status, named?.status, [...soldOut], buyer?.status, buyer?.json.canBuy, named?.json.error]
+  }
+  const refused = 'Sold out for now: the owner of the contract has to allow more nodes first.'
+  const soldOut = [503, 503, [true], 200, false, refused]
+  const onSale = [200, 200, [false], 200, null, undefined]
+  for (const [budget, expected] of [
+    [{ nodes: 1, cohorts: 0, spent: null }, onSale],
+    [{ nodes: 0, cohorts: 9, spent: null }, soldOut],
+    [{ nodes: 9, cohorts: 9, spent: null }, onSale],
+    [{ nodes: 9, cohorts: 0, spent: 'cohorts' }, soldOut],
+    [{ nodes: 9, cohorts: 9, spent: 'nodes' }, soldOut],
+  ] as const) {
+    await writeState(service.sql, 'budget', budget, 'test')
+    assert.deepEqual(await offer(), expected, JSON.stringify(budget))
+  }
+  await service.close()
+})
+
+test('the pages offer nothing meanwhile, and a payment says whom it waits for', { skip: noBrowser }, async () => {
+  const [service, browser] = await Promise.all([startService(), startBrowser()])
+  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
+  try {
+    await insertSmallLedger(service.sql)
+    const page = await browser.newPage()
+    await writeState(service.sql, 'budget', { nodes: 0, cohorts: 0, low: ['nodes'], spent: 'nodes' }, 'test')
+    await insertPayment(service.sql, {
+      txHash: hashOf('waits'),
+      from: walletOf(9),
+      valueWei: '10000000000000000',
+      state: 'accepted',
+      tierId: 'basic',
+    })
+    await page.goto(at('/tiers'))
+    await page.getByText('sold out for now').first().waitFor()
+    assert.equal(await page.getByRole('link', { name: /^Buy / }).count(), 0)
+    await page.goto(at('/buy/basic'))
+    await page.getByText('Sold out for now: the owner of the contract').first().waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Connect a wallet' }).count(), 0)
+    await page.goto(at(`/payment/${hashOf('waits')}`))
+    await page.getByText('waits until the owner of the contract allows more nodes').waitFor()
+  } finally {
+    await browser.close()
+    await service.close()
+  }
+})
