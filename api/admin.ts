@@ -5,1344 +5,337 @@
 
 export interface paths {
     "/api/admin/payments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Payments, newest first */
         get: operations["listPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/dismiss": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Dismiss all dust at once */
         post: operations["dismissDust"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/decide": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Release or dismiss several held payments */
         post: operations["decidePayments"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/refunds/prepare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Sign no mint for several payments from now on */
         post: operations["prepareRefunds"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/counts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** How many payments wait, and for what */
         get: operations["countPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One payment with all its evidence */
         get: operations["showPayment"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Everything that happened to a payment */
         get: operations["showPaymentHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/attribute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Find out who sent value that came by an internal call */
         post: operations["attributePayment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Accept a held payment */
         post: operations["releasePayment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/dismiss": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Dismiss a held payment */
         post: operations["dismissPayment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/refund/prepare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Sign no mint for a payment from now on */
         post: operations["prepareRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/refund/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a refund up */
         post: operations["cancelRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payments/{payment}/refund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Record a refund that was sent */
         post: operations["recordRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payment-wallets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Payments wallets, in the order of their entry */
         get: operations["listWallets"];
-        put?: never;
         /** Have buyers pay to another wallet */
         post: operations["changeWallet"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payment-wallets/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** What a change would do */
         post: operations["previewWallet"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payment-wallets/take-back": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take back the latest change */
         post: operations["takeBackWallet"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/payment-wallets/close": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Close the books of a wallet that was replaced */
         post: operations["closeBooks"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/terms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Credit terms */
         get: operations["listTerms"];
-        put?: never;
         /** Enter credit terms */
         post: operations["enterTerms"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/terms/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** What an entry would do */
         post: operations["previewTerms"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/terms/take-back": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take back the latest entry */
         post: operations["takeBackTerms"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/tiers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Tiers, by number */
         get: operations["listTiers"];
-        put?: never;
         /** Enter a new tier */
         post: operations["createTier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/tiers/{tierId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Enter a tier's next version */
         post: operations["changeTier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/tiers/{tierId}/sale": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Put a tier on sale, or take it off */
         post: operations["setOnSale"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/contract-wallets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Who may buy by an internal call */
         get: operations["listContractWallets"];
-        put?: never;
         /** Enter another mode */
         post: operations["setContractWallets"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/contract-wallets/allow": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Have a contract buy in the mode `proven` */
         post: operations["allowContractWallet"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/contract-wallets/{address}/disallow": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Allow a contract no more */
         post: operations["disallowContractWallet"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Credit no round until resumed */
         post: operations["pause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Credit rounds again */
         post: operations["resume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/halt/clear": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Let halted passes go on */
         post: operations["clearHalt"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/rescan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Read blocks again and mend what differs */
         post: operations["rescan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/transactions/stuck": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Transactions that are in no block after twelve, and why */
         get: operations["listStuck"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/transactions/free": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take over the nonce that the providers name */
         post: operations["freeSender"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/nodes/unpaid": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Nodes that nobody paid for */
         get: operations["listUnpaidNodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/nodes/{nodeId}/grant": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Say that a node without payment is meant to be */
         post: operations["grantNode"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/nodes/{nodeId}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take a grant back */
         post: operations["revokeGrant"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/senders": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The deny list */
         get: operations["listDenied"];
-        put?: never;
         /** Put a wallet on the deny list */
         post: operations["deny"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/senders/{address}/remove": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take a wallet off the deny list */
         post: operations["allow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/statement": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The statement of a period */
         get: operations["readStatement"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/statement.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The statement as CSV */
         get: operations["readStatementCsv"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/payments.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All payments of a period as CSV */
         get: operations["exportPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/nodes.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All nodes of a period as CSV */
         get: operations["exportNodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/credits.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All credits of a period as CSV */
         get: operations["exportCredits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/withdrawals.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All withdrawals of a period as CSV */
         get: operations["exportWithdrawals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/refunds.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All refunds of a period as CSV */
         get: operations["exportRefunds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/transactions.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All transactions of a period as CSV */
         get: operations["exportTransactions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/outflows.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** All that left the payments wallet in a period as CSV */
         get: operations["exportOutflows"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/exports/owner.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What a wallet was credited and withdrew, as CSV */
         get: operations["exportOwner"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/transactions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Transactions of the senders, newest first */
         get: operations["listTransactions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/rounds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Rounds, newest first */
         get: operations["listRounds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/trends": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Sales, held payments and gas over time */
         get: operations["showTrends"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/credit/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The round that would be sent now */
         get: operations["previewRound"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/reconciliation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What the last comparisons with the chain found */
         get: operations["showReconciliation"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/reconciliation/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Compare every node and cohort with the contract */
         post: operations["runReconciliation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Settings in effect, secrets masked */
         get: operations["showConfig"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/keys/self": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The key that asks */
         get: operations["showOwnKey"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The admin keys, passkeys and invitations */
         get: operations["listKeys"];
-        put?: never;
         /** Make a key */
         post: operations["createKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/keys/{id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Have a key open no more */
         post: operations["revokeKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/keys/self/sign-out": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** End the session that asks */
         post: operations["signOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/keys/invite": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Invite a person to make a passkey */
         post: operations["invite"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/passkeys/{id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Have a passkey sign in no more, and end its sessions */
         post: operations["revokePasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/invitations/{id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take an invitation back that waits */
         post: operations["revokeInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/second-person": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What needs a second person */
         get: operations["showSecondPerson"];
-        put?: never;
         /** Change what needs a second person */
         post: operations["setSecondPerson"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/proposals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What waits for a second person */
         get: operations["listProposals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/proposals/{id}/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Have it done */
         post: operations["confirmProposal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/proposals/{id}/refuse": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Have it not done */
         post: operations["refuseProposal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The endpoints, and how they do */
         get: operations["listWebhooks"];
-        put?: never;
         /** Add an endpoint, or give it other secrets */
         post: operations["addWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/webhooks/remove": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Tell an endpoint nothing more */
         post: operations["removeWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/webhooks/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Say which kinds of events an endpoint is sent
          * @description From now on. What waits for it of other kinds is not sent any more.
          */
         post: operations["chooseEvents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/webhooks/enable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Send to an endpoint again */
         post: operations["enableWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/webhooks/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Deliveries with their attempts, newest first */
         get: operations["listDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/webhooks/deliveries/{id}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Make a delivery again */
         post: operations["redeliver"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The audit log, newest first */
         get: operations["listAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/admin/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** This document */
         get: operations["getAdminOpenApi"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/passkeys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Whether people can sign in by a passkey */
         get: operations["showPasskeyOffer"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/passkeys/challenge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Begin to sign in */
         post: operations["beginSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/passkeys/sign-in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Sign in */
         post: operations["signIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/passkeys/invitation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Begin to make the passkey of an invitation */
         post: operations["beginPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/passkeys/make": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Make the passkey of an invitation, and sign in */
         post: operations["makePasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Error: {
@@ -2630,7 +1623,6 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     listPayments: {
         parameters: {
@@ -2648,9 +1640,6 @@ export interface operations {
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -2678,13 +1667,10 @@ export interface operations {
     };
     dismissDust: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -2718,13 +1704,10 @@ export interface operations {
     };
     decidePayments: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -2764,13 +1747,10 @@ export interface operations {
     };
     prepareRefunds: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -2804,12 +1784,6 @@ export interface operations {
         };
     };
     countPayments: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Payments that wait for a pass or for the operator, by state and reason. */
@@ -2833,13 +1807,10 @@ export interface operations {
     };
     showPayment: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -2866,13 +1837,10 @@ export interface operations {
     };
     showPaymentHistory: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -2909,7 +1877,6 @@ export interface operations {
     };
     attributePayment: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2918,7 +1885,6 @@ export interface operations {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -2964,7 +1930,6 @@ export interface operations {
     };
     releasePayment: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2973,7 +1938,6 @@ export interface operations {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3008,7 +1972,6 @@ export interface operations {
     };
     dismissPayment: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3017,7 +1980,6 @@ export interface operations {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3049,7 +2011,6 @@ export interface operations {
     };
     prepareRefund: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3058,7 +2019,6 @@ export interface operations {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3091,7 +2051,6 @@ export interface operations {
     };
     cancelRefund: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3100,7 +2059,6 @@ export interface operations {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3133,7 +2091,6 @@ export interface operations {
     };
     recordRefund: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3142,7 +2099,6 @@ export interface operations {
                 /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
                 payment: components["parameters"]["Payment"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3174,12 +2130,6 @@ export interface operations {
         };
     };
     listWallets: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The wallets. */
@@ -3205,13 +2155,10 @@ export interface operations {
     };
     changeWallet: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3247,13 +2194,10 @@ export interface operations {
     };
     previewWallet: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3288,13 +2232,10 @@ export interface operations {
     };
     takeBackWallet: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3331,13 +2272,10 @@ export interface operations {
     };
     closeBooks: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3373,12 +2311,6 @@ export interface operations {
         };
     };
     listTerms: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description All entries, and what the contract's owner has to do. */
@@ -3406,13 +2338,10 @@ export interface operations {
     };
     enterTerms: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3456,13 +2385,10 @@ export interface operations {
     };
     previewTerms: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3505,13 +2431,10 @@ export interface operations {
     };
     takeBackTerms: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3546,12 +2469,6 @@ export interface operations {
         };
     };
     listTiers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The tiers with all their versions. */
@@ -3577,13 +2494,10 @@ export interface operations {
     };
     createTier: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3629,7 +2543,6 @@ export interface operations {
     };
     changeTier: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3638,7 +2551,6 @@ export interface operations {
                 /** @description The tier's id. */
                 tierId: components["parameters"]["TierId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3682,7 +2594,6 @@ export interface operations {
     };
     setOnSale: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3691,7 +2602,6 @@ export interface operations {
                 /** @description The tier's id. */
                 tierId: components["parameters"]["TierId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3725,12 +2635,6 @@ export interface operations {
         };
     };
     listContractWallets: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The mode at the followed block, all modes, and the contracts that are allowed. */
@@ -3754,13 +2658,10 @@ export interface operations {
     };
     setContractWallets: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3800,13 +2701,10 @@ export interface operations {
     };
     allowContractWallet: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -3843,7 +2741,6 @@ export interface operations {
     };
     disallowContractWallet: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3852,7 +2749,6 @@ export interface operations {
                 /** @description The wallet. */
                 address: components["parameters"]["Address"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3888,13 +2784,10 @@ export interface operations {
     };
     pause: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3926,13 +2819,10 @@ export interface operations {
     };
     resume: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -3964,13 +2854,10 @@ export interface operations {
     };
     clearHalt: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -4004,13 +2891,10 @@ export interface operations {
     };
     rescan: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4043,12 +2927,6 @@ export interface operations {
         };
     };
     listStuck: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Senders that send nothing, and transactions that wait. */
@@ -4075,13 +2953,10 @@ export interface operations {
     };
     freeSender: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4122,9 +2997,6 @@ export interface operations {
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4152,7 +3024,6 @@ export interface operations {
     };
     grantNode: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4161,7 +3032,6 @@ export interface operations {
                 /** @description The node's id on chain. */
                 nodeId: components["parameters"]["NodeId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4194,7 +3064,6 @@ export interface operations {
     };
     revokeGrant: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4203,7 +3072,6 @@ export interface operations {
                 /** @description The node's id on chain. */
                 nodeId: components["parameters"]["NodeId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4234,12 +3102,6 @@ export interface operations {
         };
     };
     listDenied: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Everybody on the list, by address. */
@@ -4265,13 +3127,10 @@ export interface operations {
     };
     deny: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -4307,7 +3166,6 @@ export interface operations {
     };
     allow: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4316,7 +3174,6 @@ export interface operations {
                 /** @description The wallet. */
                 address: components["parameters"]["Address"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -4361,9 +3218,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4396,9 +3250,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4431,9 +3282,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4466,9 +3314,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4501,9 +3346,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4536,9 +3378,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4571,9 +3410,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4606,9 +3442,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4641,9 +3474,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4678,9 +3508,6 @@ export interface operations {
                 /** @description In place of both: a month in UTC. */
                 month?: components["parameters"]["Month"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4715,9 +3542,6 @@ export interface operations {
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4751,9 +3575,6 @@ export interface operations {
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4787,9 +3608,6 @@ export interface operations {
                 /** @description The length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond. */
                 by?: "hour" | "day";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -4813,12 +3631,6 @@ export interface operations {
         };
     };
     previewRound: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The round, what stops it, and what the next day costs. */
@@ -4841,12 +3653,6 @@ export interface operations {
         };
     };
     showReconciliation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Runs of the passes, the drift on record, audits, a halt. */
@@ -4870,13 +3676,10 @@ export interface operations {
     };
     runReconciliation: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -4907,12 +3710,6 @@ export interface operations {
         };
     };
     showConfig: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Every setting by its name. */
@@ -4939,12 +3736,6 @@ export interface operations {
         };
     };
     showOwnKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description What it may do, and until when. */
@@ -4975,12 +3766,6 @@ export interface operations {
         };
     };
     listKeys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Those that open first, then the newest; at most 500. */
@@ -5011,13 +3796,10 @@ export interface operations {
     };
     createKey: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5065,7 +3847,6 @@ export interface operations {
     };
     revokeKey: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5074,7 +3855,6 @@ export interface operations {
                 /** @description The key's id. */
                 id: components["parameters"]["KeyId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -5111,13 +3891,10 @@ export interface operations {
     };
     signOut: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -5146,13 +3923,10 @@ export interface operations {
     };
     invite: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5201,7 +3975,6 @@ export interface operations {
     };
     revokePasskey: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5210,7 +3983,6 @@ export interface operations {
                 /** @description The passkey's id. */
                 id: components["parameters"]["PasskeyId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -5247,7 +4019,6 @@ export interface operations {
     };
     revokeInvitation: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5256,7 +4027,6 @@ export interface operations {
                 /** @description The invitation's id. */
                 id: components["parameters"]["InvitationId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -5292,12 +4062,6 @@ export interface operations {
         };
     };
     showSecondPerson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The rule. */
@@ -5323,13 +4087,10 @@ export interface operations {
     };
     setSecondPerson: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5367,12 +4128,6 @@ export interface operations {
         };
     };
     listProposals: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Those that wait first, then the newest; at most 200. */
@@ -5398,7 +4153,6 @@ export interface operations {
     };
     confirmProposal: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5407,7 +4161,6 @@ export interface operations {
                 /** @description The proposal's id. */
                 id: components["parameters"]["ProposalId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -5447,7 +4200,6 @@ export interface operations {
     };
     refuseProposal: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5456,7 +4208,6 @@ export interface operations {
                 /** @description The proposal's id. */
                 id: components["parameters"]["ProposalId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -5491,12 +4242,6 @@ export interface operations {
         };
     };
     listWebhooks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The endpoints; those that were removed, too. */
@@ -5522,13 +4267,10 @@ export interface operations {
     };
     addWebhook: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5569,13 +4311,10 @@ export interface operations {
     };
     removeWebhook: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5612,13 +4351,10 @@ export interface operations {
     };
     chooseEvents: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5655,13 +4391,10 @@ export interface operations {
     };
     enableWebhook: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5708,9 +4441,6 @@ export interface operations {
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -5738,7 +4468,6 @@ export interface operations {
     };
     redeliver: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5747,7 +4476,6 @@ export interface operations {
                 /** @description The delivery's id. */
                 id: components["parameters"]["DeliveryId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -5798,9 +4526,6 @@ export interface operations {
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -5827,12 +4552,6 @@ export interface operations {
         };
     };
     getAdminOpenApi: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description An OpenAPI 3.1 document. */
@@ -5855,12 +4574,6 @@ export interface operations {
         };
     };
     showPasskeyOffer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Whether they can; and why nobody can at this address. */
@@ -5884,12 +4597,6 @@ export interface operations {
         };
     };
     beginSignIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
@@ -5915,12 +4622,6 @@ export interface operations {
         };
     };
     signIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -5955,12 +4656,6 @@ export interface operations {
         };
     };
     beginPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -5997,12 +4692,6 @@ export interface operations {
         };
     };
     makePasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {

@@ -13,8 +13,8 @@ const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js')
 
 /** Files, each with the document that it is made from. */
 const MADE = [
-  { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: types },
-  { file: 'api/admin.ts', document: 'api/admin.yaml', make: types },
+  { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: types(['components', 'operations']) },
+  { file: 'api/admin.ts', document: 'api/admin.yaml', make: types(['paths', 'components', 'operations']) },
   { file: 'api/admin-scopes.ts', document: 'api/admin.yaml', make: scopes },
 ]
 
@@ -52,12 +52,21 @@ ${acts.map((line) => line.replace(/^ {2}'(\w+)':/, '  $1:')).join('\n')}
 `
 }
 
-function types(document: string): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [GENERATOR, join('..', document)], {
-    cwd: CLIENT,
-    encoding: 'utf8',
-    maxBuffer: 16 << 20,
-  })
-  if (status !== 0) throw new Error(`openapi-typescript failed:\n${stderr}`)
-  return stdout
+/** The types of these names alone: what is imported, and what it refers to. */
+function types(names: readonly string[]): (document: string) => string {
+  return (document) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [GENERATOR, join('..', document)], {
+      cwd: CLIENT,
+      encoding: 'utf8',
+      maxBuffer: 16 << 20,
+    })
+    if (status !== 0) throw new Error(`openapi-typescript failed:\n${stderr}`)
+    const [head = '', ...parts] = stdout.split(/^(?=export )/m)
+    const kept = parts.filter((part) => names.some((name) => part.startsWith(`export interface ${name} `)))
+    // Of each route it names all methods and places of parameters that there are none of.
+    return [head, ...kept]
+      .join('')
+      .replaceAll(/^ +(get|put|post|delete|options|head|patch|trace|query|header|path|cookie)\?: never;\n/gm, '')
+      .replaceAll(/^ +parameters: \{\n +\};\n/gm, '')
+  }
 }

@@ -3,516 +3,6 @@
  * Do not make direct changes to the file.
  */
 
-export interface paths {
-    "/api/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Protocol totals
-         * @description Totals of the whole ledger. On a fresh deployment every total is zero.
-         */
-        get: operations["getStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tiers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Tiers on offer
-         * @description Every tier as it is now, those off sale too. The exact amount of a transfer is what selects the tier, so no two tiers
-         *     on sale have one price.
-         */
-        get: operations["getTiers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/cover": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Solvency cover
-         * @description How far the contract's balance covers what it owes to the nodes, all read from the chain at one block. When the chain
-         *     cannot be reached every reading is `null`; that is not an error.
-         */
-        get: operations["getCover"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/nodes/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Nodes of a wallet
-         * @description The nodes that a wallet owns, oldest first; `[]` when it owns none.
-         */
-        get: operations["getNodesOfAddress"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/node/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One node
-         * @description A node's record with its credits and withdrawals, newest first, and the contract's own word on it (`chain`).
-         *     The lists are the ledger's; the authoritative history is the contract's events.
-         */
-        get: operations["getNode"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/distributions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Distribution rounds
-         * @description The newest rounds first, by creation time and then by id. There is no paging beyond `limit`. Each round lists its turns
-         *     with the terms and the seed from which anyone can recompute every amount.
-         */
-        get: operations["getDistributions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/distributions/{id}/turns": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A round's single turns
-         * @description Each turn that a round paid, by cohort and then by time, with the terms and the seed of its own time. A round that caught up paid
-         *     several turns of a cohort as one sum: this is what that sum is made of. `total` turns in all, at most 2,000.
-         */
-        get: operations["getTurns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/deploy-quote": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What to pay, and where to
-         * @description The exact amount a purchase must carry and the wallet it must go to. Both are the operator's settings, not the
-         *     contract's. A price that is changed still buys its tier for a grace longer than this answer may be cached. 503 while
-         *     nothing is sold: without a payments wallet, without credit terms, or with no tier on sale.
-         */
-        get: operations["getDeployQuote"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/can-buy/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Whether a wallet can buy a tier
-         * @description Whether a payment of this wallet would become a node by itself, before anything is paid: one check for each rule, by the very rules
-         *     that payments are judged by. `null` is what could not be checked. `canBuy` is `false` where a check is, else `null` where one is, else `true`.
-         *     It says what holds at present; what decides is the payment's own block. What else is paid with the same transaction is not known here.
-         */
-        get: operations["canBuy"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/price": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Market price of ether
-         * @description For display only; it has nothing to do with what a tier costs. Fetched at most once a minute for all callers, and `null`
-         *     when there is no quote: no price is ever made up. Not rate limited.
-         */
-        get: operations["getPrice"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This document */
-        get: operations["getOpenapi"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/payments/claim": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Report a payment
-         * @description Asks the service to look at a transfer now rather than at its next pass. The hash is only a pointer: everything is
-         *     read from the chain, and the node is minted to the wallet the ether came from, whoever reports it. Reporting twice is
-         *     reporting once, so the answer, the payment's present state, can be polled.
-         *
-         *     A contract wallet pays by a call within its transaction, and several payments may come in one: `payments` has each of
-         *     them, and the first one's fields are the answer's own.
-         *
-         *     409 means that the node RPC has not caught up with the transaction: try again. 400 means that it exists and is not
-         *     a transfer of a tier's price to the payments wallet; a wrong amount that did arrive is held for review, unless it is
-         *     less than a thousandth of the lowest price: that is on record, and nothing comes of it.
-         */
-        post: operations["claimPayment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/payment/{hash}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * State of a payment
-         * @description The payment's present state, as the ledger has it: the same answer as a claim's, without a look at the chain, so that it can be
-         *     polled. 404 until the ledger has followed to its block, and for what is no sale.
-         */
-        get: operations["getPayment"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/payments/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Payments of a wallet
-         * @description What a wallet has paid, newest first; `[]` when it paid nothing. To find a payment whose hash was lost.
-         */
-        get: operations["getPaymentsOfAddress"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/transaction/{hash}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What a transaction did
-         * @description What the ledger knows of a transaction: whether it paid, which nodes it minted, which rounds it credited, which payments it sent back,
-         *     from which nodes it withdrew. 404 where it did none of these, or in a block that the ledger has not followed yet.
-         */
-        get: operations["getTransaction"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Live states of payments and nodes
-         * @description Server-sent events about one wallet (`address`) or one transaction (`payment`); one of the two is required. An event carries a
-         *     state, not a change: on connecting the present states come first, after that whatever differs, as soon as the ledger has it.
-         *
-         *     - `payment`: a payment, as `GET /api/payment/{hash}` answers it. Of a wallet its 50 newest, with its own payments of each transaction
-         *       in `payments`.
-         *     - `node`: a node, as `GET /api/nodes/{address}` lists it: of the wallet, or of the transaction's payments.
-         *     - `current` ends each batch: `{"payments": [hashes], "nodes": [ids]}` is all there is now, so what is not named was taken back.
-         *       Its `id` is a digest of all of it; a stream that is opened with it as `last-event-id` leaves out what is known.
-         *
-         *     A comment comes every 15 seconds, and after an hour at most the stream ends: open it again. A caller who does not read is cut off. Of
-         *     one address 32 streams may be open (429), and of an instance a thousand (503); poll the reads above then.
-         */
-        get: operations["getEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/auth/nonce": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Begin to sign in
-         * @description A one-time nonce and the exact text to sign, which names this site, its chain and the times between which it holds.
-         *     The nonce is also set in an httpOnly cookie, and that is the one the signature is verified against. Good for ten minutes.
-         */
-        get: operations["getNonce"];
-        put?: never;
-        /**
-         * Begin to sign in
-         * @description A one-time nonce and the exact text to sign, which names this site, its chain and the times between which it holds.
-         *     The nonce is also set in an httpOnly cookie, and that is the one the signature is verified against. Good for ten minutes.
-         */
-        post: operations["postNonce"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/auth/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in
-         * @description Signs in the wallet whose signature over this browser's nonce recovers to `address`. The nonce is used up by the attempt.
-         *     401 when it was used already or has lapsed, or when the signature is not the address's. Only the canonical 65-byte
-         *     form of a signature is accepted (`v` 27 or 28, or the same as 0 or 1; low `s`).
-         */
-        post: operations["verifySignature"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/auth/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign out
-         * @description Clears the session and any half-finished sign-in of this browser. Always succeeds, also for a session that has lapsed.
-         *     Sessions are stateless: a copy of the cookie made before stays good until it expires.
-         */
-        post: operations["logout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The signed-in wallet
-         * @description The wallet, its nodes and their totals, and the nodes the chain shows as the wallet's that the ledger has not recorded.
-         *     401 is a normal answer for a visitor who is not signed in.
-         */
-        get: operations["getMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/nodes/sync": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Record a node of mine
-         * @description Records a node that the chain shows and the ledger does not have yet. Its owner is read from the chain's `NodeMinted` log
-         *     and confirmed by the contract; nothing the caller says of ownership is used. A missed call does no harm: the same
-         *     nodes are found from the chain later.
-         *
-         *     - 400: neither `txHash` nor `nodeId`, or one that cannot be read; the two do not belong together; the transaction failed, or
-         *       minted no node.
-         *     - 403: the chain names another wallet as the owner.
-         *     - 404: no node with that id was minted, or the transaction has not been confirmed yet.
-         *     - 409: the node was minted to this wallet, which no longer owns it; nothing is recorded.
-         */
-        post: operations["syncNode"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/cron/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Health of the credit worker
-         * @description 200 as long as the database answers. A reading that could not be taken is `null`, never zero. Needs no key, is not
-         *     rate limited, and names no account that holds one.
-         */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/node-ledger.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Where things are
-         * @description What a wallet page or a client needs to work with this deployment.
-         */
-        get: operations["getWellKnown"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
@@ -1330,15 +820,8 @@ export interface components {
     };
     pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     getStats: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The totals. */
@@ -1376,12 +859,6 @@ export interface operations {
         };
     };
     getTiers: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The tiers. */
@@ -1409,12 +886,6 @@ export interface operations {
         };
     };
     getCover: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The readings. */
@@ -1452,8 +923,6 @@ export interface operations {
     };
     getNodesOfAddress: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description The wallet's address.
@@ -1461,7 +930,6 @@ export interface operations {
                  */
                 address: components["schemas"]["AddressInput"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1493,7 +961,6 @@ export interface operations {
                 /** @description How many at most, of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
             };
-            header?: never;
             path: {
                 /**
                  * @description The chain node id or the ledger row id. The chain id is tried first.
@@ -1501,7 +968,6 @@ export interface operations {
                  */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1534,9 +1000,6 @@ export interface operations {
                 /** @description How many at most, of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1570,7 +1033,6 @@ export interface operations {
                 /** @description How many turns to leave out from the beginning. A whole number from 0 to 1999. */
                 offset?: number;
             };
-            header?: never;
             path: {
                 /**
                  * @description The round's number.
@@ -1578,7 +1040,6 @@ export interface operations {
                  */
                 id: number;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1614,9 +1075,6 @@ export interface operations {
                  */
                 tier?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1660,7 +1118,6 @@ export interface operations {
                  */
                 tier?: string;
             };
-            header?: never;
             path: {
                 /**
                  * @description The wallet that would pay.
@@ -1668,7 +1125,6 @@ export interface operations {
                  */
                 address: components["schemas"]["AddressInput"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1743,12 +1199,6 @@ export interface operations {
         };
     };
     getPrice: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The price. */
@@ -1776,12 +1226,6 @@ export interface operations {
         };
     };
     getOpenapi: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The OpenAPI 3.1 document of the public surface. */
@@ -1825,12 +1269,6 @@ export interface operations {
         };
     };
     claimPayment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 /**
@@ -1867,8 +1305,6 @@ export interface operations {
     };
     getPayment: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description The hash of the transaction that paid.
@@ -1876,7 +1312,6 @@ export interface operations {
                  */
                 hash: components["schemas"]["HashInput"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1909,7 +1344,6 @@ export interface operations {
                 /** @description How many at most, of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
             };
-            header?: never;
             path: {
                 /**
                  * @description The wallet's address.
@@ -1917,7 +1351,6 @@ export interface operations {
                  */
                 address: components["schemas"]["AddressInput"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1945,8 +1378,6 @@ export interface operations {
     };
     getTransaction: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /**
                  * @description The hash of the transaction.
@@ -1954,7 +1385,6 @@ export interface operations {
                  */
                 hash: components["schemas"]["HashInput"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -1996,8 +1426,6 @@ export interface operations {
                 /** @description The last `id` of an earlier stream. */
                 "last-event-id"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -2037,9 +1465,6 @@ export interface operations {
                 /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
                 address?: components["schemas"]["AddressInput"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -2080,9 +1505,6 @@ export interface operations {
                 /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
                 address?: components["schemas"]["AddressInput"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -2118,12 +1540,6 @@ export interface operations {
         };
     };
     verifySignature: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -2159,12 +1575,6 @@ export interface operations {
         };
     };
     logout: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description Signed out. */
@@ -2190,12 +1600,6 @@ export interface operations {
         };
     };
     getMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The wallet's record. */
@@ -2220,12 +1624,6 @@ export interface operations {
         };
     };
     syncNode: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 /**
@@ -2272,12 +1670,6 @@ export interface operations {
         };
     };
     getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The report. */
@@ -2315,12 +1707,6 @@ export interface operations {
         };
     };
     getWellKnown: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: never;
         responses: {
             /** @description The deployment. */
