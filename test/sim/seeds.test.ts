@@ -1,5 +1,5 @@
 // The simulation in brief, on the model chain and on real parts. The long run of it is model-*.long and real.long.
 import { testSeeds } from './suite.ts'
 
-testSeeds({ from: 1, count: 10, backend: 'model' })
-testSeeds({ from: 1, count: 4, backend: 'real' })
+testSeeds({ from: 1, count: 4, backend: 'model' })
+testSeeds({ from: 1, count: 2, backend: 'real' })
