@@ -19,7 +19,7 @@ import {
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { factoryBytecode } from '../../src/chain/factory/bytecode.ts'
-import { untilMined } from '../../test/support/until.ts'
+import { HANGING_MS, untilMined } from '../../test/support/until.ts'
 import { factoryFullAbi as abi } from '../factory.full.abi.ts'
 import { anvilPath } from '../tools/binaries.ts'
 
@@ -308,7 +308,7 @@ function connect(port: number) {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [`http://127.0.0.1:${port}`] } },
   })
-  const transport = http()
+  const transport = http(undefined, { timeout: HANGING_MS })
   const wallet = createWalletClient({ chain, transport })
   const options = { chain, transport, mode: 'anvil', pollingInterval: 20, cacheTime: 0 } as const
   return createTestClient(options)

@@ -39,8 +39,8 @@ export interface Stage {
   /** Lower-case address of an account: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 5.. buyers. */
   at(account: number): Address
   keyOf(account: number): `0x${string}`
-  /** A separate client behind a provider that can be made to lie. */
-  behind(): Promise<{ rpc: Rpc; provider: FalseProvider }>
+  /** A separate client behind a provider that can be made to lie. By default it waits two seconds for a reply. */
+  behind(timeoutMs?: number): Promise<{ rpc: Rpc; provider: FalseProvider }>
   /** Sends a call of an owner; mined with the next block, also when it reverts. */
   act(account: number, name: string, args: readonly unknown[], to?: Address): Promise<Hash>
   pay(account: number, valueWei: bigint): Promise<Hash>
@@ -80,9 +80,9 @@ export async function startStage(): Promise<Stage> {
     watched: { factory, wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }], signers: [at(1), at(2)] },
     at,
     keyOf,
-    async behind() {
+    async behind(timeoutMs = 2_000) {
       const provider = await startFalseProvider(chain.rpcUrl)
-      const own = createRpc({ urls: [provider.url], log: silentLog, timeoutMs: 2_000 })
+      const own = createRpc({ urls: [provider.url], log: silentLog, timeoutMs })
       opened.push(own, provider)
       return { rpc: own, provider }
     },

@@ -125,8 +125,8 @@ import { createPublicClient, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 const account = privateKeyToAccount('${BUYER?.privateKey}')
 export const ledger = createClient({ baseUrl: '${service.url}' })
-export const wallet = createWalletClient({ account, transport: http('${rpcUrl}') })
-export const chain = createPublicClient({ transport: http('${rpcUrl}') })
+export const wallet = createWalletClient({ account, transport: http('${rpcUrl}', { timeout: ${HANGING_MS} }) })
+export const chain = createPublicClient({ transport: http('${rpcUrl}', { timeout: ${HANGING_MS} }) })
 export const address = account.address
 export const txHash = '${hash}' as const
 `

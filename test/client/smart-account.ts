@@ -4,6 +4,7 @@ import { createClient, createWalletClient, custom, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
+import { HANGING_MS } from '../support/until.ts'
 
 type Hex = `0x${string}`
 
@@ -43,7 +44,11 @@ export async function putSmartAccount(
 ): Promise<SmartAccount> {
   const key = DEVELOPMENT_ACCOUNTS[owner]?.privateKey
   if (!key) throw new Error(`there is no account ${owner}`)
-  const signer = createWalletClient({ account: privateKeyToAccount(key), chain: anvil, transport: http(rpcUrl) })
+  const signer = createWalletClient({
+    account: privateKeyToAccount(key),
+    chain: anvil,
+    transport: http(rpcUrl, { timeout: HANGING_MS }),
+  })
   const forward = (method: string, params: unknown) => signer.request({ method, params } as never)
   await forward('anvil_setCode', [address, EXECUTE])
   await forward('anvil_setBalance', [address, '0xde0b6b3a7640000'])

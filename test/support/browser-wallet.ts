@@ -5,6 +5,7 @@ import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
+import { HANGING_MS } from './until.ts'
 
 export const WALLET_NAME = 'Test Wallet'
 /** EIP-1193: the user said no. */
@@ -35,7 +36,7 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
   const key = DEVELOPMENT_ACCOUNTS[account]?.privateKey
   if (!key) throw new Error(`there is no account ${account}`)
   const owner = privateKeyToAccount(key)
-  const signer = createWalletClient({ account: owner, chain: anvil, transport: http(rpcUrl) })
+  const signer = createWalletClient({ account: owner, chain: anvil, transport: http(rpcUrl, { timeout: HANGING_MS }) })
   const asked: string[] = []
   let connected = false
   let next: typeof REFUSAL | null = null

@@ -165,7 +165,7 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
   const key = DEVELOPMENT_ACCOUNTS[index]?.privateKey
   if (!key) throw new Error(`there is no account ${index}`)
   const account = privateKeyToAccount(key)
-  const transport = http(rpcUrl, { retryCount: 5 })
+  const transport = http(rpcUrl, { retryCount: 5, timeout: HANGING_MS })
   const sender = createWalletClient({ account, chain: anvil, transport })
   const reader = createPublicClient({ chain: anvil, transport, cacheTime: 0 })
   const factory = { address: factoryAddress, abi: walletAbi } as const

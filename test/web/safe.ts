@@ -19,7 +19,7 @@ import { anvil } from 'viem/chains'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { KNOWN_IMPLEMENTATIONS } from '../../src/domain/payers/known-wallets.ts'
 import { type Asked, announceWallet } from '../support/browser-wallet.ts'
-import { untilMined } from '../support/until.ts'
+import { HANGING_MS, untilMined } from '../support/until.ts'
 
 type Hex = `0x${string}`
 
@@ -54,7 +54,7 @@ export interface TestSafe {
 /** Makes a Safe with an ether, owned by a development account. `known` is false for one whose singleton no list names. */
 export async function makeSafe(rpcUrl: string, owner: number, known = true): Promise<TestSafe> {
   const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[owner]?.privateKey ?? '0x')
-  const transport = http(rpcUrl)
+  const transport = http(rpcUrl, { timeout: HANGING_MS })
   const signer = createWalletClient({ account, chain: anvil, transport })
   const reader = createPublicClient({ chain: anvil, transport, cacheTime: 0 })
   const read = (method: string, params: unknown) => reader.request({ method, params } as never) as Promise<unknown>
