@@ -1,6 +1,6 @@
 // Maps paths to pages. Parts that only some pages need (wallets, plots, the console) are loaded with those.
-import { type ComponentType, lazy, Suspense } from 'react'
-import { Route, Switch } from 'wouter'
+import { Suspense } from 'react'
+import { Route, Switch, useLocation } from 'wouter'
 import { Buy } from './pages/checkout/buy.tsx'
 import { Tiers } from './pages/checkout/tiers.tsx'
 import { AddressPage } from './pages/ledger/address.tsx'
@@ -8,36 +8,36 @@ import { Overview } from './pages/ledger/overview.tsx'
 import { Rounds } from './pages/ledger/rounds.tsx'
 import { NotFound } from './pages/not-found.tsx'
 import { PaymentPage } from './pages/payment/payment.tsx'
+import { Boundary, later } from './ui/boundary.tsx'
 import { Arrival, Layout } from './ui/layout.tsx'
 import { Waiting } from './ui/states.tsx'
 
-const page = <Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) =>
-  lazy(async () => ({ default: (await load())[name] }))
-
-const NodePage = page(() => import('./pages/ledger/node.tsx'), 'NodePage')
-const Round = page(() => import('./pages/ledger/round.tsx'), 'Round')
-const Owner = page(() => import('./pages/owner/owner.tsx'), 'Owner')
-
-const Console = page(() => import('./console/console.tsx'), 'Console')
+const NodePage = later(async () => (await import('./pages/ledger/node.tsx')).NodePage)
+const Round = later(async () => (await import('./pages/ledger/round.tsx')).Round)
+const Owner = later(async () => (await import('./pages/owner/owner.tsx')).Owner)
+const Console = later(async () => (await import('./console/console.tsx')).Console)
 
 export function App() {
+  const [location] = useLocation()
   return (
     <Layout>
       <Suspense fallback={<Waiting lines={6} />}>
         <Arrival />
-        <Switch>
-          <Route path="/" component={Overview} />
-          <Route path="/tiers" component={Tiers} />
-          <Route path="/rounds" component={Rounds} />
-          <Route path="/round/:id" component={Round} />
-          <Route path="/node/:id" component={NodePage} />
-          <Route path="/address/:address" component={AddressPage} />
-          <Route path="/payment/:hash" component={PaymentPage} />
-          <Route path="/buy/:tier?" component={Buy} />
-          <Route path="/owner" component={Owner} />
-          <Route path="/console/:section?/:item?" component={Console} />
-          <Route component={NotFound} />
-        </Switch>
+        <Boundary key={location}>
+          <Switch>
+            <Route path="/" component={Overview} />
+            <Route path="/tiers" component={Tiers} />
+            <Route path="/rounds" component={Rounds} />
+            <Route path="/round/:id" component={Round} />
+            <Route path="/node/:id" component={NodePage} />
+            <Route path="/address/:address" component={AddressPage} />
+            <Route path="/payment/:hash" component={PaymentPage} />
+            <Route path="/buy/:tier?" component={Buy} />
+            <Route path="/owner" component={Owner} />
+            <Route path="/console/:section?/:item?" component={Console} />
+            <Route component={NotFound} />
+          </Switch>
+        </Boundary>
       </Suspense>
     </Layout>
   )

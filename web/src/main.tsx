@@ -5,13 +5,16 @@ import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { queries } from './ledger.ts'
 import './styles/index.css'
+import { Boundary } from './ui/boundary.tsx'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <App />
+      <Boundary>
+        <App />
+      </Boundary>
     </QueryClientProvider>
   </StrictMode>,
 )

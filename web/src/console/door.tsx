@@ -147,10 +147,11 @@ function ByKey({ opened, ...keeping }: WayProps) {
           {knock.isPending ? 'Trying…' : 'Enter'}
         </button>
         <p className="note">
-          A key of the ledger, which another operator or <code>node-ledger admin-keys create</code> makes, or one of{' '}
-          <code>ADMIN_KEY</code>; on an embedded ledger that is in <code>secrets.json</code> of the data directory. It
-          is kept in this page’s memory alone, and gone when you leave or reload, unless you have it kept for this tab:
-          then a script that got into this page could read it. The same goes for what a passkey opens.
+          A key of the ledger, which another operator or <code translate="no">node-ledger admin-keys create</code>{' '}
+          makes, or one of <code translate="no">ADMIN_KEY</code>; on an embedded ledger that is in{' '}
+          <code translate="no">secrets.json</code> of the data directory. It is kept in this page’s memory alone, and
+          gone when you leave or reload, unless you have it kept for this tab: then a script that got into this page
+          could read it. The same goes for what a passkey opens.
         </p>
       </form>
     </Section>

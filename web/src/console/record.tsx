@@ -9,7 +9,7 @@ export function Pairs({ of }: { of: Record<string, unknown> }) {
         <div key={name} className="pair">
           <dt>{name}</dt>
           <dd>
-            <code>{inUnits(name, value)}</code>
+            <code translate="no">{inUnits(name, value)}</code>
           </dd>
         </div>
       ))}

@@ -36,7 +36,7 @@ export function CopyRows({ rows }: { rows: readonly (readonly [name: string, sho
         <div key={name} className="row">
           <dt>{name}</dt>
           <dd>
-            <code>{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
+            <code translate="no">{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
           </dd>
         </div>
       ))}

@@ -39,7 +39,7 @@ export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   if (wei === null) return <Unknown />
   const usd = plain ? null : dollars(wei, price.data ?? null)
   return (
-    <span className="amount">
+    <span className="amount" translate="no">
       <span className="ether">
         <Digits wei={wei} exact={exact} /> ETH
       </span>
@@ -124,7 +124,7 @@ export function Address({ of, link = true }: { of: string | null; link?: boolean
   if (of === null) return <Unknown why={ui.facts.unknown} />
   const whole = checksummed(of)
   const shown = (
-    <code title={whole} className="hex">
+    <code title={whole} className="hex" translate="no">
       {short(whole)}
     </code>
   )
@@ -151,7 +151,7 @@ export function Hash({ of }: { of: string | null }) {
 export function Digest({ of, what }: { of: string | null; what: 'transaction' | 'seed' }) {
   if (of === null) return <span className="none">–</span>
   const shown = (
-    <code title={of} className="hex">
+    <code title={of} className="hex" translate="no">
       {short(of)}
     </code>
   )

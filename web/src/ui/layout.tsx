@@ -6,6 +6,7 @@ import { useDeployment, useHealth } from '../ledger.ts'
 import { useSite } from '../site.ts'
 import { fill, rich } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
+import { Boundary } from './boundary.tsx'
 import { OutLink } from './explorer.tsx'
 import { Address, Time } from './facts.tsx'
 import { Search } from './search.tsx'
@@ -39,7 +40,9 @@ export function Layout({ children }: { children: ReactNode }) {
               </Link>
             ))}
           </nav>
-          <Search />
+          <Boundary>
+            <Search />
+          </Boundary>
           <button
             type="button"
             className="button quiet round find"
@@ -55,11 +58,15 @@ export function Layout({ children }: { children: ReactNode }) {
           <ThemeButton />
         </div>
       </header>
-      <Alerts />
+      <Boundary>
+        <Alerts />
+      </Boundary>
       <main id="main" className="width">
         {children}
       </main>
-      <Footer />
+      <Boundary>
+        <Footer />
+      </Boundary>
     </>
   )
 }

@@ -1,6 +1,7 @@
 // The frame around every page: what the page is called, its parts, and their headings in order.
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useSite } from '../site.ts'
+import { Boundary } from './boundary.tsx'
 
 interface PageProps {
   /** Null: the sale's own name. */
@@ -63,7 +64,7 @@ export function Section({ title, aside, takesFocus = false, children }: SectionP
         </h2>
         {aside}
       </header>
-      {children}
+      <Boundary>{children}</Boundary>
     </section>
   )
 }

@@ -1,10 +1,11 @@
 // A plot that is loaded and drawn when it comes into view: on a phone most are never scrolled to, and drawing costs.
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import type { Point } from '../bins.ts'
+import { later } from './boundary.tsx'
 import type { Plotted } from './chart.tsx'
 import { Waiting } from './states.tsx'
 
-const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
+const Chart = later(async () => (await import('./chart.tsx')).Chart)
 
 /** Draws `points`, oldest first. */
 export function Plot({ points, what }: { points: readonly Point[]; what: Plotted }) {

@@ -89,6 +89,7 @@ export const ui = {
     again: 'Try again',
     stale: 'Not current: {why} Shown is what was read last.',
     wrong: 'Something went wrong.',
+    part: 'This part could not be shown.',
     unreachable: 'The service could not be reached.',
     limited: 'Too many requests came from here.',
     tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },

@@ -21,7 +21,11 @@ const AUDIT: readonly Column<AuditEntry>[] = [
 /** A hash may be a payment's: its page says so where it is none. */
 function Subject({ of }: { of: string | null }) {
   if (of === null) return <span className="none">–</span>
-  const text = <code className="outcome">{of}</code>
+  const text = (
+    <code translate="no" className="outcome">
+      {of}
+    </code>
+  )
   return HASH.test(of) ? <Link href={`/console/payments/${of}`}>{text}</Link> : text
 }
 

@@ -108,7 +108,10 @@ function Invite() {
         <div className="stack">
           <p>The link for {label}. It is not shown again.</p>
           <p>
-            <code className="whole">{link}</code> <CopyButton text={link ?? ''} what="Link" />
+            <code translate="no" className="whole">
+              {link}
+            </code>{' '}
+            <CopyButton text={link ?? ''} what="Link" />
           </p>
         </div>
       )}
@@ -132,7 +135,10 @@ function MakeKey() {
         <div className="stack">
           <p>The key of {label}. It is not shown again.</p>
           <p>
-            <code className="whole">{key}</code> <CopyButton text={key ?? ''} what="Key" />
+            <code translate="no" className="whole">
+              {key}
+            </code>{' '}
+            <CopyButton text={key ?? ''} what="Key" />
           </p>
         </div>
       )}

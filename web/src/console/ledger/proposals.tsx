@@ -77,7 +77,7 @@ const TONES: Record<Proposal['state'], Tone> = {
 
 const COLUMNS: readonly Column<Proposal>[] = [
   { heading: 'Proposal', figure: true, cell: ({ id }) => id },
-  { heading: 'Act', cell: ({ act }) => <code>{act}</code> },
+  { heading: 'Act', cell: ({ act }) => <code translate="no">{act}</code> },
   { heading: 'With', cell: ({ input }) => <Pairs of={input} /> },
   {
     heading: 'By',

@@ -95,8 +95,8 @@ function Budget() {
                 </p>
               )}
               <p className="note">
-                The contract’s owner refills them: <code>node-ledger owner refill-minter</code> prepares the
-                transaction.
+                The contract’s owner refills them: <code translate="no">node-ledger owner refill-minter</code> prepares
+                the transaction.
               </p>
             </div>
           )
@@ -151,7 +151,14 @@ const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Pass', cell: ({ name }) => name },
   { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
   { heading: 'Ended', cell: (pass) => <Ending {...pass} /> },
-  { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome ?? {})}</code> },
+  {
+    heading: 'Outcome',
+    cell: ({ outcome }) => (
+      <code translate="no" className="outcome">
+        {outcomeInWords(outcome ?? {})}
+      </code>
+    ),
+  },
 ]
 
 /** The parts of an outcome that are not empty. */

@@ -74,7 +74,14 @@ function Endpoints() {
 }
 
 const ENDPOINTS: readonly Column<Endpoint>[] = [
-  { heading: 'Endpoint', cell: ({ endpoint }) => <code className="outcome">{endpoint}</code> },
+  {
+    heading: 'Endpoint',
+    cell: ({ endpoint }) => (
+      <code translate="no" className="outcome">
+        {endpoint}
+      </code>
+    ),
+  },
   { heading: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
   { heading: 'Events', cell: ({ events }) => <span className="whole">{events.replaceAll(',', ', ')}</span> },
   { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString() },
@@ -181,7 +188,7 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
     <li>
       <details>
         <summary>
-          <code>{type}</code>
+          <code translate="no">{type}</code>
           <span>
             <Mark tone={TONES[state]}>{state}</Mark>
           </span>
@@ -193,11 +200,11 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
           <dl className="facts">
             <dt>To</dt>
             <dd>
-              <code>{endpoint}</code>
+              <code translate="no">{endpoint}</code>
             </dd>
             <dt>Event</dt>
             <dd>
-              <code>{eventId}</code>
+              <code translate="no">{eventId}</code>
             </dd>
             {state === 'pending' && (
               <>

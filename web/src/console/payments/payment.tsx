@@ -37,7 +37,7 @@ export function PaymentLine({ payment }: RowProps) {
         ) : (
           <>
             from{' '}
-            <code className="hex" title={checksummed(from)}>
+            <code translate="no" className="hex" title={checksummed(from)}>
               {short(checksummed(from))}
             </code>
           </>
@@ -92,7 +92,7 @@ export function PaymentDetail({ payment }: RowProps) {
       <dl className="facts">
         <dt>Amount</dt>
         <dd>
-          <code>{etherAndWei(payment.valueWei)}</code>
+          <code translate="no">{etherAndWei(payment.valueWei)}</code>
         </dd>
         <dt>From</dt>
         <dd>

@@ -138,10 +138,10 @@ function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersT
         The contract’s owner has to send this. Until it is on chain, turns that are not to be owed are owed, and wait.
       </p>
       <p>
-        <code>{call}</code>
+        <code translate="no">{call}</code>
       </p>
       <p>
-        To <code>{to}</code>, data <code>{data}</code>
+        To <code translate="no">{to}</code>, data <code translate="no">{data}</code>
       </p>
     </div>
   )

@@ -100,7 +100,7 @@ function TierVersions({ tier }: { tier: Tier }) {
     <div className="sub">
       <header className="bar">
         <h3>
-          {tier.label} <code>{tier.tierId}</code>{' '}
+          {tier.label} <code translate="no">{tier.tierId}</code>{' '}
           <Mark tone={tier.onSale ? 'good' : 'calm'}>{tier.onSale ? 'on sale' : 'off sale'}</Mark>
         </h3>
         <div className="buttons">

@@ -1,8 +1,9 @@
 // Choosing what to buy. The checkout itself is checkout.tsx.
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useParams } from 'wouter'
 import { times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
+import { later } from '../../ui/boundary.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Shown, Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
@@ -11,7 +12,7 @@ import { Claim } from '../payment/claim.tsx'
 import { TierCards } from './tiers.tsx'
 
 // What pays is loaded once a tier is chosen.
-const Checkout = lazy(async () => ({ default: (await import('./checkout.tsx')).Checkout }))
+const Checkout = later(async () => (await import('./checkout.tsx')).Checkout)
 
 const t = words.buy
 

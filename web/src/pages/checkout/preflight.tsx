@@ -54,7 +54,15 @@ export function Preflight({ address, tier }: PreflightProps) {
   if (!data) return <Waiting lines={6} />
   return (
     <div className="stack">
-      <p>{rich(t.forWallet, { wallet: <code title={checksummed(address)}>{short(checksummed(address))}</code> })}</p>
+      <p>
+        {rich(t.forWallet, {
+          wallet: (
+            <code title={checksummed(address)} translate="no">
+              {short(checksummed(address))}
+            </code>
+          ),
+        })}
+      </p>
       <ul className="ticks">
         {data.checks.map((check) => (
           <li key={check.check} className={SIGNS[String(check.passes)]}>

@@ -27,10 +27,10 @@ export function AddressPage() {
         <span className="whole">
           {ADDRESS.test(address) ? (
             <InExplorer kind="address" id={address}>
-              <code>{checksummed(address)}</code>
+              <code translate="no">{checksummed(address)}</code>
             </InExplorer>
           ) : (
-            <code>{address}</code>
+            <code translate="no">{address}</code>
           )}{' '}
           <CopyButton text={checksummed(address)} what={ui.copy.address} />
         </span>

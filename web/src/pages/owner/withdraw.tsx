@@ -265,7 +265,11 @@ function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignP
       <span>
         {rich(t.foreign, {
           amount: <Amount wei={request.amountWei ?? totalWei} plain exact />,
-          address: <code className="whole">{checksummed(to)}</code>,
+          address: (
+            <code translate="no" className="whole">
+              {checksummed(to)}
+            </code>
+          ),
         })}
       </span>
     </label>

@@ -20,7 +20,7 @@ export function PaymentPage() {
       lead={
         <span className="whole">
           <InExplorer kind="tx" id={txHash}>
-            <code>{txHash}</code>
+            <code translate="no">{txHash}</code>
           </InExplorer>{' '}
           <CopyButton text={txHash} what={ui.copy.transaction} />
         </span>

@@ -1,9 +1,10 @@
 // A plot of several series over the same hours or days, loaded where one is shown.
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { later } from '../boundary.tsx'
 import { Waiting } from '../states.tsx'
 import type { TrendChartProps } from './trend-chart.tsx'
 
-const TrendChart = lazy(async () => ({ default: (await import('./trend-chart.tsx')).TrendChart }))
+const TrendChart = later(async () => (await import('./trend-chart.tsx')).TrendChart)
 
 export type { TrendSeries } from './trend-chart.tsx'
 

@@ -1,0 +1,153 @@
+// Pages of which something does not arrive, and browsers that keep nothing. Real Chromium and the real service; what is missing is taken out between them.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page, Route } from 'playwright-core'
+import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
+import { type Service, startService } from '../support/http.ts'
+import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+import { HANGING_MS } from '../support/until.ts'
+
+const SOURCE = fileURLToPath(new URL('../../web/src', import.meta.url))
+const FAILED = 'This part could not be shown.'
+
+describe('what does not arrive', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  before(async () => {
+    ;[service, browser] = await Promise.all([
+      startService({ settings: { factoryAddress: walletOf(0xfac) } }),
+      startBrowser(),
+    ])
+    await insertSmallLedger(service.sql)
+  })
+  after(async () => {
+    await browser.close()
+    await service.close()
+  })
+  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
+  async function open(): Promise<{ page: Page; loads: () => number }> {
+    const page = await (await browser.newContext()).newPage()
+    page.setDefaultTimeout(HANGING_MS)
+    let loads = 0
+    page.on('domcontentloaded', () => loads++)
+    return { page, loads: () => loads }
+  }
+  const gone = (route: Route) => route.fulfill({ status: 404, body: 'gone' })
+
+  test('is asked for again: a script that is lost once takes no page away, and none is loaded anew', async () => {
+    const { page, loads } = await open()
+    await page.route(/\/assets\/round-/, (route) => route.abort(), { times: 1 })
+    await page.goto(at('/round/1'))
+    await page.getByRole('heading', { name: 'Round 1' }).waitFor()
+    assert.equal(loads(), 1)
+    await page.context().close()
+  })
+
+  test('for good, has the page loaded anew once; then the part says so, stands alone, and is tried again', async () => {
+    const { page, loads } = await open()
+    await page.route(/\/assets\/round-/, gone)
+    await page.goto(at('/'))
+    await page.goto(at('/round/1'))
+    const again = page.getByRole('button', { name: 'Try again' })
+    while (loads() < 3) await page.waitForEvent('domcontentloaded')
+    await page.getByText(FAILED).waitFor()
+    await page.getByRole('link', { name: 'Tiers' }).waitFor()
+    assert.equal(loads(), 3, 'two visits, and one of them anew')
+    await page.unroute(/\/assets\/round-/)
+    await again.click()
+    await page.getByRole('heading', { name: 'Round 1' }).waitFor()
+    assert.equal(loads(), 3)
+    await page.context().close()
+  })
+
+  for (const [what, file] of [
+    ['the first script', /\/assets\/index-.*\.js/],
+    ['the style', /\/assets\/index-.*\.css/],
+  ] as const)
+    test(`${what} of a release that is gone has the page loaded anew, once`, async () => {
+      const { page, loads } = await open()
+      await page.route(file, gone, { times: 1 })
+      await page.goto(at('/tiers'))
+      while (loads() < 2) await page.waitForEvent('domcontentloaded')
+      await page.getByRole('heading', { name: 'Tiers' }).waitFor()
+      await page.waitForFunction("getComputedStyle(document.querySelector('.top')).position !== 'static'")
+      assert.equal(loads(), 2)
+      await page.context().close()
+    })
+
+  test('the first script, for good, leaves a text in place of a white page', async () => {
+    const { page } = await open()
+    await page.route(/\/assets\/index-.*\.js/, gone)
+    await page.goto(at('/tiers'))
+    await page.getByText('These pages could not be loaded yet.').waitFor()
+    await page.context().close()
+  })
+
+  test('or makes no sense, fails its own part alone', async () => {
+    const { page } = await open()
+    await page.route(/\/api\/cover$/, (route) => route.fulfill({ json: { contractBalanceWei: {} } }))
+    await page.goto(at('/'))
+    await page.getByText(FAILED).waitFor()
+    await page.getByRole('heading', { name: 'Basic' }).waitFor()
+    await page.context().close()
+  })
+
+  for (const [why, script] of [
+    [
+      'forbids storage',
+      "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('Access is denied for this document.', 'SecurityError') } })",
+    ],
+    [
+      'has no room in storage',
+      "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }",
+    ],
+  ] as const)
+    test(`a browser that ${why} shows every page, and its wallet and theme are kept until the page is left`, async () => {
+      const { page } = await open()
+      const complaints = complaintsOf(page)
+      await page.addInitScript(script)
+      await installWallet(page, 3, 'http://127.0.0.1:9')
+      await page.goto(at('/buy/basic'))
+      await page.getByRole('button', { name: 'Connect a wallet' }).click()
+      await page.getByRole('button', { name: WALLET_NAME }).click()
+      await page.getByText('Disconnect').waitFor()
+      await page.getByRole('button', { name: /^Theme/ }).click()
+      await page.getByRole('button', { name: 'Theme: light' }).waitFor()
+      await page.goto(at('/owner'))
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      await page.goto(at('/console'))
+      await page.getByLabel('Admin key').fill('wrong')
+      await page.getByRole('button', { name: 'Enter' }).click()
+      await page.getByRole('alert').waitFor()
+      assert.deepEqual(
+        complaints.filter((complaint) => complaint.startsWith('script:')),
+        [],
+      )
+      await page.context().close()
+    })
+})
+
+const sources = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => [name, readFileSync(join(SOURCE, name), 'utf8')] as const)
+
+test('storage is read and written in one file, which goes on without any', () => {
+  const bare = sources.filter(([name, text]) => name !== 'kept.ts' && /\b(local|session)Storage\b/.test(text))
+  assert.deepEqual(
+    bare.map(([name]) => name),
+    [],
+  )
+})
+
+test('what is code to a reader is translated by no browser: addresses, hashes, keys, commands', () => {
+  const open = sources.flatMap(([name, text]) =>
+    [...text.matchAll(/<code(?![a-z])[^>]*>/g)]
+      .filter(([tag]) => !tag.includes('translate="no"'))
+      .map(([tag]) => `${name}: ${tag}`),
+  )
+  assert.deepEqual(open, [])
+})
