@@ -892,7 +892,7 @@ export interface components {
         };
         Halt: {
             /** @enum {string} */
-            reason: "otherChain" | "tooDeep" | "pastFinalized" | "mintedTwice";
+            reason: "otherChain" | "tooDeep" | "pastFinalized" | "mintedTwice" | "unproven";
             since: components["schemas"]["Time"];
             /** @description What was seen. */
             detail: Record<string, never>;

@@ -45,6 +45,16 @@ CREATE TABLE cursors (
   block_time bigint NOT NULL
 );
 
+-- What blocks of this chain are known to prove of themselves: a header whose fields hash to the block's hash. From then on an answer that does not is
+-- a bad answer, whoever gives it, until two providers that agree, or a person, lower that part.
+CREATE TABLE chain_proofs (
+  part text PRIMARY KEY CHECK (part IN ('header')),
+  proven_block bigint NOT NULL CHECK (proven_block >= 0), -- a block that showed it
+  lowered_block bigint, -- the block that did not; null while the part is asked for
+  lowered_by text,
+  CHECK (num_nulls(lowered_block, lowered_by) IN (0, 2))
+);
+
 -- The nonce and the block from which on we know all transactions of an account. What a provider says of its nonce is compared with it.
 CREATE TABLE sender_bases (
   sender address PRIMARY KEY,
@@ -1187,6 +1197,7 @@ DECLARE
     WHEN NEW.action = 'signerDown' THEN 'signer.down'
     WHEN NEW.action = 'signerRestored' THEN 'signer.restored'
     WHEN NEW.action = 'foreignTransaction' THEN 'key.used'
+    WHEN NEW.action = 'proofFailed' THEN 'proof.failed'
     WHEN NEW.action = 'restored' THEN 'ledger.restored'
   END;
 BEGIN
@@ -1198,7 +1209,7 @@ END $$;
 CREATE TRIGGER webhook_act AFTER INSERT ON audit FOR EACH ROW
   WHEN (NEW.action IN ('halted', 'resumed', 'haltWithdrawn', 'paused', 'unpaused', 'released', 'dismissed', 'dustDismissed', 'refunding',
     'refunded', 'refundPrepared', 'refundCancelled', 'attributed', 'termsEntered', 'termsTakenBack', 'tierCreated', 'tierChanged',
-    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored'))
+    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored', 'proofFailed'))
   EXECUTE FUNCTION webhook_act();
 
 -- Keys and passkeys that are made or revoked, invitations, wrong keys that were tried, a passkey whose counter went back and so may be a copy,

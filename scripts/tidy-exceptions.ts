@@ -37,7 +37,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/chain/kms/double.ts: startKms': [140, METHODS],
     'test/support/http-campaign.ts: generators': [148, ROWS],
     'src/chain/read/contract.ts: createContractReader': [120, METHODS],
-    'src/chain/read/reader.ts: readerThrough': [66, METHODS],
+    'src/chain/read/reader.ts: readerThrough': [65, METHODS],
     'src/boot/app.ts: build': [100, WIRING],
     'src/chain/rpc/rpc.ts: createRpc': [110, METHODS],
     'src/metrics/meters.ts: createMeters': [81, ROWS],

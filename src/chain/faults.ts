@@ -27,6 +27,20 @@ export class PartedFault extends ChainFault {
   }
 }
 
+/** A provider's answer about a block does not recompute to what that block's hash commits to, although this chain's do. */
+export class ProofFault extends ChainFault {
+  readonly blockNumber: number
+  /** What was given and computed, or why nothing was. */
+  readonly says: string
+
+  constructor(blockNumber: number, says: string) {
+    super(`the header of block ${blockNumber} is not proven: ${says}`, { retryable: true })
+    this.name = 'ProofFault'
+    this.blockNumber = blockNumber
+    this.says = says
+  }
+}
+
 /** A provider's JSON-RPC error, its text shortened. */
 export interface RpcError {
   code: number

@@ -7,6 +7,7 @@ import type {
   ChainCounters,
   CreditBounds,
   FactoryEvent,
+  HeaderProofs,
   MinterBudget,
   ObservedRange,
   Watching,
@@ -103,6 +104,7 @@ export interface SurveyReader {
 /** Reads blocks for the follower. */
 export interface ChainReader extends StateReader {
   readonly survey: SurveyReader
+  readonly headers: HeaderProofs
   /** The same reader once for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */

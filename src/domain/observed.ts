@@ -40,6 +40,29 @@ export interface Watching {
   signers: readonly Address[]
 }
 
+/** A part of blocks that a chain may prove. */
+export type ProvenPart = 'header'
+
+/** An answer of a provider that does not recompute to what its block's hash commits to. */
+export interface FailedProof {
+  part: ProvenPart
+  blockNumber: number
+  /** The provider's; null where there was no other one to ask. */
+  host: string | null
+  /** What was given and computed, or why nothing was. */
+  says: string
+}
+
+/** What all providers together show about the headers of a chain. A fault of theirs shows nothing. */
+export interface HeaderProofs {
+  /** Whether headers must recompute to their blocks' hashes from now on. One that does not is asked of another provider, or is a fault. */
+  askFor(isAskedFor: boolean): void
+  /** True if that block's header recomputes, and two providers name its hash, or the only one does. */
+  isProven(number: number): Promise<boolean>
+  /** True if two providers give the same header of that block, field by field, and it does not recompute. */
+  isUnprovable(number: number): Promise<boolean>
+}
+
 /** A top-level transaction to a payments wallet: a candidate payment, whatever its value. */
 export interface Transfer extends Position {
   wallet: Address
@@ -171,6 +194,8 @@ export interface ObservedRange {
   isSurveyed?: true
   /** The addresses it was read for: where the ledger's differ by now, it has to be read again. */
   watching: Watching
+  /** Answers that another provider’s took the place of. */
+  failedProofs?: readonly FailedProof[]
   blocks: Block[]
   /** Of the last blocks of the range, at most `FEE_BLOCKS`. */
   fees: BlockFees[]

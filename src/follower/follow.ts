@@ -1,6 +1,6 @@
 // Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
-import { ChainFault, orNull, PartedFault } from '../chain/faults.ts'
+import { ChainFault, orNull, PartedFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import type { Block } from '../domain/observed.ts'
@@ -27,6 +27,7 @@ import {
   HaltFault,
 } from './halt.ts'
 import { MintedTwiceFault, takeBackMint } from './minted-twice.ts'
+import { askForProofs, learnProofs, lowerOrHalt } from './proofs.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 import { createPace, type Pace } from './survey/pace.ts'
@@ -68,16 +69,30 @@ export interface FollowOptions {
  */
 export async function follow(ctx: FollowContext, run: RunLimits, options: FollowOptions = {}): Promise<FollowResult> {
   try {
-    return await followOn(ctx, run, options)
+    return await followProven(ctx, run, options)
   } catch (error) {
     if (!(error instanceof HaltFault)) throw error
     return await askOthers(ctx, error, (chain) => followOn({ ...ctx, chain }, run, options))
   }
 }
 
+/** Follows, and once more if headers turn out not to be provable any longer. Throws a halt if they should be and are not. */
+async function followProven(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
+  try {
+    return await followOn(ctx, run, options)
+  } catch (error) {
+    if (!(error instanceof ProofFault)) throw error
+    const fault = await lowerOrHalt(ctx, error)
+    if (fault) throw fault
+    return await followOn(ctx, run, options)
+  }
+}
+
 async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
+  const isProven = await askForProofs(ctx)
   const head = await ctx.chain.head({ toFollow: true })
+  if (!isProven) await learnProofs(ctx, head)
   const cursor = await readCursor(ctx.pool)
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
   const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)

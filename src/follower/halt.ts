@@ -15,6 +15,7 @@ import {
 } from '../db/blocks/halts.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
+import { noteCalm } from '../db/core/troubles.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { readFinality } from './finality.ts'
@@ -24,6 +25,7 @@ const WORDS: Record<HaltReason, string> = {
   tooDeep: 'the chain parted from the ledger before the oldest header stored',
   pastFinalized: 'the chain took back blocks that it had called final',
   mintedTwice: 'the chain mints a node that the ledger has from another block',
+  unproven: 'no provider gives a header that recomputes to its block’s hash, as those of this chain did',
 }
 
 /**
@@ -104,7 +106,10 @@ export async function clearHaltIfHealthy(
   if (cursor && head.number < cursor.number) return
   if (halt && (await withdrawHalt(ctx.pool)))
     ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
-  await inTransaction(ctx.pool, noteNoHalt)
+  await inTransaction(ctx.pool, async (sql) => {
+    await noteNoHalt(sql)
+    await noteCalm(sql, 'proof')
+  })
 }
 
 /** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */

@@ -43,6 +43,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 import { asMintedTwice } from './minted-twice.ts'
+import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
@@ -85,6 +86,7 @@ export async function storeRange(
     const begun = await beginRange(sql, range, { expected, known, cursor })
     if (!begun) return null
     const { signers, tiers } = begun
+    await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
     const sorted = await sortNew(sql, range.transfers, tiers)
     // None of these depends on another one, so they are sent together: the database need not wait for us between them. The long ones come
     // last, since after one of them the driver sends no further statement before its answer.

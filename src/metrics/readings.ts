@@ -12,7 +12,7 @@ import { ether, type Sample } from './samples.ts'
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
 const HEAD = { keepMs: 2_000, budgetMs: 2_000 }
 const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
-const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice']
+const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice', 'unproven']
 
 export interface MetricsDeps {
   readonly pool: Pool

@@ -27,5 +27,11 @@ export function compared(part: Part, given: unknown, computed: Hash | `0x${strin
     : { kind: 'contradicted', part, given: given.slice(0, GIVEN_MAX), computed }
 }
 
+/** A verdict in a few words, for a log and an event. */
+export function wordsOf(verdict: Verdict): string {
+  if (verdict.kind === 'unprovable') return verdict.why
+  return verdict.kind === 'proven' ? 'proven' : `given ${verdict.given}, computed ${verdict.computed}`
+}
+
 /** Hex digits of a provider's answer that a verdict carries: a hash, and no more of what is none. */
 const GIVEN_MAX = 66

@@ -9,6 +9,7 @@ import { factoryTopics } from '../factory/abi.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
+import { assertSound, type Soundness } from '../prove/sound.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
@@ -75,7 +76,7 @@ export interface Observer {
 }
 
 /** Builds the observer of one deployment. */
-export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer {
+export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness: Soundness): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   const states = createFactoryStates(rpc, built.factory)
   const watchedBy = (watching: Watching): WatchedAddresses => {
@@ -84,7 +85,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer
   }
 
   async function fetch(watched: WatchedAddresses, numbers: readonly number[], { ranged, feesFrom, head }: Reading) {
-    const sight = { concerns: concernOf(watched), bloomCheck, ranged }
+    const sight = { concerns: concernOf(watched), bloomCheck, ranged, soundness }
     const isOurs = memberOf(watched.signers)
     const see = (answer: unknown, number: number) =>
       seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
@@ -163,12 +164,16 @@ interface Sight {
   ranged: ReadonlyMap<Hash, WireLog[]> | null
   /** The accounts whose tips do not count as others' tips; null: its fees are not read. */
   isOurs: ((address: unknown) => boolean) | null
+  /** Whether its header must recompute to its hash. */
+  soundness: Soundness
 }
 
-function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, ranged, isOurs }: Sight): SeenBlock {
+function seeBlock(answer: unknown, number: number, sight: Sight): SeenBlock {
+  const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
   const head = header(answer)
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
+  assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   const relevant: WireTransaction[] = []
   const carriers: Carrier[] = []

@@ -3,13 +3,15 @@
 import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import { ChainFault, PartedFault, RpcFault } from '../faults.ts'
+import { ChainFault, PartedFault, ProofFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
+import { noteFailed, type Soundness } from '../prove/sound.ts'
 import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
 import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, toBlock, transaction } from '../rpc/wire.ts'
 import { agreedReads } from './agreed.ts'
+import { createHeaderProofs } from './header-proofs.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { readReceipt } from './receipt.ts'
@@ -31,20 +33,24 @@ export function createChainReader(
   watched: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
+  const soundness: Soundness = { isAskedFor: false, failed: [] }
+  const headers = createHeaderProofs(rpc.providers, soundness)
   const survey = createSurveyReader(
-    rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched) })),
+    rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched, soundness) })),
     watched.factory,
   )
   const providers = rpc.providers.map((provider) => ({
-    ...readerThrough(provider, watched),
+    ...readerThrough(provider, watched, soundness),
+    headers,
     // While one of them is followed alone, as after a halt, what is not read still rests on two.
     survey,
     host: provider.host,
     distrust: provider.distrust,
   }))
   return {
-    ...readerThrough(rpc, watched),
+    ...readerThrough(rpc, watched, soundness),
     survey,
+    headers,
     ...agreedState(rpc),
     ...agreedReads(providers),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
@@ -52,12 +58,12 @@ export function createChainReader(
   }
 }
 
-function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
-  const observer = createObserver(rpc, watched)
+function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soundness): ChainReader {
+  const observer = createObserver(rpc, watched, soundness)
   let span = SPAN_START
-  const heads = createHeads(rpc)
-  const blockAt = (number: number) => readBlockAt(rpc, number)
-  const observeBelievable = believably(rpc, observer, heads)
+  const heads = createHeads(rpc, soundness)
+  const blockAt = (number: number) => soundly(rpc, soundness, () => readBlockAt(rpc, soundness, number))
+  const observeBelievable = believably(rpc, observer, { heads, blockAt, soundness })
 
   async function blockOrFault(number: number): Promise<Block> {
     const block = await blockAt(number)
@@ -83,16 +89,14 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
 
     async head({ toFollow = false } = {}) {
       await rpc.passOverLaggards()
-      return heads.read({ toFollow })
+      return soundly(rpc, soundness, () => heads.read({ toFollow }))
     },
 
     finalized: () => readFinal(rpc),
     block: blockAt,
 
     async observe(from, to, parent, watching) {
-      if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from) {
-        throw new RangeError(`not a range of blocks: ${from} to ${to}`)
-      }
+      assertRange(from, to)
       // Each failure halves the span, so this ends after log2(SPAN_MAX) rounds at the latest.
       for (;;) {
         const size = Math.min(to - from + 1, span)
@@ -114,6 +118,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc),
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
+    headers: createHeaderProofs([rpc], soundness),
 
     providers: [],
   }
@@ -123,7 +128,11 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
  * Observes ranges: with the head that was read just now, where it is their last block; and from another provider where the answers of the first
  * contradict each other, or the chain.
  */
-function believably(rpc: RpcReads, observer: Observer, heads: Heads): (range: RangeRequest) => Promise<ObservedRange> {
+function believably(
+  rpc: RpcReads,
+  observer: Observer,
+  { heads, blockAt, soundness }: { heads: Heads; blockAt: ChainReader['block']; soundness: Soundness },
+): (range: RangeRequest) => Promise<ObservedRange> {
   /** Null where the head is not the range's last block, or the chain may have gone another way since. */
   async function observeToHead(range: RangeRequest): Promise<ObservedRange | null> {
     const head = heads.take(range.to)
@@ -137,20 +146,59 @@ function believably(rpc: RpcReads, observer: Observer, heads: Heads): (range: Ra
     }
   }
 
-  return async (range) => {
+  /** The host that gave an answer which another provider may know better, and is asked last now; else the fault is thrown. */
+  async function passOver(error: unknown, range: RangeRequest): Promise<string> {
+    // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
+    if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
+    const host = isContradiction(error) ? rpc.passOverFirst({ isFalse: error instanceof ProofFault }) : null
+    if (host === null) throw error
+    return host
+  }
+
+  async function observed(range: RangeRequest): Promise<ObservedRange> {
     const toHead = await observeToHead(range)
     if (toHead) return toHead
+    const passed = new Set<string>()
     // Each round drops one provider, so this ends after as many rounds as there are.
     for (;;) {
       try {
         return await observer.observe(range)
       } catch (error) {
-        // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
-        if (error instanceof PartedFault && (await readBlockAt(rpc, range.from - 1))?.hash !== range.parent) throw error
-        if (!isContradiction(error) || !rpc.passOverFirst()) throw error
+        const host = await passOver(error, range)
+        if (!(error instanceof ProofFault)) continue
+        if (passed.has(host)) throw error
+        passed.add(host)
+        noteFailed(soundness, error, host)
       }
     }
   }
+
+  return async (range) => {
+    const found = await observed(range)
+    const failedProofs = soundness.failed.splice(0)
+    return failedProofs.length === 0 ? found : { ...found, failedProofs }
+  }
+}
+
+/** Reads a block, of another provider where one gives a header that does not recompute. */
+async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promise<T>): Promise<T> {
+  const passed = new Set<string>()
+  // Each round drops one provider, so this ends after as many rounds as there are.
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      const host = error instanceof ProofFault ? rpc.passOverFirst({ isFalse: true }) : null
+      if (host === null || passed.has(host)) throw error
+      passed.add(host)
+      noteFailed(soundness, error as ProofFault, host)
+    }
+  }
+}
+
+function assertRange(from: number, to: number): void {
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from)
+    throw new RangeError(`not a range of blocks: ${from} to ${to}`)
 }
 
 /** True for faults that a shorter range avoids. */

@@ -2,6 +2,7 @@
 // as the head is handed on once, within seconds, to the range that ends with it.
 import type { Block } from '../../domain/observed.ts'
 import { ChainFault } from '../faults.ts'
+import { assertSound, type Soundness } from '../prove/sound.ts'
 import type { RpcReads } from './rpc.ts'
 import { header, toBlock, toQuantity } from './wire.ts'
 
@@ -12,9 +13,10 @@ const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
   rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
 
 /** The canonical block of that height; null where the provider has none. */
-export async function readBlockAt(rpc: RpcReads, number: number): Promise<Block | null> {
+export async function readBlockAt(rpc: RpcReads, soundness: Soundness, number: number): Promise<Block | null> {
   const answer = await askBlock(rpc, toQuantity(number), false)
   if (answer == null) return null
+  assertSound(soundness, answer, number)
   const block = toBlock(header(answer))
   if (block.number !== number) {
     throw new ChainFault(`asked for block ${number}, got ${block.number}`, { retryable: true })
@@ -22,9 +24,11 @@ export async function readBlockAt(rpc: RpcReads, number: number): Promise<Block 
   return block
 }
 
-function blockOf(answer: unknown): Block {
+function blockOf(answer: unknown, soundness: Soundness): Block {
   if (answer == null) throw new ChainFault('the provider has no latest block', { retryable: true })
-  return toBlock(header(answer))
+  const block = toBlock(header(answer))
+  assertSound(soundness, answer, block.number)
+  return block
 }
 
 export type Heads = ReturnType<typeof createHeads>
@@ -33,18 +37,18 @@ export type Heads = ReturnType<typeof createHeads>
  * The provider's head. To follow it, in full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
  * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.
  */
-export function createHeads(rpc: RpcReads) {
+export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let inFull = false
   let newest = -1
   let kept: { number: number; answer: unknown; readAt: number } | null = null
   return {
     async read({ toFollow }: { toFollow: boolean }): Promise<Block> {
       // Whoever asks meanwhile for another reason neither reads it in full nor takes it from the follower.
-      if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false))
+      if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false), soundness)
       if (kept) inFull = false
       kept = null
       const answer = await askBlock(rpc, 'latest', inFull)
-      const block = blockOf(answer)
+      const block = blockOf(answer, soundness)
       newest = block.number
       if (inFull) kept = { number: newest, answer, readAt: performance.now() }
       return block

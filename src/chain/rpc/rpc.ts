@@ -41,8 +41,11 @@ export type SendReply = { host: string } & (RpcReply | { ok: null; fault: RpcFau
 export interface RpcReads extends Reads {
   /** Moves providers to the end of the order whose newest block is much older than another's on the same chain. Never throws. */
   passOverLaggards(): Promise<void>
-  /** Moves the first provider to the end of the order for a while. False where no other one is healthy. */
-  passOverFirst(): boolean
+  /**
+   * Moves the first provider to the end of the order for a while. @returns its host; null where no other one is healthy. `isFalse`: what it said is
+   * false, so that any other one is better.
+   */
+  passOverFirst(options?: { isFalse?: boolean }): string | null
 }
 
 /** Reads through one provider alone: for facts that must not rest on the first provider to answer. */
@@ -110,9 +113,9 @@ export function createRpc(options: RpcOptions): Rpc {
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
   const isHealthy = (provider: Provider) => !isDoubted(provider) && (cooldowns.get(provider) ?? 0) <= performance.now()
 
-  /** Healthy providers first, then those that failed lately, and last those with unreliable answers. */
+  /** Healthy providers first, then those that failed lately, and last those with unreliable answers, the latest at the end. */
   function inOrder(): Provider[] {
-    const rank = (provider: Provider) => (isDoubted(provider) ? 2 : isHealthy(provider) ? 0 : 1)
+    const rank = (of: Provider) => (isDoubted(of) ? 2 + (doubtUntil.get(of) ?? 0) : isHealthy(of) ? 0 : 1)
     return [...providers].sort((a, b) => rank(a) - rank(b))
   }
 
@@ -141,7 +144,7 @@ export function createRpc(options: RpcOptions): Rpc {
     ),
     host: provider.host,
     async passOverLaggards() {},
-    passOverFirst: () => false,
+    passOverFirst: () => null,
     distrust: () => doubt(provider),
   })
 
@@ -163,11 +166,11 @@ export function createRpc(options: RpcOptions): Rpc {
     }
   }
 
-  function passOverFirst(): boolean {
-    const [first, second] = providers.filter(isHealthy)
-    if (!first || !second) return false
+  function passOverFirst({ isFalse = false } = {}): string | null {
+    const [first, second] = isFalse ? inOrder() : inOrder().filter(isHealthy)
+    if (!first || !second) return null
     doubt(first)
-    return true
+    return first.host
   }
 
   return {

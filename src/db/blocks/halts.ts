@@ -3,12 +3,13 @@
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
+import { lowerProof } from './proofs.ts'
 
 /**
- * Another chain than the ledger's; one that forked below the oldest stored header; one that forked below a final block; or one that mints a node
- * which the ledger has from another block.
+ * Another chain than the ledger's; one that forked below the oldest stored header; one that forked below a final block; one that mints a node
+ * which the ledger has from another block; or one whose headers do not recompute any longer.
  */
-export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized' | 'mintedTwice'
+export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized' | 'mintedTwice' | 'unproven'
 
 export interface HaltState {
   reason: HaltReason
@@ -71,7 +72,7 @@ export async function noteNoHalt(sql: Sql): Promise<void> {
 
 /**
  * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain: the noted final block is forgotten,
- * so that the passes may follow. @returns the former halt, or null.
+ * so that the passes may follow. For headers that do not recompute it has them believed. @returns the former halt, or null.
  */
 export async function clearHalt(
   sql: Sql,
@@ -83,6 +84,10 @@ export async function clearHalt(
   await clearState(sql, 'halted')
   await endTrouble(sql, 'halt')
   if (halt.reason === 'pastFinalized') await clearState(sql, 'finalized')
+  if (halt.reason === 'unproven') {
+    const { blockNumber } = halt.detail as { blockNumber: number }
+    await lowerProof(sql, 'header', { blockNumber, by: actor, requestId })
+  }
   await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt
 }

@@ -3,7 +3,7 @@
 import type { Sql } from './sql.ts'
 import { clearState } from './state.ts'
 
-export type Trouble = 'halt' | `signer ${string}` | `funds ${string}`
+export type Trouble = 'halt' | 'proof' | `signer ${string}` | `funds ${string}`
 
 /** Longer than fees, a provider or a signer go up and down for, and short for somebody who waits to hear that it is over. */
 const CALM_SEC = 600

@@ -1,0 +1,166 @@
+// Once the ledger has seen this chain's headers recompute, one that does not is a bad answer: nothing of it is accepted, another provider is asked,
+// and it is told. No single provider lowers that.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { readHalt } from '../../src/db/blocks/halts.ts'
+import { isAskedFor, noteProven } from '../../src/db/blocks/proofs.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { clearHaltByHand } from '../../src/operator/pause.ts'
+import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import { startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const operator = { name: 'test', requestId: null }
+
+let world: World
+let first: FalseProvider
+let second: FalseProvider
+before(async () => {
+  ;({ world, first, second } = await startTwoProviders())
+  await world.chain.mine()
+  await world.settle()
+})
+after(() => world.close())
+afterEach(async () => {
+  for (const provider of [first, second]) provider.rule = () => undefined
+  await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
+  await inTransaction(world.pool, (sql) => noteProven(sql, 'header', 1))
+  await world.settle()
+})
+
+type Header = Record<string, unknown>
+const other = (value: unknown) => String(value).replace(/[0-9a-f]$/, (digit) => (digit === '1' ? '2' : '1'))
+
+/** Changes the headers of blocks from a height on, and answers everything else as it is. */
+const lie = (from: number, change: (header: Header) => Header): Rule => {
+  return async ({ method }, forward) => {
+    const answer = await forward()
+    if (method !== 'eth_getBlockByNumber' || !('result' in answer) || !answer.result) return answer
+    const header = answer.result as Header
+    return Number(header.number) < from ? answer : { result: { ...header, ...change(header) } }
+  }
+}
+const failures = (of: World = world) =>
+  of.pool<
+    { subject: string; detail: Header }[]
+  >`SELECT subject, detail FROM audit WHERE action = 'proofFailed' ORDER BY id`
+const next = async (of: World = world) => Number(await of.chain.rpc('eth_blockNumber')) + 1
+
+const LIES: Record<string, (header: Header) => Header> = {
+  'another mixHash': ({ mixHash }) => ({ mixHash: other(mixHash) }),
+  'an hour more': ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) + 3_600).toString(16)}` }),
+  'another state': ({ stateRoot }) => ({ stateRoot: other(stateRoot) }),
+  'another bloom': ({ logsBloom }) => ({ logsBloom: other(logsBloom) }),
+  'another hash': ({ hash }) => ({ hash: other(hash) }),
+  'a field that is not known, and another time': ({ timestamp }) => ({
+    timestamp: other(timestamp),
+    slotNumber: '0x1',
+  }),
+  'no mixHash': () => ({ mixHash: null }),
+}
+
+test('headers are asked for once both providers show that they recompute', async () => {
+  assert.ok(await isAskedFor(world.pool, 'header'))
+})
+
+for (const [name, change] of Object.entries(LIES))
+  test(`${name} by the provider that is asked first: blocks, heads and ranges are the other one’s`, async () => {
+    const { number, hash } = await world.chain.mine()
+    const at = Number(number)
+    first.rule = lie(at, change)
+    for (const read of ['observe', 'block', 'head'] as const) {
+      const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
+      const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
+      reader.headers.askFor(true)
+      const block = read === 'observe' ? null : await (read === 'head' ? reader.head() : reader.block(at))
+      const { blocks, failedProofs } = await reader.observe(at, at, null)
+      assert.deepEqual([block?.hash ?? hash, blocks[0]?.hash], [hash, hash], read)
+      assert.deepEqual(
+        failedProofs?.map(({ host, blockNumber }) => [host, blockNumber]),
+        [[new URL(first.url).host, at]],
+      )
+      await rpc.close()
+    }
+  })
+
+test('a header that does not recompute is told, not stored, and a payment in its block is minted beside the other provider', async () => {
+  // Whoever lied is asked last from then on, so that the other one is asked first.
+  for (const liar of [first, second]) {
+    const before = (await failures()).length
+    const number = await next()
+    const paid = await world.pay(5, BASIC)
+    const { hash } = await world.chain.mine()
+    liar.rule = lie(number, LIES['an hour more'] as (header: Header) => Header)
+    for (let run = 0; run < 5 && (await paymentOf(world, paid))?.state !== 'minted'; run++) {
+      await world.payments()
+      await world.chain.mine()
+    }
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+    liar.rule = () => undefined
+    await world.settle()
+    const [told, ...others] = (await failures()).slice(before)
+    assert.deepEqual([told?.detail.part, told?.detail.host, others], ['header', new URL(liar.url).host, []])
+    const real = await world.chain.rpc<Header>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+    const stored = await world.pool<{ hash: string; time: number; prevrandao: string }[]>`
+      SELECT hash, time, prevrandao FROM blocks WHERE number = ${number}`
+    assert.deepEqual({ ...stored[0] }, { hash, time: Number(real.timestamp), prevrandao: real.mixHash })
+    assert.ok(await isAskedFor(world.pool, 'header'))
+    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  }
+})
+
+test('both providers lie, each in its own way: nothing is followed until one is honest again', async () => {
+  const number = await next()
+  first.rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
+  second.rule = lie(number, ({ stateRoot }) => ({ stateRoot: other(stateRoot) }))
+  await world.chain.mine()
+  await world.payments()
+  const halt = await readHalt(world.pool)
+  assert.deepEqual([halt?.reason, halt?.sealed, await isAskedFor(world.pool, 'header')], ['unproven', false, true])
+  second.rule = () => undefined
+  await world.settle()
+  assert.equal(await readHalt(world.pool), null)
+})
+
+test('both providers give the same header, which does not recompute: it is believed from there on, and that is on record', async () => {
+  const number = await next()
+  const fork = (header: Header) => ({ blockAccessListHash: header.stateRoot, mixHash: other(header.mixHash) })
+  first.rule = lie(number, fork)
+  second.rule = lie(number, fork)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await isAskedFor(world.pool, 'header'), false)
+  const [lowered] =
+    await world.pool`SELECT actor, detail FROM audit WHERE action = 'proofLowered' ORDER BY id DESC LIMIT 1`
+  assert.deepEqual([lowered?.actor, lowered?.detail], ['pass', { blockNumber: number }])
+  assert.equal((await world.pool`SELECT FROM blocks WHERE number = ${number}`).count, 1)
+})
+
+test('a single provider whose headers cease to recompute is not followed until a person has them believed', async () => {
+  let only: FalseProvider | undefined
+  const between = async (target: string) => {
+    only = await startFalseProvider(target)
+    return { urls: [only.url], close: () => (only as FalseProvider).close() }
+  }
+  const alone = await startWorld({}, { between })
+  try {
+    await alone.chain.mine()
+    await alone.settle()
+    assert.ok(await isAskedFor(alone.pool, 'header'))
+    const number = await next(alone)
+    ;(only as unknown as FalseProvider).rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
+    await alone.chain.mine()
+    for (let run = 0; run < 2; run++) await alone.payments()
+    assert.deepEqual([(await readHalt(alone.pool))?.sealed, (await failures(alone)).length], [false, 1])
+    await clearHaltByHand(alone, operator, {})
+    assert.equal(await isAskedFor(alone.pool, 'header'), false)
+    await alone.payments()
+    assert.equal((await alone.pool`SELECT FROM blocks WHERE number = ${number}`).count, 1)
+  } finally {
+    await alone.close()
+  }
+})
