@@ -46,14 +46,13 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
       cover(),
       ...signers.map((sender) => sender.read()),
     ])
-    const up = (source: string, answered: boolean) => ({
-      ...named(
+    const up = (source: string, answered: boolean) =>
+      named(
         'node_ledger_reading_up',
         'Whether the readings of a source could be made for this scrape.',
         answered ? 1 : 0,
-      ),
-      labels: { source },
-    })
+        { source },
+      )
     return [
       up('database', kept !== null),
       up('chain', newest !== null),
@@ -72,7 +71,10 @@ function sharedReading<T>(read: () => Promise<T>, { keepMs, budgetMs }: typeof L
   return () => inTimeOrNull(budgetMs, kept)
 }
 
-const named = (name: string, help: string, value: number | bigint | null): Sample => ({ name, help, value })
+const named = (name: string, help: string, value: number | bigint | null, labels?: Sample['labels']): Sample => ({
+  ...{ name, help, value },
+  ...(labels && { labels }),
+})
 
 function lagSamples(ledger: LedgerFigures, head: { number: number; time: number }): Sample[] {
   const { followedBlock, followedTime } = ledger
@@ -94,11 +96,13 @@ function lagSamples(ledger: LedgerFigures, head: { number: number; time: number 
 function fundsSamples(role: string, read: { balanceWei: bigint; nonce: number } | null): Sample[] {
   const labels = { sender: role }
   return [
-    {
-      ...named('node_ledger_sender_balance_ether', 'Ether of an account that sends.', read && ether(read.balanceWei)),
+    named(
+      'node_ledger_sender_balance_ether',
+      'Ether of an account that sends.',
+      read && ether(read.balanceWei),
       labels,
-    },
-    { ...named('node_ledger_sender_nonce', 'Transactions of an account that sends.', read?.nonce ?? null), labels },
+    ),
+    named('node_ledger_sender_nonce', 'Transactions of an account that sends.', read?.nonce ?? null, labels),
   ]
 }
 
@@ -158,24 +162,20 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
       'Differences between ledger and contract that the last comparison found; absent before the first.',
       f.drift,
     ),
-    ...HALT_REASONS.map((reason) => ({
-      ...named('node_ledger_halted', 'Whether the passes are halted, by reason.', Number(f.halted === reason)),
-      labels: { reason },
-    })),
+    ...HALT_REASONS.map((reason) =>
+      named('node_ledger_halted', 'Whether the passes are halted, by reason.', Number(f.halted === reason), { reason }),
+    ),
     named('node_ledger_paused', "Whether the operator's switch pauses crediting.", Number(f.paused)),
     ...f.passes.flatMap(({ name, startedAt, succeededAt }) => [
-      {
-        ...named('node_ledger_pass_last_run_timestamp_seconds', 'When a pass last began, on any instance.', startedAt),
-        labels: { pass: name },
-      },
-      {
-        ...named(
-          'node_ledger_pass_last_success_timestamp_seconds',
-          'When a pass last ended well, on any instance.',
-          succeededAt,
-        ),
-        labels: { pass: name },
-      },
+      named('node_ledger_pass_last_run_timestamp_seconds', 'When a pass last began, on any instance.', startedAt, {
+        pass: name,
+      }),
+      named(
+        'node_ledger_pass_last_success_timestamp_seconds',
+        'When a pass last ended well, on any instance.',
+        succeededAt,
+        { pass: name },
+      ),
     ]),
     ...signers.flatMap((sender) => senderSamples(f, sender, age)),
     ...budgetSamples(f),
@@ -211,10 +211,7 @@ function budgetSamples({ budget }: LedgerFigures): Sample[] {
   const needed = { nodes: budget.nodesPerWeek, cohorts: budget.cohortsPerTier }
   return [
     ...(['nodes', 'cohorts'] as const).flatMap((what) => {
-      const labelled = (name: string, help: string, value: number) => ({
-        ...named(name, help, value),
-        labels: { what },
-      })
+      const labelled = (name: string, help: string, value: number) => named(name, help, value, { what })
       return [
         labelled('node_ledger_minter_budget', 'What the minter may still mint, or open.', budget[what]),
         labelled(
@@ -230,14 +227,14 @@ function budgetSamples({ budget }: LedgerFigures): Sample[] {
         ),
       ]
     }),
-    ...(['floor', 'ceiling'] as const).map((bound) => ({
-      ...named(
+    ...(['floor', 'ceiling'] as const).map((bound) =>
+      named(
         'node_ledger_credit_bound_ether',
         'The least and the most that the distributor may credit a node for a turn.',
         ether(BigInt(bound === 'floor' ? budget.floorWei : budget.ceilingWei)),
+        { bound },
       ),
-      labels: { bound },
-    })),
+    ),
   ]
 }
 
@@ -264,33 +261,30 @@ function theftSamples(f: LedgerFigures): Sample[] {
 
 function paymentSamples(f: LedgerFigures): Sample[] {
   const heldCount = Object.values(f.held ?? {}).reduce((sum, count) => sum + count, 0)
-  const status = (name: string, count: number) => ({
-    ...named('node_ledger_payments', 'Payments that wait, by status; counted up to 10,000.', count),
-    labels: { status: name },
-  })
+  const status = (name: string, count: number) =>
+    named('node_ledger_payments', 'Payments that wait, by status; counted up to 10,000.', count, { status: name })
   return [
     ...['seen', 'accepted', 'minting'].map((name) => status(name, f.open?.[name] ?? 0)),
     status('held', heldCount),
-    ...Object.entries(f.held ?? {}).map(([reason, count]) => ({
-      ...named('node_ledger_payments_held', 'Payments that are held, by reason; counted up to 10,000.', count),
-      labels: { reason },
-    })),
-    ...Object.entries(f.junk).map(([kind, count]) => ({
-      ...named(
+    ...Object.entries(f.held ?? {}).map(([reason, count]) =>
+      named('node_ledger_payments_held', 'Payments that are held, by reason; counted up to 10,000.', count, { reason }),
+    ),
+    ...Object.entries(f.junk).map(([kind, count]) =>
+      named(
         'node_ledger_junk_transfers',
         'Transfers to the payments wallets that are no sale by themselves, by kind: dust, or of nothing.',
         count,
+        { kind },
       ),
-      labels: { kind },
-    })),
-    ...Object.entries(f.traces).map(([outcome, count]) => ({
-      ...named(
+    ),
+    ...Object.entries(f.traces).map(([outcome, count]) =>
+      named(
         'node_ledger_block_traces',
         'Blocks of today whose value by internal calls was to be told apart, by outcome: a trace was asked for, failed, or the day’s budget was used up.',
         count,
+        { outcome },
       ),
-      labels: { outcome },
-    })),
+    ),
   ]
 }
 
@@ -303,56 +297,47 @@ function senderSamples(
   const funds = f.funds?.[role]
   const labels = { sender: role }
   return [
-    {
-      ...named(
-        'node_ledger_outbox_pending',
-        'Transactions that are signed and in no followed block.',
-        pending?.pending ?? 0,
-      ),
+    named(
+      'node_ledger_outbox_pending',
+      'Transactions that are signed and in no followed block.',
+      pending?.pending ?? 0,
       labels,
-    },
-    {
-      ...named(
-        'node_ledger_outbox_attempts',
-        'Attempts at the pending transaction: more than 1, its fee was raised.',
-        pending?.attempts ?? 0,
-      ),
+    ),
+    named(
+      'node_ledger_outbox_attempts',
+      'Attempts at the pending transaction: more than 1, its fee was raised.',
+      pending?.attempts ?? 0,
       labels,
-    },
-    {
-      ...named(
-        'node_ledger_outbox_pending_age_seconds',
-        'Age of the oldest pending transaction; 0 where none is.',
-        age(pending?.since ?? null) ?? 0,
-      ),
+    ),
+    named(
+      'node_ledger_outbox_pending_age_seconds',
+      'Age of the oldest pending transaction; 0 where none is.',
+      age(pending?.since ?? null) ?? 0,
       labels,
-    },
-    {
-      ...named(
-        'node_ledger_sender_needed_ether',
-        'Ether below which a sender’s funds are low.',
-        funds ? ether(BigInt(funds.neededWei)) : null,
-      ),
+    ),
+    named(
+      'node_ledger_sender_needed_ether',
+      'Ether below which a sender’s funds are low.',
+      funds ? ether(BigInt(funds.neededWei)) : null,
       labels,
-    },
-    {
-      ...named('node_ledger_sender_funds_low', 'Whether a sender’s funds are low.', funds ? Number(funds.low) : null),
+    ),
+    named(
+      'node_ledger_sender_funds_low',
+      'Whether a sender’s funds are low.',
+      funds ? Number(funds.low) : null,
       labels,
-    },
-    {
-      ...named(
-        'node_ledger_signer_down',
-        'Whether a sender’s signer did not sign when it was last asked.',
-        Number(f.notSigning?.includes(role) ?? false),
-      ),
+    ),
+    named(
+      'node_ledger_signer_down',
+      'Whether a sender’s signer did not sign when it was last asked.',
+      Number(f.notSigning?.includes(role) ?? false),
       labels,
-    },
+    ),
   ]
 }
 
 function connectionSamples(f: LedgerFigures): Sample[] {
-  return Object.entries(f.connections ?? {}).map(([state, count]) => ({
-    ...named('node_ledger_db_connections', 'Database connections of all instances, by state.', count),
-    labels: { state },
-  }))
+  return Object.entries(f.connections ?? {}).map(([state, count]) =>
+    named('node_ledger_db_connections', 'Database connections of all instances, by state.', count, { state }),
+  )
 }
