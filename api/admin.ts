@@ -5,11 +5,11 @@
 
 export interface paths {
     "/api/admin/payments": {
-        /** Payments, newest first */
+        /** List payments, newest first, with where each stands and why */
         get: operations["listPayments"];
     };
     "/api/admin/payments/dismiss": {
-        /** Dismiss all dust at once */
+        /** Dismiss every held payment of less than an amount, which may not be more than the lowest price there ever was */
         post: operations["dismissDust"];
     };
     "/api/admin/payments/decide": {
@@ -25,145 +25,145 @@ export interface paths {
         get: operations["countPayments"];
     };
     "/api/admin/payments/{payment}": {
-        /** One payment with all its evidence */
+        /** Show a payment with all that is known of it: verdicts and their evidence, refund, mint */
         get: operations["showPayment"];
     };
     "/api/admin/payments/{payment}/history": {
-        /** Everything that happened to a payment */
+        /** Show everything that happened to a payment, in order: blocks, verdicts, transactions of ours, decisions, over all instances */
         get: operations["showPaymentHistory"];
     };
     "/api/admin/payments/{payment}/attribute": {
-        /** Find out who sent value that came by an internal call */
+        /** Name the transactions by which value came that no transaction’s own value explains */
         post: operations["attributePayment"];
     };
     "/api/admin/payments/{payment}/release": {
-        /** Accept a held payment */
+        /** Accept a held payment despite the verdict of the rules; the next pass mints its node to its payer */
         post: operations["releasePayment"];
     };
     "/api/admin/payments/{payment}/dismiss": {
-        /** Dismiss a held payment */
+        /** Decide that neither a node nor a refund comes of a held payment */
         post: operations["dismissPayment"];
     };
     "/api/admin/payments/{payment}/refund/prepare": {
-        /** Sign no mint for a payment from now on */
+        /** Hold a payment for its refund, and say whether the ether may be sent back already */
         post: operations["prepareRefund"];
     };
     "/api/admin/payments/{payment}/refund/cancel": {
-        /** Give a refund up */
+        /** Give a refund up that was prepared: the payment stands as before, or is judged again */
         post: operations["cancelRefund"];
     };
     "/api/admin/payments/{payment}/refund": {
-        /** Record a refund that was sent */
+        /** Record that you paid a payment back, which the chain must confirm */
         post: operations["recordRefund"];
     };
     "/api/admin/payment-wallets": {
-        /** Payments wallets, in the order of their entry */
+        /** List the payments wallets: the one buyers pay to, those still watched, those closed */
         get: operations["listWallets"];
-        /** Have buyers pay to another wallet */
+        /** Change the wallet that buyers pay to */
         post: operations["changeWallet"];
     };
     "/api/admin/payment-wallets/preview": {
-        /** What a change would do */
+        /** Say what a change of the payments wallet would do; changes nothing */
         post: operations["previewWallet"];
     };
     "/api/admin/payment-wallets/take-back": {
-        /** Take back the latest change */
+        /** Take back the latest change of the payments wallet, as long as it does not hold and nothing was paid there */
         post: operations["takeBackWallet"];
     };
     "/api/admin/payment-wallets/close": {
-        /** Close the books of a wallet that was replaced */
+        /** Close the books of a wallet that was replaced: what comes there later is not seen */
         post: operations["closeBooks"];
     };
     "/api/admin/terms": {
-        /** Credit terms */
+        /** List the credit terms, and what the contract's owner has to do for them */
         get: operations["listTerms"];
-        /** Enter credit terms */
+        /** Enter credit terms that hold from a time on: whether turns are owed, their range, the schedule */
         post: operations["enterTerms"];
     };
     "/api/admin/terms/preview": {
-        /** What an entry would do */
+        /** Say what an entry of credit terms would do; changes nothing */
         post: operations["previewTerms"];
     };
     "/api/admin/terms/take-back": {
-        /** Take back the latest entry */
+        /** Take back the latest credit terms, as long as they do not hold yet */
         post: operations["takeBackTerms"];
     };
     "/api/admin/tiers": {
-        /** Tiers, by number */
+        /** List the tiers with their prices and terms */
         get: operations["listTiers"];
-        /** Enter a new tier */
+        /** Enter a new tier, which is on sale from the next block on */
         post: operations["createTier"];
     };
     "/api/admin/tiers/{tierId}": {
-        /** Enter a tier's next version */
+        /** Change a tier's price or other terms, from the next block on */
         post: operations["changeTier"];
     };
     "/api/admin/tiers/{tierId}/sale": {
-        /** Put a tier on sale, or take it off */
+        /** Put a tier on sale, or take it off, which ends after a grace */
         post: operations["setOnSale"];
     };
     "/api/admin/contract-wallets": {
-        /** Who may buy by an internal call */
+        /** List who may buy by an internal call, as a Safe pays: the mode, and the contracts you allow */
         get: operations["listContractWallets"];
-        /** Enter another mode */
+        /** Say who may buy by an internal call: hold, proven or all */
         post: operations["setContractWallets"];
     };
     "/api/admin/contract-wallets/allow": {
-        /** Have a contract buy in the mode `proven` */
+        /** Have a contract buy in the mode proven: you know whose wallet it is */
         post: operations["allowContractWallet"];
     };
     "/api/admin/contract-wallets/{address}/disallow": {
-        /** Allow a contract no more */
+        /** Allow a contract no more; what it has bought stays bought */
         post: operations["disallowContractWallet"];
     };
     "/api/admin/pause": {
-        /** Credit no round until resumed */
+        /** Stop crediting rounds; payments are still followed, judged and minted */
         post: operations["pause"];
     };
     "/api/admin/resume": {
-        /** Credit rounds again */
+        /** Credit rounds again; turns that were missed are paid one after the other */
         post: operations["resume"];
     };
     "/api/admin/halt/clear": {
-        /** Let halted passes go on */
+        /** Let halted passes look at the chain again; they halt again where nothing has changed */
         post: operations["clearHalt"];
     };
     "/api/admin/rescan": {
-        /** Read blocks again and mend what differs */
+        /** Read blocks again and compare them with the ledger; where something is missing, go back and follow again */
         post: operations["rescan"];
     };
     "/api/admin/transactions/stuck": {
-        /** Transactions that are in no block after twelve, and why */
+        /** List signer accounts and transactions that are stuck, and why */
         get: operations["listStuck"];
     };
     "/api/admin/transactions/free": {
-        /** Take over the nonce that the providers name */
+        /** Have a signer account's nonce taken over as the providers name it; replace transactions that can no longer be mined */
         post: operations["freeSender"];
     };
     "/api/admin/nodes/unpaid": {
-        /** Nodes that nobody paid for */
+        /** List nodes without a payment, each with its grant */
         get: operations["listUnpaidNodes"];
     };
     "/api/admin/nodes/{nodeId}/grant": {
-        /** Say that a node without payment is meant to be */
+        /** Say that a node without a payment is meant to be, so that its cohort is credited */
         post: operations["grantNode"];
     };
     "/api/admin/nodes/{nodeId}/revoke": {
-        /** Take a grant back */
+        /** Take a grant back; what was credited stays */
         post: operations["revokeGrant"];
     };
     "/api/admin/senders": {
-        /** The deny list */
+        /** List the wallets whose payments are held for you to see first */
         get: operations["listDenied"];
-        /** Put a wallet on the deny list */
+        /** Hold every payment of a wallet, an exchange's for one, which pays for many people */
         post: operations["deny"];
     };
     "/api/admin/senders/{address}/remove": {
-        /** Take a wallet off the deny list */
+        /** Take a wallet off that list; what is held stays held until you decide */
         post: operations["allow"];
     };
     "/api/admin/statement": {
-        /** The statement of a period */
+        /** A period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance */
         get: operations["readStatement"];
     };
     "/api/admin/statement.csv": {
@@ -195,19 +195,19 @@ export interface paths {
         get: operations["exportTransactions"];
     };
     "/api/admin/exports/outflows.csv": {
-        /** All that left the payments wallet in a period as CSV */
+        /** All outflows of a period as CSV */
         get: operations["exportOutflows"];
     };
     "/api/admin/exports/owner.csv": {
-        /** What a wallet was credited and withdrew, as CSV */
+        /** What a wallet was credited and withdrew, as CSV, with the price of the hour */
         get: operations["exportOwner"];
     };
     "/api/admin/transactions": {
-        /** Transactions of the senders, newest first */
+        /** List the transactions of our signer accounts, newest first: nonces, what became of them, gas, fees */
         get: operations["listTransactions"];
     };
     "/api/admin/rounds": {
-        /** Rounds, newest first */
+        /** List the rounds, newest first, with what they credited and cost */
         get: operations["listRounds"];
     };
     "/api/admin/trends": {
@@ -215,7 +215,7 @@ export interface paths {
         get: operations["showTrends"];
     };
     "/api/admin/credit/preview": {
-        /** The round that would be sent now */
+        /** Say what a credit pass would pay now, what stands in its way, and what the next day will cost */
         get: operations["previewRound"];
     };
     "/api/admin/reconciliation": {
@@ -223,7 +223,7 @@ export interface paths {
         get: operations["showReconciliation"];
     };
     "/api/admin/reconciliation/run": {
-        /** Compare every node and cohort with the contract */
+        /** Compare every node and cohort with the contract, and put what differs on record */
         post: operations["runReconciliation"];
     };
     "/api/admin/config": {
@@ -235,13 +235,13 @@ export interface paths {
         get: operations["showOwnKey"];
     };
     "/api/admin/keys": {
-        /** The admin keys, passkeys and invitations */
+        /** List the admin keys, passkeys and invitations: their rights, who made them, their last use and their end */
         get: operations["listKeys"];
-        /** Make a key */
+        /** Make an admin key for a person or a machine, with the rights you name */
         post: operations["createKey"];
     };
     "/api/admin/keys/{id}/revoke": {
-        /** Have a key open no more */
+        /** Have an admin key open no more; every instance knows within three seconds */
         post: operations["revokeKey"];
     };
     "/api/admin/keys/self/sign-out": {
@@ -249,37 +249,37 @@ export interface paths {
         post: operations["signOut"];
     };
     "/api/admin/keys/invite": {
-        /** Invite a person to make a passkey */
+        /** Invite a person to make a passkey, by which they sign in to the console */
         post: operations["invite"];
     };
     "/api/admin/passkeys/{id}/revoke": {
-        /** Have a passkey sign in no more, and end its sessions */
+        /** Have a passkey sign in no more, and end its sessions; every instance knows within three seconds */
         post: operations["revokePasskey"];
     };
     "/api/admin/invitations/{id}/revoke": {
-        /** Take an invitation back that waits */
+        /** Have an invitation make no passkey any more */
         post: operations["revokeInvitation"];
     };
     "/api/admin/second-person": {
-        /** What needs a second person */
+        /** Say from which amount on a second person is needed */
         get: operations["showSecondPerson"];
-        /** Change what needs a second person */
+        /** Have releases and refunds above an amount, what lets held payments through, all terms and the payments wallet need a second person */
         post: operations["setSecondPerson"];
     };
     "/api/admin/proposals": {
-        /** What waits for a second person */
+        /** List what waits for a second person, and what became of earlier proposals */
         get: operations["listProposals"];
     };
     "/api/admin/proposals/{id}/confirm": {
-        /** Have it done */
+        /** Confirm what another person proposed: it is done now, as far as it still can be */
         post: operations["confirmProposal"];
     };
     "/api/admin/proposals/{id}/refuse": {
-        /** Have it not done */
+        /** Refuse a proposal, or take your own back */
         post: operations["refuseProposal"];
     };
     "/api/admin/webhooks": {
-        /** The endpoints, and how they do */
+        /** List the endpoints that events are sent to, and how they do */
         get: operations["listWebhooks"];
         /** Add an endpoint, or give it other secrets */
         post: operations["addWebhook"];
@@ -289,26 +289,23 @@ export interface paths {
         post: operations["removeWebhook"];
     };
     "/api/admin/webhooks/events": {
-        /**
-         * Say which kinds of events an endpoint is sent
-         * @description From now on. What waits for it of other kinds is not sent any more.
-         */
+        /** Say which kinds of events an endpoint is sent */
         post: operations["chooseEvents"];
     };
     "/api/admin/webhooks/enable": {
-        /** Send to an endpoint again */
+        /** Send again to an endpoint that was given up on; what waited goes at once */
         post: operations["enableWebhook"];
     };
     "/api/admin/webhooks/deliveries": {
-        /** Deliveries with their attempts, newest first */
+        /** List deliveries, newest first, with what came of them; --json has each event and the log of its attempts */
         get: operations["listDeliveries"];
     };
     "/api/admin/webhooks/deliveries/{id}/redeliver": {
-        /** Make a delivery again */
+        /** Make a delivery again, failed or not */
         post: operations["redeliver"];
     };
     "/api/admin/audit": {
-        /** The audit log, newest first */
+        /** List who did what to what, newest first */
         get: operations["listAudit"];
     };
     "/api/admin/openapi.json": {
@@ -393,6 +390,13 @@ export interface components {
          * @enum {unknown}
          */
         FlagInput: true | false | "true" | "false";
+        /** @description A list, or a text `hash#place,hash#place`. */
+        TransfersInput: string | {
+            txHash: components["schemas"]["HashInput"];
+            innerIndex?: components["schemas"]["WholeInput"];
+            from?: components["schemas"]["AddressInput"];
+            valueWei?: components["schemas"]["Wei"];
+        }[];
         /**
          * @description docs/ARCHITECTURE.md draws which may follow which.
          * @enum {string}
@@ -1598,24 +1602,6 @@ export interface components {
         To: string;
         /** @description In place of both: a month in UTC. */
         Month: string;
-        /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-        Payment: string;
-        /** @description The tier's id. */
-        TierId: components["schemas"]["TierId"];
-        /** @description The node's id on chain. */
-        NodeId: components["schemas"]["NodeId"];
-        /** @description The wallet. */
-        Address: components["schemas"]["AddressInput"];
-        /** @description The proposal's id. */
-        ProposalId: components["schemas"]["Id"];
-        /** @description The key's id. */
-        KeyId: components["schemas"]["Id"];
-        /** @description The passkey's id. */
-        PasskeyId: components["schemas"]["Id"];
-        /** @description The invitation's id. */
-        InvitationId: components["schemas"]["Id"];
-        /** @description The delivery's id. */
-        DeliveryId: components["schemas"]["Id"];
         /** @description The same request under the same key is done once and answered the same again. */
         IdempotencyKey: string;
     };
@@ -1627,18 +1613,18 @@ export interface operations {
     listPayments: {
         parameters: {
             query?: {
-                /** @description Only these. */
+                /** @description seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored */
                 status?: components["schemas"]["PaymentStatus"];
-                /** @description Only those held or ignored for it. */
+                /** @description why it is held: wrongAmount, tierAllowance and so on */
                 reason?: components["schemas"]["PaymentReason"];
-                /** @description Only those that this wallet paid; without `status`, what is ignored is left out. */
+                /** @description the wallet that paid */
                 from?: components["schemas"]["AddressInput"];
-                /** @description Only those that were judged by this tier. */
+                /** @description the tier that it was judged by */
                 tierId?: components["schemas"]["TierId"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
             };
         };
         requestBody?: never;
@@ -1675,7 +1661,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description instead of one payment: all held ones of less than this */
                     belowWei: components["schemas"]["Wei"];
+                    /** @description only say how many there are, and what they come to */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -1712,12 +1700,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description what is to become of them
+                     * @enum {string}
+                     */
                     decision: "release" | "dismiss";
-                    /** @description Each a transaction hash, or the row's `id`. */
+                    /** @description each a transaction hash, or the row's `id` */
                     payments: (string | number)[];
-                    /** @description For those whose amount names no tier. */
-                    tierId?: string;
+                    /** @description for those whose amount is the price of no tier */
+                    tierId?: components["schemas"]["TierId"];
+                    /** @description only say what would become of each: it is tried, and undone */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -1755,7 +1747,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Each a transaction hash, or the row's `id`. */
+                    /** @description each a transaction hash, or the row's `id` */
                     payments: (string | number)[];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -1808,8 +1800,8 @@ export interface operations {
     showPayment: {
         parameters: {
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody?: never;
@@ -1838,8 +1830,8 @@ export interface operations {
     showPaymentHistory: {
         parameters: {
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody?: never;
@@ -1882,26 +1874,23 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its row id, as "payments list" shows it */
+                payment: string;
             };
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Alone, it has to have brought the whole value. */
+                    /** @description the transaction, as an explorer shows it */
                     txHash?: components["schemas"]["HashInput"];
-                    /** @description Place of the transfer among those of the transaction to the wallet, from 1. */
+                    /** @description the place of the transfer among those of the transaction to the wallet, from 1 */
                     innerIndex?: components["schemas"]["WholeInput"];
+                    /** @description who made the transfer, as an explorer shows it */
                     from?: components["schemas"]["AddressInput"];
+                    /** @description the value of the transfer */
                     valueWei?: components["schemas"]["Wei"];
-                    /** @description Several, instead of one: a list, or a text `hash#place,hash#place`. */
-                    transfers?: string | {
-                        txHash: components["schemas"]["HashInput"];
-                        innerIndex?: components["schemas"]["WholeInput"];
-                        from?: components["schemas"]["AddressInput"];
-                        valueWei?: components["schemas"]["Wei"];
-                    }[];
+                    /** @description instead: several, as hash#place,hash#place; the place only where a transaction made several */
+                    transfers?: components["schemas"]["TransfersInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
@@ -1935,15 +1924,15 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Required where the amount names no tier. */
-                    tierId?: string;
+                    /** @description the tier, where the amount is the price of none */
+                    tierId?: components["schemas"]["TierId"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
@@ -1977,8 +1966,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody?: {
@@ -2016,8 +2005,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody?: {
@@ -2056,8 +2045,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody?: {
@@ -2096,13 +2085,14 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description A transaction hash, or the row's `id` where there is no hash or several payments share one. */
-                payment: components["parameters"]["Payment"];
+                /** @description its transaction's hash, or its row id */
+                payment: string;
             };
         };
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the transaction of your refund */
                     refundTxHash: components["schemas"]["HashInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2163,9 +2153,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
-                    stolen?: components["schemas"]["FlagInput"];
+                    /** @description seconds for which the one before still sells; as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
+                    /** @description the key of the present one is in the wrong hands */
+                    stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
@@ -2202,9 +2195,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
-                    stolen?: components["schemas"]["FlagInput"];
+                    /** @description seconds for which the one before still sells; as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
+                    /** @description the key of the present one is in the wrong hands */
+                    stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
@@ -2240,6 +2236,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2280,6 +2277,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2346,16 +2344,28 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description whether turns due from then on are owed */
                     payouts?: components["schemas"]["FlagInput"];
+                    /** @description least draw of a turn; a tier's rate multiplies it */
                     minWei?: components["schemas"]["Wei"];
+                    /** @description most of it */
                     maxWei?: components["schemas"]["Wei"];
+                    /** @description time between two turns of a node, for cohorts that are opened from then on */
                     intervalSec?: components["schemas"]["WholeInput"];
+                    /** @description time between the phases of a tier; it divides the interval */
                     slotSec?: components["schemas"]["WholeInput"];
+                    /** @description block time from which they hold, unix seconds */
                     fromTime?: components["schemas"]["WholeInput"];
+                    /** @description allow turns that pay nothing */
                     zero?: components["schemas"]["FlagInput"];
-                    /** @enum {string} */
+                    /**
+                     * @description for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"
+                     * @enum {string}
+                     */
                     before?: "same" | "range" | "notOwed";
+                    /** @description with `before` range: least draw of turns due before */
                     beforeMinWei?: components["schemas"]["Wei"];
+                    /** @description most of it */
                     beforeMaxWei?: components["schemas"]["Wei"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2393,16 +2403,28 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description whether turns due from then on are owed */
                     payouts?: components["schemas"]["FlagInput"];
+                    /** @description least draw of a turn; a tier's rate multiplies it */
                     minWei?: components["schemas"]["Wei"];
+                    /** @description most of it */
                     maxWei?: components["schemas"]["Wei"];
+                    /** @description time between two turns of a node, for cohorts that are opened from then on */
                     intervalSec?: components["schemas"]["WholeInput"];
+                    /** @description time between the phases of a tier; it divides the interval */
                     slotSec?: components["schemas"]["WholeInput"];
+                    /** @description block time from which they hold, unix seconds */
                     fromTime?: components["schemas"]["WholeInput"];
+                    /** @description allow turns that pay nothing */
                     zero?: components["schemas"]["FlagInput"];
-                    /** @enum {string} */
+                    /**
+                     * @description for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"
+                     * @enum {string}
+                     */
                     before?: "same" | "range" | "notOwed";
+                    /** @description with `before` range: least draw of turns due before */
                     beforeMinWei?: components["schemas"]["Wei"];
+                    /** @description most of it */
                     beforeMaxWei?: components["schemas"]["Wei"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2439,6 +2461,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the time from which the latest entry holds */
                     fromTime: components["schemas"]["WholeInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2502,20 +2525,34 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the tier */
                     tierId: components["schemas"]["TierId"];
-                    label: string;
+                    /** @description its price; the exact amount of a payment */
                     priceWei: components["schemas"]["Wei"];
+                    /** @description its name, as buyers see it */
+                    label: string;
+                    /** @description nodes of this tier that one wallet may hold */
                     maxPerWallet: components["schemas"]["WholeInput"];
+                    /** @description its share of a draw, in basis points; 10000 is the whole */
                     payoutBps?: components["schemas"]["WholeInput"];
-                    holdingWei?: components["schemas"]["Wei"];
+                    /** @description ERC-20 token that a buyer must hold */
                     holdingToken?: components["schemas"]["AddressInput"];
+                    /** @description how much of it, in its smallest unit; 0: open to anyone */
+                    holdingWei?: components["schemas"]["Wei"];
+                    /** @description the token's symbol, as buyers see it */
                     holdingSymbol?: string;
+                    /** @description the token's decimals */
                     holdingDecimals?: components["schemas"]["WholeInput"];
+                    /** @description seconds for which a holding that cannot be read is asked again */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
-                    onSale?: components["schemas"]["FlagInput"];
-                    graceSec?: components["schemas"]["WholeInput"];
-                    atOnce?: components["schemas"]["FlagInput"];
+                    /** @description its number on the contract; the next free one where it is left out */
                     tierNo?: components["schemas"]["WholeInput"];
+                    /** @description whether it is on sale */
+                    onSale?: components["schemas"]["FlagInput"];
+                    /** @description seconds for which what was on sale before still buys it; as at the last change */
+                    graceSec?: components["schemas"]["WholeInput"];
+                    /** @description for a mistake: it ends with the next block, and any grace with it */
+                    atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
@@ -2548,24 +2585,36 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The tier's id. */
-                tierId: components["parameters"]["TierId"];
+                /** @description the tier */
+                tierId: components["schemas"]["TierId"];
             };
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    label?: string;
+                    /** @description its new price */
                     priceWei?: components["schemas"]["Wei"];
+                    /** @description its name, as buyers see it */
+                    label?: string;
+                    /** @description nodes of this tier that one wallet may hold */
                     maxPerWallet?: components["schemas"]["WholeInput"];
+                    /** @description its share of a draw, in basis points; 10000 is the whole */
                     payoutBps?: components["schemas"]["WholeInput"];
-                    holdingWei?: components["schemas"]["Wei"];
+                    /** @description ERC-20 token that a buyer must hold */
                     holdingToken?: components["schemas"]["AddressInput"];
+                    /** @description how much of it, in its smallest unit; 0: open to anyone */
+                    holdingWei?: components["schemas"]["Wei"];
+                    /** @description the token's symbol, as buyers see it */
                     holdingSymbol?: string;
+                    /** @description the token's decimals */
                     holdingDecimals?: components["schemas"]["WholeInput"];
+                    /** @description seconds for which a holding that cannot be read is asked again */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
+                    /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
+                    /** @description seconds for which what was on sale before still buys it; as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
+                    /** @description for a mistake: it ends with the next block, and any grace with it */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2599,15 +2648,18 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The tier's id. */
-                tierId: components["parameters"]["TierId"];
+                /** @description the tier */
+                tierId: components["schemas"]["TierId"];
             };
         };
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description whether it is on sale */
                     onSale: components["schemas"]["FlagInput"];
+                    /** @description seconds for which what was on sale before still buys it; as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
+                    /** @description for a mistake: it ends with the next block, and any grace with it */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2666,6 +2718,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description hold, proven or all */
                     mode: components["schemas"]["ContractWalletMode"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2709,7 +2762,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the contract */
                     address: components["schemas"]["AddressInput"];
+                    /** @description whose it is */
                     label: string;
                     reason: components["schemas"]["ReasonInput"];
                 };
@@ -2746,8 +2801,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The wallet. */
-                address: components["parameters"]["Address"];
+                /** @description the contract */
+                address: components["schemas"]["AddressInput"];
             };
         };
         requestBody?: {
@@ -2899,7 +2954,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the first block */
                     fromBlock: components["schemas"]["WholeInput"];
+                    /** @description only report differences */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2961,6 +3018,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the account, as "transactions stuck" lists it */
                     sender: components["schemas"]["AddressInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2990,12 +3048,12 @@ export interface operations {
     listUnpaidNodes: {
         parameters: {
             query?: {
-                /** @description True leaves out those that have a grant. */
+                /** @description only those without a grant */
                 open?: components["schemas"]["FlagInput"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
             };
         };
         requestBody?: never;
@@ -3029,8 +3087,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The node's id on chain. */
-                nodeId: components["parameters"]["NodeId"];
+                /** @description its id on the contract */
+                nodeId: components["schemas"]["NodeId"];
             };
         };
         requestBody: {
@@ -3069,8 +3127,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The node's id on chain. */
-                nodeId: components["parameters"]["NodeId"];
+                /** @description its id on the contract */
+                nodeId: components["schemas"]["NodeId"];
             };
         };
         requestBody: {
@@ -3135,7 +3193,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
+                    /** @description whose it is */
                     label: string;
                     reason: components["schemas"]["ReasonInput"];
                 };
@@ -3171,8 +3231,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The wallet. */
-                address: components["parameters"]["Address"];
+                /** @description the wallet */
+                address: components["schemas"]["AddressInput"];
             };
         };
         requestBody?: {
@@ -3211,12 +3271,12 @@ export interface operations {
     readStatement: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3243,12 +3303,12 @@ export interface operations {
     readStatementCsv: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3275,12 +3335,12 @@ export interface operations {
     exportPayments: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3307,12 +3367,12 @@ export interface operations {
     exportNodes: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3339,12 +3399,12 @@ export interface operations {
     exportCredits: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3371,12 +3431,12 @@ export interface operations {
     exportWithdrawals: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3403,12 +3463,12 @@ export interface operations {
     exportRefunds: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3435,12 +3495,12 @@ export interface operations {
     exportTransactions: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3467,12 +3527,12 @@ export interface operations {
     exportOutflows: {
         parameters: {
             query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3499,14 +3559,14 @@ export interface operations {
     exportOwner: {
         parameters: {
             query: {
-                /** @description The wallet. */
+                /** @description the wallet, for "owner" */
                 address: components["schemas"]["AddressInput"];
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
                 /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
                 from?: components["parameters"]["From"];
                 /** @description The last block of the period, or the first date or time behind it. */
                 to?: components["parameters"]["To"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
             };
         };
         requestBody?: never;
@@ -3533,14 +3593,14 @@ export interface operations {
     listTransactions: {
         parameters: {
             query?: {
-                /** @description Only its own. */
+                /** @description only of this one */
                 sender?: components["schemas"]["AddressInput"];
-                /** @description Only these. */
+                /** @description pending, mined, reverted or displaced */
                 status?: components["schemas"]["TransactionStatus"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
             };
         };
         requestBody?: never;
@@ -3570,10 +3630,10 @@ export interface operations {
     listRounds: {
         parameters: {
             query?: {
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
             };
         };
         requestBody?: never;
@@ -3603,9 +3663,9 @@ export interface operations {
     showTrends: {
         parameters: {
             query?: {
-                /** @description How far back; `24h` unless given. */
+                /** @description how far back; `24h` unless given */
                 range?: "24h" | "7d" | "30d" | "90d";
-                /** @description The length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond. */
+                /** @description the length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond */
                 by?: "hour" | "day";
             };
         };
@@ -3804,10 +3864,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description who acts by it */
                     label: components["schemas"]["KeyLabel"];
+                    /** @description some of read,decide,prices,terms,operate */
                     scopes: components["schemas"]["Scopes"];
                     /**
-                     * @description Hours or days from now, at most 366d.
+                     * @description how long it opens, as 90d or 8h; 90d where it is left out, at most 366d
                      * @default 90d
                      * @example 90d
                      * @example 8h
@@ -3852,8 +3914,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The key's id. */
-                id: components["parameters"]["KeyId"];
+                /** @description its number in the list */
+                id: components["schemas"]["Id"];
             };
         };
         requestBody?: {
@@ -3931,10 +3993,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description who acts by it */
                     label: components["schemas"]["KeyLabel"];
+                    /** @description some of read,decide,prices,terms,operate */
                     scopes: components["schemas"]["Scopes"];
                     /**
-                     * @description The end of the passkey: hours or days from now, at most 366d.
+                     * @description how long the passkey signs in; 365d where it is left out, at most 366d
                      * @default 365d
                      * @example 90d
                      * @example 8h
@@ -3980,8 +4044,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The passkey's id. */
-                id: components["parameters"]["PasskeyId"];
+                /** @description its number in the list */
+                id: components["schemas"]["Id"];
             };
         };
         requestBody?: {
@@ -4024,8 +4088,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The invitation's id. */
-                id: components["parameters"]["InvitationId"];
+                /** @description its number in the list */
+                id: components["schemas"]["Id"];
             };
         };
         requestBody?: {
@@ -4092,11 +4156,12 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
-                    /** @description More than this needs one. */
-                    aboveWei?: string;
+                    /** @description more than this needs a second person; 0: every release and refund */
+                    aboveWei?: components["schemas"]["Wei"];
+                    /** @description nothing needs one */
                     off?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4158,8 +4223,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The proposal's id. */
-                id: components["parameters"]["ProposalId"];
+                /** @description its number in the list */
+                id: components["schemas"]["Id"];
             };
         };
         requestBody?: {
@@ -4205,8 +4270,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The proposal's id. */
-                id: components["parameters"]["ProposalId"];
+                /** @description its number in the list */
+                id: components["schemas"]["Id"];
             };
         };
         requestBody?: {
@@ -4275,10 +4340,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description https; for mail `smtps://user:password@host?from=…&to=…`. */
+                    /** @description https; for mail `smtps://user:password@host?from=…&to=…` */
                     url: string;
-                    /** @description One or two signing secrets with a comma, the newest first. A chat and a mail need none. */
+                    /** @description what its events are signed with; a chat and a mail have none */
                     secret?: string;
+                    /** @description all, or kinds with commas */
                     events?: components["schemas"]["EventsChosen"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4319,6 +4385,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description as "webhooks list" shows it */
                     endpoint: components["schemas"]["EndpointName"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4359,7 +4426,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description as "webhooks list" shows it */
                     endpoint: components["schemas"]["EndpointName"];
+                    /** @description all, or kinds with commas */
                     events: components["schemas"]["EventsChosen"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4399,6 +4468,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description as "webhooks list" shows it */
                     endpoint: components["schemas"]["EndpointName"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4432,14 +4502,14 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Only these. */
+                /** @description pending, delivered or failed */
                 state?: components["schemas"]["DeliveryState"];
-                /** @description Only events of this type. */
+                /** @description payment.minted, round.credited and so on */
                 type?: string;
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
             };
         };
         requestBody?: never;
@@ -4473,8 +4543,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The delivery's id. */
-                id: components["parameters"]["DeliveryId"];
+                /** @description the delivery, as "webhooks deliveries" shows it */
+                id: components["schemas"]["Id"];
             };
         };
         requestBody?: {
@@ -4515,16 +4585,16 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Who acted. */
+                /** @description the label of an admin key, cli:<user>, or pass */
                 actor?: string;
-                /** @description What was done. */
+                /** @description released, tierChanged, paused and so on */
                 action?: string;
-                /** @description What it was done to. */
+                /** @description a hash, a tier, an address, a node */
                 subject?: string;
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
             };
         };
         requestBody?: never;

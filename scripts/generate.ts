@@ -1,5 +1,6 @@
 // `npm run generate`: writes every file that is made from another one. `--check` writes none, and fails where one is not
 // what its source makes.
+import { checkAdminDocument, writeAdminDocument } from './admin-document.ts'
 import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'
 import { checkClientReference, writeClientReference } from './client/reference.ts'
@@ -9,11 +10,18 @@ import { checkSettings, writeSettings } from './settings.ts'
 
 async function check(): Promise<boolean> {
   const contractsCode = checkContracts()
-  const current = [await checkApiTypes(), checkSettings(), checkClientReference(), contractsCode === 0]
+  const current = [
+    checkAdminDocument(),
+    await checkApiTypes(),
+    checkSettings(),
+    checkClientReference(),
+    contractsCode === 0,
+  ]
   return current.every(Boolean)
 }
 
 async function write(): Promise<boolean> {
+  writeAdminDocument()
   await writeApiTypes()
   writeCliReference()
   writeClientReference()

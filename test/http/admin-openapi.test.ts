@@ -17,8 +17,11 @@ import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 const PREFIX = '/api/admin/'
 /** The operator's routes that ask for no key: one gets to a key by them. */
 const IS_DOOR = /^\/api\/passkeys(\/|$)/
-/** Fields that an answer may lack: which ones hangs on another field. */
-const OPTIONAL = { Drift: ['name', 'nodeId', 'cohort', 'field', 'ledger', 'chain'] }
+/** Fields that an answer may lack, because which ones it has hangs on another field; and those that an input may lack. */
+const OPTIONAL = {
+  Drift: ['name', 'nodeId', 'cohort', 'field', 'ledger', 'chain'],
+  TransfersInput: ['innerIndex', 'from', 'valueWei'],
+}
 
 type Operation = {
   summary?: string
