@@ -32,7 +32,7 @@ export function withSettings(page: string): string {
   const tables = GROUPS.map(({ title, text, settings }) => {
     const rows = Object.entries(settings).map(
       ([name, setting]) =>
-        `| \`${name}\`${setting.secret ? ' 🔑' : ''} | ${defaultCell(setting)} | ${linked(setting.text)}${exampleOf(setting, '`')} |`,
+        `| \`${name}\`${setting.secret ? ' 🔑' : ''}${setting.first ? ' 🌱' : ''} | ${defaultCell(setting)} | ${linked(setting.text)}${exampleOf(setting, '`')} |`,
     )
     const intro = text === undefined ? '' : `${linked(text)}\n\n`
     return `## ${title}\n\n${intro}| setting | default | meaning |\n|---|---|---|\n${rows.join('\n')}\n`

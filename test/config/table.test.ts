@@ -48,9 +48,12 @@ describe('the lists of settings agree', () => {
     assert.equal(example, envExample())
     const page = readFileSync(new URL('docs/SETTINGS.md', root), 'utf8')
     assert.equal(page, withSettings(page))
-    const rows = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)`( 🔑)? \|/gm)]
+    const rows = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)`( 🔑)?( 🌱)? \|/gm)]
     assert.deepEqual(rows.map(([, name]) => name).sort(), [...SETTINGS].sort())
-    for (const [, name = '', mark] of rows) assert.equal(mark !== undefined, isSecretName(name), name)
+    for (const [, name = '', mark, first] of rows) {
+      assert.equal(mark !== undefined, isSecretName(name), name)
+      assert.equal(first !== undefined, SETTING[name as SettingName].first === true, name)
+    }
   })
 
   test('.env.example marks as secret what is one', () => {
