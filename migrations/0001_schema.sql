@@ -1198,6 +1198,7 @@ DECLARE
     WHEN NEW.action = 'signerRestored' THEN 'signer.restored'
     WHEN NEW.action = 'foreignTransaction' THEN 'key.used'
     WHEN NEW.action = 'proofFailed' THEN 'proof.failed'
+    WHEN NEW.action = 'guardRefused' THEN 'guard.refused'
     WHEN NEW.action = 'restored' THEN 'ledger.restored'
   END;
 BEGIN
@@ -1209,7 +1210,8 @@ END $$;
 CREATE TRIGGER webhook_act AFTER INSERT ON audit FOR EACH ROW
   WHEN (NEW.action IN ('halted', 'resumed', 'haltWithdrawn', 'paused', 'unpaused', 'released', 'dismissed', 'dustDismissed', 'refunding',
     'refunded', 'refundPrepared', 'refundCancelled', 'attributed', 'termsEntered', 'termsTakenBack', 'tierCreated', 'tierChanged',
-    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored', 'proofFailed'))
+    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored', 'proofFailed',
+    'guardRefused'))
   EXECUTE FUNCTION webhook_act();
 
 -- Keys and passkeys that are made or revoked, invitations, wrong keys that were tried, a passkey whose counter went back and so may be a copy,

@@ -119,8 +119,7 @@ export interface ChainReader extends StateReader {
    * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent (null: unknown,
    * accept any). Every log is anchored to its block's hash, every receipt compared with it. A missing block, a broken parent chain, or logs
    * that a block's bloom denies or lacks make it throw a retryable ChainFault. May answer a shorter range than asked (never an empty one)
-   * where a provider limits ranges. `watching` has the ledger's addresses; left out, those the reader was built with. The reader's own
-   * signer accounts are always among them.
+   * where a provider limits ranges. `watching` has the ledger's addresses (else those it was built with); its signer accounts are added.
    */
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
   /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
@@ -390,6 +389,8 @@ export interface AccountReader {
 export interface SignerAccount extends AccountReader {
   /** Transactions of this account mined as of one block, by every provider; null where one has no answer or no such block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
+  /** The hash of a block by every provider, or as the contract knows it after block `at`; null if one has no answer or no such block. */
+  hashesOf(block: number, at?: number): Promise<(Hash | null)[]>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs; sends nothing. */

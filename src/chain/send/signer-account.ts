@@ -8,10 +8,10 @@ import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/unit
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '../port.ts'
-import { revertName } from '../read/calls.ts'
+import { readView, revertName, viewCall } from '../read/calls.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf, type SendReply } from '../rpc/rpc.ts'
-import { count, header, quantity } from '../rpc/wire.ts'
+import { count, header, quantity, toQuantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 
@@ -44,6 +44,12 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
     nonces: () => Promise.all(rpc.providers.map((provider) => orNull(nonceBy(provider)))),
 
     noncesAt: (blockHash) => Promise.all(rpc.providers.map((provider) => orNull(nonceAt(provider, self, blockHash)))),
+
+    hashesOf(block, at) {
+      const ask = (reads: RpcReads) =>
+        at === undefined ? hashOf(reads, block) : guardAt(reads, factory, { block, at })
+      return Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
+    },
 
     async balance() {
       return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
@@ -88,6 +94,21 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
   const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
   return reply.ok ? count(reply.result, 'nonce') : null
+}
+
+async function hashOf(rpc: RpcReads, block: number): Promise<Hash | null> {
+  const answer = await rpc.request('eth_getBlockByNumber', [toQuantity(block), false])
+  return answer == null ? null : header(answer).hash
+}
+
+async function guardAt(
+  rpc: RpcReads,
+  factory: Address,
+  { block, at }: { block: number; at: number },
+): Promise<Hash | null> {
+  const { method, params } = viewCall(factory, at, 'hashOf', [BigInt(block)])
+  const reply = await rpc.call(method, params)
+  return reply.ok ? hash(readView('hashOf', reply.result)) : null
 }
 
 /** Asks the provider for the fees of its latest block, and offers within the limits (domain/fees.ts). */

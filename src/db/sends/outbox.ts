@@ -235,6 +235,35 @@ export async function readReverts(
   return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }
 }
 
+/** A guarded intent that reverted although the block of its guard stands in the ledger. */
+export interface StandingGuard {
+  outboxId: number
+  guardBlock: number
+  guardHash: Hash
+  /** The block in which it reverted. */
+  minedIn: number
+  txHash: Hash
+  gasUsed: number
+  feeWei: bigint
+}
+
+/**
+ * A signer account's last guarded intent in a followed block, if it reverted in time and the block of its guard stands in the ledger. Null
+ * otherwise.
+ */
+export async function readStandingGuard(sql: Sql, sender: Address): Promise<StandingGuard | null> {
+  const [row] = await sql<StandingGuard[]>`
+    SELECT o.id AS "outboxId", o.guard_block AS "guardBlock", guard.hash AS "guardHash", o.block_number AS "minedIn", o.tx_hash AS "txHash",
+      o.gas_used AS "gasUsed", o.fee_wei AS "feeWei"
+    FROM outbox o
+    JOIN blocks at ON at.number = o.block_number
+    JOIN blocks guard ON guard.number = o.guard_block AND guard.hash = o.call #>> '{guard,hash}'
+    WHERE o.state = 'reverted' AND o.valid_until >= at.time AND o.block_number - o.guard_block BETWEEN 1 AND ${BLOCK_HASHES_REACH}
+      AND o.id = (SELECT id FROM outbox WHERE sender = ${sender} AND guard_block IS NOT NULL AND state IN ('mined', 'reverted')
+        ORDER BY nonce DESC LIMIT 1)`
+  return row ?? null
+}
+
 /** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. Foreign ones are forgotten. */
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
   await sql`DELETE FROM sender_bases WHERE block_number > ${height}`

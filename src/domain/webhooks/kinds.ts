@@ -44,6 +44,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions' },
   'key.used': { words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
   'proof.failed': { words: 'A provider’s answer does not prove what the chain proves', asks: true, place: STATE },
+  'guard.refused': {
+    words: 'A provider is wrong about a block: nothing is signed on its word',
+    asks: true,
+    place: AUDIT,
+  },
   'keys.wrong': { words: 'Wrong admin keys are being tried', asks: true, place: AUDIT },
   'act.proposed': { words: 'An act waits for a second person', place: '/console/proposals' },
   'keys.changed': { words: 'An admin key or a passkey was made or revoked', place: '/console/keys' },

@@ -12,6 +12,7 @@ import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
 import { feesNow } from './fees.ts'
+import { refuseGuard } from './guard.ts'
 import { agreedNonce, readNonce } from './nonce.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
@@ -47,6 +48,7 @@ export type Sent =
         | 'resting'
         | 'notSigned'
         | 'nonceUnknown'
+        | 'guardRefused'
       detail: string
       /** Set where the signer account's ether falls short of what the call needs. */
       short?: { hasWei: bigint; needsWei: bigint }
@@ -69,6 +71,8 @@ export async function send(
   if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
   if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
 
+  const refusal = await refuseGuard(ctx, sender, call)
+  if (refusal) return { kind: 'refused', why: 'guardRefused', detail: refusal }
   const [reading, fees, balance] = await Promise.all([readNonce(ctx, sending), feesNow(ctx, sender), sender.balance()])
   if (reading.kind === 'unknown') return { kind: 'refused', why: 'nonceUnknown', detail: reading.detail }
   const nonce = reading.next
@@ -220,6 +224,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   const { sender, cursor } = sending
   const lapsed = outbox.isLapsed(intent, cursor)
   const call = lapsed ? nothing(ctx, sending) : reviveCall(intent.call)
+  if (await refuseGuard(ctx, sender, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
   // A transaction already signed may yet be mined.

@@ -1,0 +1,74 @@
+// Holds the guard of a call against every provider before the call is signed. A guard on a block that the chain does not have only burns gas: the
+// ledger follows a provider that lies, or one on another fork. It cannot send.
+import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
+import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { LedgerDb, Logging } from '../context.ts'
+
+/** Providers that must name a guard's block once the contract refused a guard that stands in the ledger. */
+const VOICES = 2
+
+type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
+
+/** The reason that a call must not be signed with its guard; null if it may be. */
+export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: FactoryCall): Promise<string | null> {
+  if (call.kind === 'openCohorts' || call.guard === null) return null
+  const { number, hash } = call.guard
+  const said = await sender.hashesOf(number)
+  const agree = said.filter((one) => one === hash).length
+  const others = said.filter((one) => one !== null && one !== hash)
+  if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others })
+  await clearState(ctx.pool, doubtOf(sender))
+  if (agree === 0) return `no provider shows block ${number}`
+  const refused = await readRefused(ctx, sender)
+  if (!refused || agree >= VOICES) return null
+  return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${agree} provider names block ${number}, and two must`
+}
+
+const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
+const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
+
+/** Providers differ on the block. Near the head they may for a moment, so it is told the second time in a row. */
+async function contradicted(
+  ctx: LedgerDb & Logging,
+  sender: Asked,
+  { number, hash, others }: { number: number; hash: Hash; others: readonly (Hash | null)[] },
+): Promise<string> {
+  const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others }
+  await inTransaction(ctx.pool, async (sql) => {
+    await lockState(sql, doubtOf(sender))
+    const doubt = (await readState(sql, doubtOf(sender))) as { isTold: boolean } | null
+    await writeState(sql, doubtOf(sender), { isTold: doubt !== null }, 'pass')
+    if (doubt && !doubt.isTold)
+      await writeAudit(sql, { actor: 'pass', action: 'guardRefused', subject: sender.address, detail })
+  })
+  const says = `the providers do not agree on block ${number}`
+  ctx.log.error({ sender: sender.address, ...detail }, `nothing is signed: ${says}`)
+  return says
+}
+
+/**
+ * The last guard that the contract refused although its block stands in the ledger (`StaleFork`), by the word of any provider; told once.
+ * Null if the last guarded call was carried out, or reverted for another reason.
+ */
+async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<StandingGuard | null> {
+  const standing = await readStandingGuard(ctx.pool, sender.address)
+  if (!standing) return null
+  const { outboxId, guardBlock, guardHash, minedIn, txHash, gasUsed } = standing
+  const noted = (await readState(ctx.pool, refusedOf(sender))) as { outboxId: number } | null
+  if (noted?.outboxId === outboxId) return standing
+  const known = await sender.hashesOf(guardBlock, minedIn)
+  if (known.every((one) => one === null || one === guardHash)) return null
+  const detail = { why: 'staleFork', guardBlock, guardHash, txHash, gasUsed, feeWei: standing.feeWei.toString() }
+  await inTransaction(ctx.pool, async (sql) => {
+    if (!(await writeState(sql, refusedOf(sender), { outboxId }, 'pass'))) return
+    await writeAudit(sql, { actor: 'pass', action: 'guardRefused', subject: sender.address, detail })
+    ctx.log.error(
+      { sender: sender.address, ...detail },
+      'the contract refused a guard on a block that the ledger has: a provider lies',
+    )
+  })
+  return standing
+}

@@ -1,0 +1,75 @@
+// Providers that lie about the block that a mint is bound to: nothing is signed where they contradict each other, and no second mint is signed on the
+// word of one whose block the contract refused.
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { toFunctionSelector } from 'viem/utils'
+import { type FalseProvider, forging } from '../chain/false-provider.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const ELSEWHERE = `0x${'ab'.repeat(32)}`
+const HASH_OF = toFunctionSelector('hashOf(uint256)')
+
+let world: World
+let first: FalseProvider
+let second: FalseProvider
+beforeEach(async () => {
+  ;({ world, first, second } = await startTwoProviders())
+  await world.settle()
+})
+afterEach(() => world.close())
+
+const mints = async () => (await world.pool`SELECT FROM outbox WHERE kind = 'mint' AND guard_block IS NOT NULL`).count
+const told = () =>
+  world.pool<{ detail: Record<string, unknown> }[]>`SELECT detail FROM audit WHERE action = 'guardRefused'`
+const isBlock = ({ method }: { method: string }) => method === 'eth_getBlockByNumber'
+
+test('while one provider names another hash for the block of a guard, nothing is signed, and it is told within two runs', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  second.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, hash: ELSEWHERE })
+  for (let i = 0; i < 3; i++) await world.payments()
+  assert.deepEqual([(await paymentOf(world, paid))?.state, await mints()], ['accepted', 0])
+  const [{ detail } = assert.fail('nothing was told'), ...more] = await told()
+  assert.deepEqual([detail.why, detail.others, more], ['contradiction', [ELSEWHERE], []])
+  second.rule = () => undefined
+  await world.settle()
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  await checkInvariants(world)
+})
+
+test('once the contract refused a guard that stands in the ledger, a mint takes two providers, and one lie costs one revert', async (t) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  // One knows no block, so the other's word has to do for the first mint.
+  second.rule = (call) => (isBlock(call) ? { result: null } : undefined)
+  await world.payments()
+  assert.equal(await mints(), 1)
+  // It fails on the chain although its simulation went well, and the contract has another block than the ledger.
+  const price = `0x${(10n ** 12n).toString(16)}`
+  await world.chain.rpc('eth_sendTransaction', [
+    { from: world.at(0), to: world.factory, data: '0x8456cb59', maxFeePerGas: price, maxPriorityFeePerGas: price },
+  ])
+  await world.chain.mine()
+  await world.payments()
+  await world.act(0, 'unpause')
+  first.rule = ({ method, params: [call] }) =>
+    method === 'eth_call' && String((call as { data?: string }).data).startsWith(HASH_OF)
+      ? { result: ELSEWHERE }
+      : undefined
+  for (let i = 0; i < 4; i++) {
+    await world.payments()
+    await world.chain.mine()
+  }
+  assert.deepEqual([(await paymentOf(world, paid))?.state, await mints()], ['accepted', 1])
+  const [{ detail } = assert.fail('nothing was told'), ...more] = await told()
+  assert.deepEqual([detail.why, more], ['staleFork', []])
+  assert.ok(Number(detail.gasUsed) < 100_000)
+  t.diagnostic(`one lie cost ${detail.gasUsed} gas, ${detail.feeWei} wei`)
+  second.rule = () => undefined
+  await world.settle()
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  await checkInvariants(world)
+})
