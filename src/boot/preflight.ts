@@ -24,6 +24,7 @@ import { enterFirstMode } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
+import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
 import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, type TermsContent } from '../domain/terms.ts'
@@ -154,6 +155,18 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   return { guardUsable: check.guardUsable }
 }
 
+/** The facts as the ledger holds them: a guard that was used once is used, whatever a provider says now. */
+export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: string) => void): Promise<ChainFacts> {
+  if (facts.guardUsable) await noteGuard(pool)
+  else if ((await readGuard(pool)) === 'used') {
+    tell(
+      'by the provider the factory knows other block hashes, but this ledger has used the fork guard: it is still used. If the chain has changed, "node-ledger resume --no-guard" takes it back',
+    )
+    return { guardUsable: true }
+  }
+  return facts
+}
+
 /** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError where all are unknown. */
 export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
@@ -204,8 +217,9 @@ export function chainPreflight(
 ): () => Promise<ChainFacts> {
   let preparing: Promise<ChainFacts> | null = null
   const prepare = async () => {
-    const facts = await checkChain(chain)
+    const found = await checkChain(chain)
     await assertLedgerIsOurs(pool, chain)
+    const facts = await settleFacts(pool, found, tell)
     await enterTerms(config, pool, chain, tell)
     await enterWallet(pool, chain, tell)
     for (const value of await ignoredValues(pool, config))

@@ -35,9 +35,10 @@ export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ope
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger
     const { passContext } = await import('../boot/pass-context.ts')
-    const { assertLedgerIsOurs, checkChain } = await import('../boot/preflight.ts')
-    const facts = await checkChain(chain)
+    const { assertLedgerIsOurs, checkChain, settleFacts } = await import('../boot/preflight.ts')
+    const found = await checkChain(chain)
     await assertLedgerIsOurs(pool, chain)
+    const facts = await settleFacts(pool, found, (line) => void io.stderr.write(`${line}\n`))
     const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
     return await body(passContext(config, silentLog, opened), ledger)
   })

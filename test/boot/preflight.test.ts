@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OpenedChain } from '../../src/boot/parts.ts'
-import { assertLedgerIsOurs, StartError } from '../../src/boot/preflight.ts'
+import { assertLedgerIsOurs, checkChain, StartError, settleFacts } from '../../src/boot/preflight.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { type Address, address } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
@@ -96,5 +100,39 @@ test('a START_BLOCK behind the factory’s first block is refused with the block
     const refused = await start(late)
     assert.ok(refused instanceof StartError)
     assert.match(refused.message, /START_BLOCK: .*Set START_BLOCK to 1\. A ledger keeps the block it began with/)
+  }
+})
+
+test('a provider that denies the contract’s block hashes at a start switches no guard off that was used; only the operator does', async () => {
+  const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
+  const rpc = createRpc({ urls: [proxy.url], log: silentLog })
+  const part = {
+    ...{ rpcUrls: [], publicRpcUrl: null, chainId: world.chain.chainId, factory: world.factory, factoryCodeHash: null },
+    ...{ formerFactories: [], startBlock: 1, paymentAddress: null, minter: null, distributor: null, demoToken: null },
+  }
+  const told: string[] = []
+  const start = async () => {
+    const chain: OpenedChain = { part, rpc, reader: world.ctx.chain, chainId: part.chainId }
+    return (await settleFacts(world.pool, await checkChain(chain), (line) => told.push(line))).guardUsable
+  }
+  try {
+    await world.pay(6, ETHER / 100n)
+    await world.settle()
+    proxy.knowsBlocks = false
+    assert.equal(await start(), true, 'a mint of this ledger has carried one')
+    await world.pool`UPDATE outbox SET guard_block = NULL`
+    assert.equal(await start(), false, 'as on a chain whose contracts see other hashes')
+    proxy.knowsBlocks = true
+    assert.equal(await start(), true)
+    proxy.knowsBlocks = false
+    assert.equal(await start(), true, 'a start has found it usable')
+    assert.equal(told.length, 2)
+    assert.equal((await runHere(['resume', '--no-guard', '--yes'], worldEnv(world))).code, 0)
+    assert.equal(await start(), false)
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'guardDropped'`).count, 1)
+    assert.equal((await runHere(['resume', '--no-guard', '--yes'], worldEnv(world))).code, 1)
+  } finally {
+    await rpc.close()
+    await proxy.close()
   }
 })

@@ -11,6 +11,10 @@ export const SERVICE: readonly Command[] = [
 health report and the audit log. Where nothing has changed, they halt again.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; says what it was, and asks', isOurs: true },
+      'no-guard': {
+        help: 'instead: do without the fork guard from the next start on, if the contract knows other block hashes; asks',
+        isOurs: true,
+      },
       ...REASON,
       ...YES,
     },

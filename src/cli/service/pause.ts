@@ -1,9 +1,12 @@
 // The command `resume`: the end of the operator's pause, and the act that lets halted passes go on. Two
 // different things: the operator pauses, the passes halt by themselves, when the chain is not the one they had followed.
 import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { dropGuard, readGuard } from '../../db/sends/guard.ts'
+import { recordAct } from '../../operator/act.ts'
 import { clearHaltByHand, resume as resumeCrediting } from '../../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withDatabase } from '../database.ts'
+import { actorHere, type OpenDatabase, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree } from '../output.ts'
@@ -20,7 +23,7 @@ const NEXT: Record<HaltReason, string> = {
   pastFinalized: 'The passes then follow the chain as it is, and take back what is on it no more.',
 }
 
-/** Runs `resume`, with --halt for a halt. */
+/** Runs `resume`, with --halt for a halt, and with --no-guard for the fork guard. */
 export async function resume(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
   return await withDatabase(io, async (deps) => {
@@ -33,6 +36,7 @@ export async function resume(call: Call): Promise<ExitCode> {
       await out.result(done, 'Cleared: the next passes look at the chain again.')
       return EXIT.done
     }
+    if (flags.has('no-guard')) return await takeBackGuard(call, deps)
     await mustAgree(call, 'Go on crediting?')
     const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
     await out.result({ ...done, halted: halt }, done.changed ? 'Crediting goes on.' : 'Crediting was not paused.')
@@ -42,6 +46,23 @@ export async function resume(call: Call): Promise<ExitCode> {
     )
     return EXIT.negative
   })
+}
+
+/** Lets the next start do without the fork guard, if the contract knows blocks by other hashes then. */
+async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> {
+  const before = await readGuard(deps.pool)
+  if (before !== 'used') throw new RefusedError('The fork guard is not used.')
+  call.out.say(
+    'From the next start on, mints and rounds carry no fork guard if the provider says that the contract knows blocks by other hashes: they then wait for final blocks. Compare the contract’s hashOf with an explorer first.',
+  )
+  await mustAgree(call, 'Take it back?', 'The fork guard is still used.')
+  const actor = actorHere()
+  await inTransaction(deps.pool, async (sql) => {
+    await dropGuard(sql, actor.name)
+    await recordAct(sql, actor, { action: 'guardDropped', before, after: 'dropped' })
+  })
+  await call.out.result({ guard: 'dropped' }, 'Restart the service: it looks at the chain again.')
+  return EXIT.done
 }
 
 const describe = (halt: HaltState) => `The passes are ${haltInWords(halt)}.`
