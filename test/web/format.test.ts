@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
+import { pasted } from '../../web/src/format.ts'
 
 const FORMAT = new URL('../../web/src/format.ts', import.meta.url).href
 const MESSAGE = new URL('../../web/src/words/message.ts', import.meta.url).href
@@ -112,3 +113,26 @@ for (const [locale, group] of [
     assert.deepEqual(ether, etherWith(group))
     assert.deepEqual(spans.slice(1), ['in 3 hours', '2 minutes ago', 'tomorrow'])
   })
+
+test('what is pasted is read as the address or the hash in it, and marks that nobody sees are left out', () => {
+  const address = `0x${'aB'.repeat(20)}`
+  const hash = `0x${'1f'.repeat(32)}`
+  for (const [text, read] of [
+    [` ${address}\n`, address],
+    [`\u200b${address}\ufeff`, address],
+    [`0x\u200d${address.slice(2)}`, address],
+    [`eth:${address}`, address],
+    [`eip155:1:${address}`, address],
+    [`ethereum:${address}@1?value=5`, address],
+    [`https://etherscan.io/address/${address}#code`, address],
+    [`https://etherscan.io/tx/${hash}`, hash],
+    [hash, hash],
+    ['node 3', 'node 3'],
+    ['vitalik.eth', 'vitalik.eth'],
+    // Which address of these is meant is not to be guessed.
+    [`ethereum:${address}@1/transfer?address=0x${'22'.repeat(20)}`, null],
+    [`https://etherscan.io/token/${address}?a=0x${'22'.repeat(20)}`, null],
+    [`${address}0`, null],
+  ] as const)
+    assert.equal(pasted(text), read ?? text, text)
+})

@@ -8,7 +8,7 @@ import type { Browser, Page, Route } from 'playwright-core'
 import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
-import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 import { HANGING_MS } from '../support/until.ts'
 
 const SOURCE = fileURLToPath(new URL('../../web/src', import.meta.url))
@@ -129,6 +129,76 @@ describe('what does not arrive', { skip: noBrowser }, () => {
       )
       await page.context().close()
     })
+})
+
+describe('a browser', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  before(async () => {
+    const brand = { name: null, logo: null, color: null, contact: 'mailto:help@shop.example', termsUrl: null }
+    ;[service, browser] = await Promise.all([
+      startService({
+        settings: { factoryAddress: walletOf(0xfac), site: { chainName: null, explorerUrl: null, brand } },
+      }),
+      startBrowser(),
+    ])
+    await insertSmallLedger(service.sql)
+  })
+  after(async () => {
+    await browser.close()
+    await service.close()
+  })
+  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
+
+  test('without TLS copies all the same, by what is selected', async () => {
+    const page = await browser.newPage()
+    await page.addInitScript(`{
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      delete Crypto.prototype.randomUUID
+      document.addEventListener('copy', () => { window.copied = document.activeElement.value })
+    }`)
+    await page.goto(at('/buy/basic'))
+    await page.getByLabel('QR code or by hand').check()
+    await page.getByRole('button', { name: 'Copy amount, exactly' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.equal(await page.evaluate('window.copied'), '0.01')
+    await page.close()
+  })
+
+  test('with a wallet that does not announce itself offers it', async () => {
+    const page = await browser.newPage()
+    await page.addInitScript(`addEventListener('eip6963:announceProvider', (event) => {
+      event.stopImmediatePropagation()
+      window.ethereum = event.detail.provider
+    }, true)`)
+    const own = await installWallet(page, 3, 'http://127.0.0.1:9')
+    await page.goto(at('/buy/basic'))
+    await page.getByRole('button', { name: 'Connect a wallet' }).click()
+    await page.getByRole('button', { name: 'Wallet of this browser' }).click()
+    await page.locator('.connected').getByText(own.address.slice(-4)).waitFor()
+    await page.close()
+  })
+
+  test('says of each held payment what is true of it, and asks the operator with its hash', async () => {
+    const page = await browser.newPage()
+    for (const [reason, says, notSays] of [
+      ['oldWallet', /went to that wallet\. The operator decides/, /Nothing is lost/],
+      ['mintedElsewhere', /Nothing is lost: .* The operator sends it back/, /decides/],
+      ['recheck', /Nothing is lost: .* finds out more/, /decides/],
+      ['senderDenied', /Nothing is lost: .* The operator decides/, /sends it back/],
+    ] as const) {
+      await insertPayment(service.sql, {
+        ...{ txHash: hashOf(reason), from: walletOf(9), valueWei: '10000000000000000', state: 'held', reason },
+      })
+      await page.goto(at(`/payment/${hashOf(reason)}`))
+      const held = page.locator('.held')
+      await held.getByText(says).waitFor()
+      assert.equal(await held.getByText(notSays).count(), 0, reason)
+      const letter = await held.getByRole('link', { name: 'Ask the operator' }).getAttribute('href')
+      assert.equal(letter, `mailto:help@shop.example?subject=Payment%20${hashOf(reason)}`)
+    }
+    await page.close()
+  })
 })
 
 const sources = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })

@@ -147,6 +147,16 @@ export const HASH = /^0x[0-9a-fA-F]{64}$/
 /** An account's or a contract's address. */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
+/** Marks that nobody sees, which come along when a text is copied. */
+const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
+const NAMED = /(?:^|:|\/(?:address|tx)\/)(0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40}))(?=$|[?#/]|@\d+(?:$|\?))/
+
+/** What was pasted: the hash or the address in `eth:0x…`, CAIP-10, a payment link or an explorer's URL; else the text as it is seen. */
+export function pasted(text: string): string {
+  const seen = text.replace(UNSEEN, '').trim()
+  return NAMED.exec(seen)?.[1] ?? seen
+}
+
 /** An address with its checksum in its letters (EIP-55), as wallets show it; anything else as it is. */
 export const checksummed = (address: string): string =>
   ADDRESS.test(address) ? getAddress(address.toLowerCase() as `0x${string}`) : address

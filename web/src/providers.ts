@@ -1,5 +1,6 @@
 // The wallets of this browser, for reading alone: they are asked nothing of their owner.
 import type { EIP1193Provider } from 'viem'
+import { words } from './words/wallet.ts'
 
 interface Announced {
   name: string
@@ -16,5 +17,8 @@ export function announced(): Announced[] {
   window.addEventListener('eip6963:announceProvider', take)
   window.dispatchEvent(new Event('eip6963:requestProvider'))
   window.removeEventListener('eip6963:announceProvider', take)
+  // One that does not announce itself is the page's `ethereum`.
+  const { ethereum } = window as { ethereum?: EIP1193Provider }
+  if (found.length === 0 && ethereum) found.push({ name: words.unnamed, provider: ethereum })
   return found
 }

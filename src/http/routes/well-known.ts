@@ -1,5 +1,7 @@
 // GET /.well-known/node-ledger.json: what a wallet page or a client needs to find its way.
+import { isDatabaseDown } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
+import { Overdue } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
 import type { SiteSettings } from '../deps.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
@@ -15,6 +17,11 @@ const UNNAMED: SiteSettings = {
 
 /** Seconds for which it is kept: the price grace is longer. */
 const KEPT_SEC = 30
+
+function noneWhileAway(error: unknown): null {
+  if (error instanceof Overdue || isDatabaseDown(error)) return null
+  throw error
+}
 
 export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
   const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded, site } = deps.settings
@@ -35,7 +42,8 @@ export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
     deadlineMs: READ_DEADLINE_MS,
     handle: () =>
       cached('well-known', KEPT_SEC, async () => {
-        const paymentAddress = await queryReplica(readWalletInForce)
+        // Without the ledger its owners still withdraw, by what is set: the chain and the contract.
+        const paymentAddress = await queryReplica(readWalletInForce).catch(noneWhileAway)
         return toJson({ chainId, rpcUrl: publicRpcUrl, factoryAddress, paymentAddress, apiBase, embedded, ...people })
       }),
   }

@@ -62,12 +62,16 @@ export function onShutOut(listener: () => void): void {
   shutOut = listener
 }
 
+/** Without TLS a browser has no `randomUUID`. */
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(16).padStart(8, '0')).join('')
+
 /** Asks one of the operator's routes; amounts come as bigint, times as Date. */
 async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
   const given = key
   const headers = {
     'x-admin-key': given ?? '',
-    ...(method === 'POST' && { 'idempotency-key': crypto.randomUUID() }),
+    ...(method === 'POST' && { 'idempotency-key': newKey() }),
   }
   try {
     return await request<T>(method, `/api/admin/${path}`, headers, body)

@@ -11,7 +11,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     return () => clearTimeout(timer)
   }, [state])
   const copy = () =>
-    navigator.clipboard.writeText(text).then(
+    copied(text).then(
       () => setState('copied'),
       () => setState('failed'),
     )
@@ -26,6 +26,20 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
       </span>
     </button>
   )
+}
+
+/** Without TLS a browser gives pages no clipboard, and copies what is selected. */
+async function copied(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const field = document.createElement('textarea')
+  field.value = text
+  // In a dialog, so that it takes the focus there, too.
+  const place = document.querySelector('dialog[open]') ?? document.body
+  place.append(field)
+  field.select()
+  const isDone = document.execCommand('copy')
+  field.remove()
+  if (!isDone) throw new Error('not copied')
 }
 
 /** Facts to be entered elsewhere: the name of each, its text, and what is copied. */

@@ -1,7 +1,7 @@
 // The search of every page: what was entered says by its form what it is.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { HASH } from '../format.ts'
+import { HASH, pasted } from '../format.ts'
 import { ledger } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -43,7 +43,7 @@ export function Search() {
   const find = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    const sought = String(new FormData(form).get('sought')).trim()
+    const sought = pasted(String(new FormData(form).get('sought')))
     if (sought === '') return
     setWhy(null)
     const found = NAME.test(sought) ? await pageOfName(sought) : { path: await pageOf(sought) }

@@ -29,7 +29,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
     queryKey: ['connectors'],
     queryFn: aroundFrame,
     enabled: isFramed,
-    initialData: isFramed ? undefined : [],
+    initialData: isFramed ? undefined : 'ethereum' in window ? [injected()] : [],
     staleTime: Number.POSITIVE_INFINITY,
   })
   // What was read once holds, though the service may be gone by now.

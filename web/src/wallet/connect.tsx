@@ -52,7 +52,10 @@ function useOffered() {
     enabled: safe !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  return answers.data ? connectors : connectors.filter((connector) => connector !== safe)
+  const offered = answers.data ? connectors : connectors.filter((connector) => connector !== safe)
+  // A wallet that does not announce itself is the page's `ethereum`; of those that do, one is that, too.
+  const announcing = offered.filter(({ id }) => id !== 'injected')
+  return announcing.length > 0 ? announcing : offered
 }
 
 function Wallets({ done }: { done: () => void }) {
@@ -71,7 +74,7 @@ function Wallets({ done }: { done: () => void }) {
               onClick={() => connect({ connector }, { onSuccess: done })}
             >
               {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
-              <span>{connector.name}</span>
+              <span>{connector.id === 'injected' ? words.unnamed : connector.name}</span>
               {isPending && variables?.connector === connector && <span className="note">{words.confirm}</span>}
             </button>
           </li>

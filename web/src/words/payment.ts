@@ -98,9 +98,14 @@ export const words = {
     looks: 'The operator looks at it.',
     nothingLost:
       'Nothing is lost: {amount} lies in the payments wallet. {next} Keep the hash; this page shows what becomes of it.',
+    wentElsewhere: '{amount} went to that wallet. {next} Keep the hash; this page shows what becomes of it.',
+    ask: '<contact>Ask the operator</contact> about this payment.',
+    subject: 'Payment {hash}',
     less: 'It is {amount} less than {tier} costs.',
     more: 'It is {amount} more than {tier} costs.',
     decides: 'The operator decides whether it becomes a node or is sent back.',
+    sendsBack: 'The operator sends it back to the wallet that paid.',
+    findsOut: 'The operator finds out more, and then releases the node or sends the ether back.',
     noDecision: 'No one has to decide anything; ask the operator if you want the ether back instead.',
     ofContract:
       'The operator makes sure that somebody can use what this contract owns, and then releases the node or sends the ether back.',
@@ -120,9 +125,8 @@ export const words = {
     unattributed: 'The ether came by a call inside another transaction, so that its sender is not certain.',
     contractWallet: 'A contract sent the ether: a Safe, a smart account, or another.',
     mintReverted: 'The contract refused the mint.',
-    oldWallet:
-      'It went to a wallet that is no longer the one for payments. The operator decides about it, or sends the ether back.',
-    mintedElsewhere: 'Another wallet was given the node of this payment. The operator sends the ether back.',
+    oldWallet: 'It went to a wallet that is no longer the one for payments.',
+    mintedElsewhere: 'Another wallet was given the node of this payment.',
     recheck:
       'The ledger was restored from a backup; the operator makes sure that this payment has not been dealt with before.',
     refunding: 'The operator is about to send the ether back.',

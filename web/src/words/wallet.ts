@@ -2,6 +2,7 @@
 export const words = {
   connect: 'Connect a wallet',
   disconnect: 'Disconnect',
+  unnamed: 'Wallet of this browser',
   noneFound: 'No wallet found in this browser.',
   install:
     'Install a wallet extension and reload this page, or pay from a phone with the QR code on the page of a tier.',

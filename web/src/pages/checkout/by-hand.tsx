@@ -3,7 +3,7 @@
 import type { Quote } from '@node-ledger/client'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { ADDRESS, checksummed, ether, plainEther } from '../../format.ts'
+import { ADDRESS, checksummed, ether, pasted, plainEther } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { chainInWords } from '../../site.ts'
@@ -68,7 +68,7 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
         spellCheck="false"
         aria-invalid={isWrong}
         onChange={(event) => {
-          const entered = event.target.value.trim()
+          const entered = pasted(event.target.value)
           setText(entered)
           setPayer(ADDRESS.test(entered) ? entered.toLowerCase() : null)
         }}

@@ -3,7 +3,7 @@ import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalC
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { isAddress, parseEther } from 'viem'
-import { checksummed, ether, plainEther, shortEther } from '../../format.ts'
+import { checksummed, ether, pasted, plainEther, shortEther } from '../../format.ts'
 import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Amount, Hash } from '../../ui/facts.tsx'
@@ -204,7 +204,7 @@ function Fields({ entered, setEntered, wanted, nodes, wallet }: FieldsProps) {
           value={entered.to}
           spellCheck="false"
           aria-invalid={wrongTo !== null}
-          onChange={(event) => setEntered({ ...entered, to: event.target.value.trim() })}
+          onChange={(event) => setEntered({ ...entered, to: pasted(event.target.value) })}
         />
         {wrongTo && <span className="error">{wrongTo}</span>}
       </label>

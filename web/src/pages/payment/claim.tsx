@@ -1,6 +1,6 @@
 // "I have paid already": a transaction's hash leads to what became of it.
 import { type FormEvent, useState } from 'react'
-import { HASH } from '../../format.ts'
+import { HASH, pasted } from '../../format.ts'
 import { Section } from '../../ui/page.tsx'
 import { words } from '../../words/payment.ts'
 import { PaymentSteps } from './steps.tsx'
@@ -10,7 +10,7 @@ export function Claim() {
   const [wrong, setWrong] = useState(false)
   const look = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = String(new FormData(event.currentTarget).get('hash')).trim()
+    const given = pasted(String(new FormData(event.currentTarget).get('hash')))
     setWrong(!HASH.test(given))
     if (HASH.test(given)) setTxHash(given.toLowerCase())
   }

@@ -2,9 +2,11 @@
 import type { Payment } from '@node-ledger/client'
 import { useQuote, useTiers } from '../../ledger.ts'
 import { distanceOf, nearestTier } from '../../nearest.ts'
+import { useSite } from '../../site.ts'
+import { OutLink } from '../../ui/explorer.tsx'
 import { Amount, Hash } from '../../ui/facts.tsx'
 import { SignInLink } from '../../ui/sign-in.tsx'
-import { rich } from '../../words/message.ts'
+import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 
 const t = words.stopped
@@ -28,11 +30,12 @@ export function Stopped({ payment }: { payment: Payment }) {
         {payment.reason === 'wrongAmount' && <Difference wei={payment.valueWei} />}
       </p>
       <p>
-        {rich(t.nothingLost, {
+        {rich(payment.reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, {
           amount: <Amount wei={payment.valueWei} />,
           next: <Next reason={payment.reason} />,
         })}
       </p>
+      <Contact txHash={payment.txHash} />
     </div>
   )
 }
@@ -51,8 +54,27 @@ function Difference({ wei }: { wei: bigint }) {
 /** What happens next to a held payment. */
 function Next({ reason }: { reason: Payment['reason'] }) {
   if (reason === 'contractWallet') return <OfContract />
-  if (reason === 'walletLimit') return t.noDecision
-  return t.decides
+  return t[(reason && NEXT[reason]) ?? 'decides']
+}
+
+/** What happens next, where that is not the operator's choice between a node and the ether. */
+const NEXT = {
+  walletLimit: 'noDecision',
+  mintedElsewhere: 'sendsBack',
+  refunding: 'sendsBack',
+  unattributed: 'findsOut',
+  mintReverted: 'findsOut',
+  recheck: 'findsOut',
+} as Readonly<Partial<Record<NonNullable<Payment['reason']>, 'noDecision' | 'sendsBack' | 'findsOut'>>>
+
+/** Where the operator can be asked, with the hash in the letter. */
+function Contact({ txHash }: { txHash: string }) {
+  const { contact } = useSite()
+  if (!contact) return null
+  const href = contact.startsWith('mailto:')
+    ? `${contact}${contact.includes('?') ? '&' : '?'}subject=${encodeURIComponent(fill(t.subject, { hash: txHash }))}`
+    : contact
+  return <p>{rich(t.ask, { contact: (text) => <OutLink href={href}>{text}</OutLink> })}</p>
 }
 
 /** What happens next to what a contract paid: that depends on whose payments become nodes by themselves. */
