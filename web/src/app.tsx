@@ -23,7 +23,7 @@ export function App() {
     <Layout>
       <Suspense fallback={<Waiting lines={6} />}>
         <Arrival />
-        <Boundary key={location}>
+        <Boundary at={location}>
           <Switch>
             <Route path="/" component={Overview} />
             <Route path="/tiers" component={Tiers} />

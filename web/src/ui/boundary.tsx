@@ -3,22 +3,28 @@ import { Component, type ComponentType, lazy, type ReactNode } from 'react'
 import { ui } from '../words/ui.ts'
 import { Failed } from './states.tsx'
 
-/** Shows in place of a part that failed that it did, and has it tried again. */
-export class Boundary extends Component<{ children: ReactNode }, { hasFailed: boolean }> {
+/**
+ * Shows in place of a part that failed that it did, and has it tried again: by a press, or when `at` changes. What has not failed keeps its
+ * state then, such as the key that the console was opened with.
+ */
+export class Boundary extends Component<{ at?: string; children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false }
   static getDerivedStateFromError() {
     return { hasFailed: true }
+  }
+  override componentDidUpdate({ at }: { at?: string }) {
+    if (this.state.hasFailed && at !== this.props.at) this.retry()
   }
   override componentWillUnmount() {
     if (this.state.hasFailed) renew()
   }
   override render() {
     if (!this.state.hasFailed) return this.props.children
-    const retry = () => {
-      renew()
-      this.setState({ hasFailed: false })
-    }
-    return <Failed error={new Error(ui.states.part)} retry={retry} />
+    return <Failed error={new Error(ui.states.part)} retry={this.retry} />
+  }
+  private readonly retry = () => {
+    renew()
+    this.setState({ hasFailed: false })
   }
 }
 
