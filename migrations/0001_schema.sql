@@ -922,7 +922,8 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
 -- What a stolen key leaves behind, and refunds that contradict the chain. Both are empty in a healthy ledger, and counted by every scrape.
-CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere');
+CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed',
+  'guardRefused');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 

@@ -238,7 +238,7 @@ function budgetSamples({ budget }: LedgerFigures): Sample[] {
   ]
 }
 
-/** The traces of a stolen key. */
+/** The traces of a stolen key, and of a provider that is wrong. */
 function theftSamples(f: LedgerFigures): Sample[] {
   return [
     named(
@@ -255,6 +255,11 @@ function theftSamples(f: LedgerFigures): Sample[] {
       'node_ledger_refs_taken',
       'Payments whose ref is the node of another wallet than the payer, found within a day; counted up to 10,000.',
       f.refsTaken,
+    ),
+    named(
+      'node_ledger_refused_answers',
+      'Answers of providers that contradict the chain, told within a day: headers that do not recompute, and guards; counted up to 10,000.',
+      f.refusedAnswers,
     ),
   ]
 }

@@ -194,7 +194,9 @@ test('a payment of a fork that another pass followed to is not minted by a call 
     }
     return contract.counters(atBlock)
   })
-  await assert.rejects(world.instance({ contract: { ...contract, counters } }).payments(), /taken back while/)
+  // The provider names another block at the guard's height by now, so nothing is signed.
+  await world.instance({ contract: { ...contract, counters } }).payments()
+  assert.ok(counters.mock.callCount() > 0)
   assert.deepEqual([await told(paid), await countIntents()], ['accepted', before])
   await world.settle()
   assert.equal(await told(paid), 'minted')

@@ -50,6 +50,8 @@ export interface LedgerFigures {
   foreignTransactions: number
   /** Payments whose ref another wallet's node has taken, found within a day. */
   refsTaken: number
+  /** Answers of providers that were refused, told within a day: headers that do not recompute, and guards. */
+  refusedAnswers: number
   /** Refunds that contradict the chain, found within a day. */
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null where there is none. */
@@ -96,6 +98,8 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
         LIMIT ${COUNT_MAX}) a) AS "foreignTransactions",
       (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('refTaken', 'mintedElsewhere') AND at > now() - interval '1 day'
         LIMIT ${COUNT_MAX}) a) AS "refsTaken",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('proofFailed', 'guardRefused') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "refusedAnswers",
       (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
         'refundOfMinted', 'refundOfOrphaned', 'refundGone') AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a) AS "refundAlarms",
       (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
