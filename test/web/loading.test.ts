@@ -9,7 +9,7 @@ import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
-import { HANGING_MS } from '../support/until.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 
 const SOURCE = fileURLToPath(new URL('../../web/src', import.meta.url))
 const FAILED = 'This part could not be shown.'
@@ -33,7 +33,10 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     const page = await (await browser.newContext()).newPage()
     page.setDefaultTimeout(HANGING_MS)
     let loads = 0
-    page.on('domcontentloaded', () => loads++)
+    // A load that the next one cuts short is one, too.
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) loads++
+    })
     return { page, loads: () => loads }
   }
   const gone = (route: Route) => route.fulfill({ status: 404, body: 'gone' })
@@ -53,7 +56,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     await page.goto(at('/'))
     await page.goto(at('/round/1'))
     const again = page.getByRole('button', { name: 'Try again' })
-    while (loads() < 3) await page.waitForEvent('domcontentloaded')
+    await until('the page is loaded anew', () => loads() >= 3)
     await page.getByText(FAILED).waitFor()
     await page.getByRole('link', { name: 'Tiers' }).waitFor()
     assert.equal(loads(), 3, 'two visits, and one of them anew')
@@ -72,7 +75,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
       const { page, loads } = await open()
       await page.route(file, gone, { times: 1 })
       await page.goto(at('/tiers'))
-      while (loads() < 2) await page.waitForEvent('domcontentloaded')
+      await until('the page is loaded anew', () => loads() >= 2)
       await page.getByRole('heading', { name: 'Tiers' }).waitFor()
       await page.waitForFunction("getComputedStyle(document.querySelector('.top')).position !== 'static'")
       assert.equal(loads(), 2)
