@@ -29,7 +29,7 @@ const serviceAbi = (abi: Abi) =>
   )
 
 const decodeAbi = (abi: Abi) =>
-  abi.filter((item) => isEvent(item) || isError(item) || (isFunction(item) && DECODED_CALLS.includes(item.name)))
+  abi.filter((item) => isEvent(item) || (isFunction(item) && DECODED_CALLS.includes(item.name)))
 
 /** `internalType` names Solidity structs, which nothing here reads. */
 const withoutInternalTypes = (abi: Abi) =>
@@ -63,7 +63,7 @@ function abiModule(factory: Artifact, token: Artifact): string {
 ${ONE_A_LINE}
 export const factoryAbi = ${entries(serviceAbi(abi))} as const
 
-/** For decoding only: every event, the owners' withdraw calls, every error. */
+/** For decoding only: every event, and the owners' withdraw calls. */
 ${ONE_A_LINE}
 export const factoryDecodeAbi = ${entries(decodeAbi(abi))} as const
 

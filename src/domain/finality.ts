@@ -12,8 +12,8 @@ export interface FinalWord {
 
 /** Blocks on top of one that is final if the chain calls none final, or a single provider does. */
 export const FINAL_DEPTH = 64
-/** Providers whose word alone makes a block final. */
-const VOICES = 2
+/** Providers that must say the same before it is believed about money, if so many are configured. */
+export const VOICES = 2
 
 /**
  * The height up to which halts and refunds count blocks as final. It is never above the followed block. The word of one provider counts only

@@ -16,6 +16,7 @@ import {
 import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
 import { noteCalm } from '../db/core/troubles.ts'
+import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { readFinality } from './finality.ts'
@@ -50,9 +51,6 @@ export class HaltFault extends ChainFault {
     this.confirmed = options.confirmed ?? true
   }
 }
-
-/** Providers that must say the same before a halt may be sealed, where there are so many. */
-const VOICES = 2
 
 /**
  * Asks every provider by itself, in order, before the word of the one that was asked first halts the passes. The answer is the first

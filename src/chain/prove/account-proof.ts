@@ -13,7 +13,7 @@ type Rlp = ReturnType<typeof fromRlp<'hex'>>
 /** keccak256 of nothing: the code of an account without code. */
 const NO_CODE = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 /** The root of a trie without entries: the storage of an account that has none. */
-const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+export const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 const BRANCH_ITEMS = 17
 const PATH_ITEMS = 2

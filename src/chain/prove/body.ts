@@ -2,7 +2,7 @@
 // nothing is missing from it and nothing is added. The header itself must be proven first (header.ts).
 import { breath } from './breath.ts'
 import { settlesOthers } from './header.ts'
-import { ADDRESS_BYTES, bytesOf, encoded, type Fields, fieldsOf, quantityOf, rlp } from './items.ts'
+import { addressOf, encoded, type Fields, fieldsOf, quantityOf, rlp } from './items.ts'
 import { listRoot } from './list-root.ts'
 import { type BloomBits, encodeReceipt } from './receipt.ts'
 import { encodeTransaction, isUnsigned } from './transaction.ts'
@@ -63,7 +63,7 @@ const encodeWithdrawal = (withdrawal: unknown): Encoded =>
     const { index, validatorIndex, address, amount } = fieldsOf(withdrawal, 'withdrawal')
     return rlp([
       ...[quantityOf(index, 'index'), quantityOf(validatorIndex, 'validatorIndex')],
-      ...[bytesOf(address, 'address', ADDRESS_BYTES), quantityOf(amount, 'amount')],
+      ...[addressOf(address, 'address'), quantityOf(amount, 'amount')],
     ])
   })
 

@@ -4,12 +4,13 @@
 // on with the message passer's storage root as `withdrawalsRoot`), Celo since it is one, Polygon, BSC, and Linea use fields of Ethereum's.
 // Avalanche's and Gnosis' own stand below. Those of zkSync and of Celo before its move are not RLP of their fields here.
 import {
+  addressOf,
   bytesOf,
+  digestOf,
   EMPTY,
   encoded,
   type Fields,
   fieldsOf,
-  HASH_BYTES,
   hashOf,
   type Item,
   quantityOf,
@@ -26,16 +27,15 @@ const bytes =
   (length?: number): Read =>
   (value, what) =>
     bytesOf(value, what, length)
-const hash = bytes(HASH_BYTES)
 
 /** The fields that all forms begin with. */
 const HEAD: readonly Field[] = [
-  ['parentHash', hash],
-  ['sha3Uncles', hash],
-  ['miner', bytes(20)],
-  ['stateRoot', hash],
-  ['transactionsRoot', hash],
-  ['receiptsRoot', hash],
+  ['parentHash', digestOf],
+  ['sha3Uncles', digestOf],
+  ['miner', addressOf],
+  ['stateRoot', digestOf],
+  ['transactionsRoot', digestOf],
+  ['receiptsRoot', digestOf],
   ['logsBloom', bytes(256)],
   ['difficulty', quantityOf],
   ['number', quantityOf],
@@ -45,7 +45,7 @@ const HEAD: readonly Field[] = [
   ['extraData', bytes()],
 ]
 const SEAL: readonly Field[] = [
-  ['mixHash', hash],
+  ['mixHash', digestOf],
   ['nonce', bytes(8)],
 ]
 
@@ -58,11 +58,11 @@ interface Form {
 const CANCUN: readonly Field[] = [
   ['blobGasUsed', quantityOf],
   ['excessBlobGas', quantityOf],
-  ['parentBeaconBlockRoot', hash],
+  ['parentBeaconBlockRoot', digestOf],
 ]
 const ETHEREUM: Form = {
   must: SEAL,
-  may: [['baseFeePerGas', quantityOf], ['withdrawalsRoot', hash], ...CANCUN, ['requestsHash', hash]],
+  may: [['baseFeePerGas', quantityOf], ['withdrawalsRoot', digestOf], ...CANCUN, ['requestsHash', digestOf]],
 }
 /** Since Granite two more, since Helicon six more (avalanchego, graft/coreth/plugin/evm/customtypes). */
 const GRANITE: readonly Field[] = [
@@ -78,7 +78,7 @@ const HELICON: readonly Field[] = [
   ['settledExcess', quantityOf],
 ]
 const AVALANCHE: Form = {
-  must: [...SEAL, ['extDataHash', hash]],
+  must: [...SEAL, ['extDataHash', digestOf]],
   may: [
     ...([
       ['baseFeePerGas', quantityOf],

@@ -11,8 +11,8 @@ export type Item = Uint8Array | readonly Item[]
 /** An object of JSON-RPC, none of whose values is believed. */
 export type Fields = Readonly<Record<string, unknown>>
 
-export const ADDRESS_BYTES = 20
-export const HASH_BYTES = 32
+const ADDRESS_BYTES = 20
+const HASH_BYTES = 32
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
 class Unencodable extends Error {}
@@ -51,6 +51,9 @@ export function bytesOf(value: unknown, what: string, length?: number): Uint8Arr
   return bytes
 }
 
+export const addressOf = (value: unknown, what: string): Uint8Array => bytesOf(value, what, ADDRESS_BYTES)
+export const digestOf = (value: unknown, what: string): Uint8Array => bytesOf(value, what, HASH_BYTES)
+
 /** A quantity as an integer; at most 256 bits. */
 export function integerOf(value: unknown, what: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return refuse(`${what} is no quantity`)
@@ -69,7 +72,7 @@ export function minimal(value: bigint): Uint8Array {
 
 /** An address; none where there is no recipient, as in the making of a contract. */
 export const recipientOf = (value: unknown, what: string): Uint8Array =>
-  value == null ? EMPTY : bytesOf(value, what, ADDRESS_BYTES)
+  value == null ? EMPTY : addressOf(value, what)
 
 export const rlp = (item: Item): Uint8Array => toRlp(item as Uint8Array[], 'bytes')
 

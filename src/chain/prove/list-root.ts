@@ -3,7 +3,7 @@
 // Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie with a store and four dependencies; the tests hold it to that one.
 import type { Hash } from '../../domain/units.ts'
 import { type Breath, breath } from './breath.ts'
-import { hashOf, type Item, keccak, minimal, rlp } from './items.ts'
+import { EMPTY, hashOf, type Item, keccak, minimal, rlp } from './items.ts'
 
 /** A node of fewer bytes stands in its parent itself, in place of its hash. */
 const EMBEDDED_BYTES = 32
@@ -17,7 +17,7 @@ interface Entry {
 
 /** The root over a list of encoded items. */
 export async function listRoot(values: readonly Uint8Array[], pause: Breath = breath()): Promise<Hash> {
-  if (values.length === 0) return hashOf(rlp(new Uint8Array(0)))
+  if (values.length === 0) return hashOf(rlp(EMPTY))
   const entries = values.map((value, index): Entry => ({ path: digitsOf(rlp(minimal(BigInt(index)))), value }))
   return hashOf(rlp(await nodeOf(entries, 0, pause)))
 }
@@ -30,7 +30,7 @@ async function nodeOf(entries: readonly Entry[], depth: number, pause: Breath): 
   if (entries.length === 1) return [compact(first.path.slice(depth), true), first.value]
   const shared = sharedDigits(entries, depth)
   if (shared > depth) return [compact(first.path.slice(depth, shared), false), await childOf(entries, shared, pause)]
-  const children: Item[] = Array.from({ length: BRANCHES + 1 }, () => new Uint8Array(0))
+  const children: Item[] = Array.from({ length: BRANCHES + 1 }, () => EMPTY)
   for (const [digit, under] of Map.groupBy(entries, ({ path }) => path[depth] as number)) {
     children[digit] = await childOf(under, depth + 1, pause)
   }

@@ -3,12 +3,12 @@
 // core/types/receipt.go. Arbitrum's receipts are plain: what they tell of L1 gas is in no root.
 import { bloomBits } from './bloom.ts'
 import {
-  ADDRESS_BYTES,
+  addressOf,
   bytesOf,
+  digestOf,
   encoded,
   type Fields,
   fieldsOf,
-  HASH_BYTES,
   type Item,
   integerOf,
   listOf,
@@ -58,11 +58,11 @@ function ownFields(type: number, receipt: Fields): Item[] {
 
 /** The status; the state's root before Byzantium. */
 const outcomeOf = ({ status, root }: Fields): Item =>
-  status == null ? bytesOf(root, 'root', HASH_BYTES) : quantityOf(status, 'status')
+  status == null ? digestOf(root, 'root') : quantityOf(status, 'status')
 
 const logOf = ({ address, topics, data }: Fields): Item => [
-  bytesOf(address, 'address of a log', ADDRESS_BYTES),
-  listOf(topics, 'topics').map((topic) => bytesOf(topic, 'topic', HASH_BYTES)),
+  addressOf(address, 'address of a log'),
+  listOf(topics, 'topics').map((topic) => digestOf(topic, 'topic')),
   bytesOf(data, 'data of a log'),
 ]
 

@@ -6,13 +6,13 @@
 import { recoverAddress } from 'viem/utils'
 import type { Address } from '../../domain/units.ts'
 import {
-  ADDRESS_BYTES,
+  addressOf,
   bytesOf,
+  digestOf,
   EMPTY,
   encoded,
   type Fields,
   fieldsOf,
-  HASH_BYTES,
   hashOf,
   type Item,
   integerOf,
@@ -33,8 +33,6 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const V_PLAIN = 27n
 const V_CHAIN = 35n
 
-const address = (value: unknown, what: string) => bytesOf(value, what, ADDRESS_BYTES)
-const hash = (value: unknown, what: string) => bytesOf(value, what, HASH_BYTES)
 const number = (tx: Fields, name: string) => quantityOf(tx[name], name)
 const numbers = (tx: Fields, ...names: string[]) => names.map((name) => number(tx, name))
 const to = (tx: Fields) => recipientOf(tx.to, 'to')
@@ -43,7 +41,7 @@ const input = (tx: Fields) => bytesOf(tx.input ?? tx.data, 'input')
 function accessList(tx: Fields): Item {
   return listOf(tx.accessList ?? [], 'accessList').map((entry) => {
     const { address: of, storageKeys } = fieldsOf(entry, 'accessList')
-    return [address(of, 'accessList'), listOf(storageKeys, 'storageKeys').map((key) => hash(key, 'storageKeys'))]
+    return [addressOf(of, 'accessList'), listOf(storageKeys, 'storageKeys').map((key) => digestOf(key, 'storageKeys'))]
   })
 }
 
@@ -53,7 +51,7 @@ function authorizations(tx: Fields): Item {
     const { chainId, nonce, r, s } = given
     const parity = quantityOf(given.yParity ?? given.v, 'yParity')
     return [
-      ...[quantityOf(chainId, 'chainId'), address(given.address, 'authorizationList'), quantityOf(nonce, 'nonce')],
+      ...[quantityOf(chainId, 'chainId'), addressOf(given.address, 'authorizationList'), quantityOf(nonce, 'nonce')],
       ...[parity, quantityOf(r, 'r'), quantityOf(s, 's')],
     ]
   })
@@ -66,7 +64,7 @@ const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   // A block has no sidecars.
   3: (tx) => [
     ...[...feeMarket(tx), ...called(tx), accessList(tx), number(tx, 'maxFeePerBlobGas')],
-    listOf(tx.blobVersionedHashes, 'blobVersionedHashes').map((each) => hash(each, 'blobVersionedHashes')),
+    listOf(tx.blobVersionedHashes, 'blobVersionedHashes').map((each) => digestOf(each, 'blobVersionedHashes')),
   ],
   4: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx), authorizations(tx)],
   // Celo's CIP-64: a fee in a token.
@@ -78,31 +76,36 @@ const feeMarket = (tx: Fields): Item[] => numbers(tx, 'chainId', 'nonce', 'maxPr
 
 /** Arbitrum names the most that gas may cost only where it is not the price. */
 const gasCap = (tx: Fields) => quantityOf(tx.maxFeePerGas ?? tx.gasPrice, 'maxFeePerGas')
-const from = (tx: Fields) => address(tx.from, 'from')
+const from = (tx: Fields) => addressOf(tx.from, 'from')
 
 /** Types that nobody signs: chains make them of what happened on their parent chain, or by themselves. */
 const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   // The OP stack's deposits.
   126: (tx) => [
-    ...[hash(tx.sourceHash, 'sourceHash'), from(tx), to(tx), tx.mint == null ? EMPTY : number(tx, 'mint')],
+    ...[digestOf(tx.sourceHash, 'sourceHash'), from(tx), to(tx), tx.mint == null ? EMPTY : number(tx, 'mint')],
     ...[...numbers(tx, 'value', 'gas'), tx.isSystemTx === true ? Uint8Array.of(1) : EMPTY, input(tx)],
   ],
   // Arbitrum's deposits of ether, calls of contracts, retries and their submission, and the node's own.
-  100: (tx) => [number(tx, 'chainId'), hash(tx.requestId, 'requestId'), from(tx), to(tx), number(tx, 'value')],
+  100: (tx) => [number(tx, 'chainId'), digestOf(tx.requestId, 'requestId'), from(tx), to(tx), number(tx, 'value')],
   101: (tx) => [number(tx, 'chainId'), from(tx), number(tx, 'nonce'), gasCap(tx), number(tx, 'gas'), ...called(tx)],
   102: (tx) => [
-    ...[number(tx, 'chainId'), hash(tx.requestId, 'requestId'), from(tx), gasCap(tx), number(tx, 'gas')],
+    ...[number(tx, 'chainId'), digestOf(tx.requestId, 'requestId'), from(tx), gasCap(tx), number(tx, 'gas')],
     ...called(tx),
   ],
   104: (tx) => [
     ...[...numbers(tx, 'chainId', 'nonce'), from(tx), gasCap(tx), number(tx, 'gas'), ...called(tx)],
-    ...[hash(tx.ticketId, 'ticketId'), address(tx.refundTo, 'refundTo')],
+    ...[digestOf(tx.ticketId, 'ticketId'), addressOf(tx.refundTo, 'refundTo')],
     ...numbers(tx, 'maxRefund', 'submissionFeeRefund'),
   ],
   105: (tx) => [
-    ...[number(tx, 'chainId'), hash(tx.requestId, 'requestId'), from(tx), ...numbers(tx, 'l1BaseFee', 'depositValue')],
+    ...[
+      number(tx, 'chainId'),
+      digestOf(tx.requestId, 'requestId'),
+      from(tx),
+      ...numbers(tx, 'l1BaseFee', 'depositValue'),
+    ],
     ...[gasCap(tx), number(tx, 'gas'), recipientOf(tx.retryTo, 'retryTo'), number(tx, 'retryValue')],
-    ...[address(tx.beneficiary, 'beneficiary'), number(tx, 'maxSubmissionFee'), address(tx.refundTo, 'refundTo')],
+    ...[addressOf(tx.beneficiary, 'beneficiary'), number(tx, 'maxSubmissionFee'), addressOf(tx.refundTo, 'refundTo')],
     bytesOf(tx.retryData, 'retryData'),
   ],
   106: (tx) => [number(tx, 'chainId'), input(tx)],

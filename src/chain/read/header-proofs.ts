@@ -1,5 +1,6 @@
 // Asks every provider for one block, to see whether this chain's headers recompute. One provider's answer shows neither that they do nor that they do
 // not: it could make up a header that does, and so have every honest one refused.
+import { VOICES } from '../../domain/finality.ts'
 import type { HeaderProofs } from '../../domain/observed.ts'
 import { orNull } from '../faults.ts'
 import { proveHeader } from '../prove/header.ts'
@@ -7,9 +8,6 @@ import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { toQuantity } from '../rpc/wire.ts'
-
-/** Providers that must agree, where there are so many. */
-const VOICES = 2
 
 /** Builds the question to these providers. `soundness` is that of all reads through them. */
 export function createHeaderProofs(providers: readonly RpcReads[], soundness: Soundness): HeaderProofs {

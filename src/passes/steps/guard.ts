@@ -4,11 +4,10 @@ import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
 import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
+import { VOICES } from '../../domain/finality.ts'
 import type { Hash } from '../../domain/units.ts'
+import { raiseAlarm } from '../../follower/alarm.ts'
 import type { LedgerDb, Logging } from '../context.ts'
-
-/** Providers that must name a guard's block once the contract refused a guard that stands in the ledger. */
-const VOICES = 2
 
 type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
 
@@ -64,11 +63,8 @@ async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<Stan
   const detail = { why: 'staleFork', guardBlock, guardHash, txHash, gasUsed, feeWei: standing.feeWei.toString() }
   await inTransaction(ctx.pool, async (sql) => {
     if (!(await writeState(sql, refusedOf(sender), { outboxId }, 'pass'))) return
-    await writeAudit(sql, { actor: 'pass', action: 'guardRefused', subject: sender.address, detail })
-    ctx.log.error(
-      { sender: sender.address, ...detail },
-      'the contract refused a guard on a block that the ledger has: a provider lies',
-    )
+    const says = 'the contract refused a guard on a block that the ledger has: a provider lies'
+    await raiseAlarm(ctx, sql, { level: 'error', action: 'guardRefused', subject: sender.address, detail, says })
   })
   return standing
 }

@@ -7,12 +7,11 @@ import { writeAudit } from '../../db/core/state.ts'
 import { releaseUnminted } from '../../db/payments/rows.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
+import { VOICES } from '../../domain/finality.ts'
 import type { LedgerDb, Logging } from '../context.ts'
 
 /** Blocks for which all providers have to say more than the ledger knows before it is taken for true: longer than a chain's forks live. */
 export const AHEAD_BLOCKS = 64
-/** Providers that have to say the same, where there are as many. */
-const VOICES = 2
 
 /** An account whose key this instance holds, as of the followed block. */
 interface Account {

@@ -2,6 +2,7 @@
 // to it in between. If the provider gives no proof, something may have happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
+import { EMPTY_ROOT } from '../../prove/account-proof.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, quantity } from '../../rpc/wire.ts'
 
@@ -12,10 +13,7 @@ const MUTE_MS = 60_000
 const ONCE = { attempts: 1 }
 
 /** Roots of an account without storage, which the factory never is: what a provider says that has no state to look at. */
-const EMPTY: readonly string[] = [
-  `0x${'0'.repeat(64)}`,
-  '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
-]
+const EMPTY: readonly string[] = [`0x${'0'.repeat(64)}`, EMPTY_ROOT]
 
 /** A contract after one block, as far as it tells whether something has happened to it. */
 interface ContractState {

@@ -1,7 +1,5 @@
 // Compares what providers answer to one question: a single one must not decide about a purchase.
-
-/** Providers that must give the same answer, where there are so many. */
-export const VOICES = 2
+import { VOICES } from '../../../domain/finality.ts'
 
 /**
  * The answer that enough providers give, and more of them than give any other; null where they do not agree. One without an answer (null)

@@ -1,5 +1,6 @@
 // The reads of a survey: what is known of old blocks without reading them. Whatever is answered rests on two providers that agree, where there are
 // two: one that proves, and another that names the same block. It must never take "not to be had" for "nothing there": that is null.
+import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
 import type { SurveyReader } from '../../port.ts'
@@ -8,7 +9,6 @@ import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { transaction, type WireLog } from '../../rpc/wire.ts'
 import type { Observer } from '../observe.ts'
 import { readAnchors, readProven } from '../state/accounts.ts'
-import { VOICES } from '../state/agreement.ts'
 import { agreedLogs, createLogSource } from './logged-blocks.ts'
 
 /** Transactions asked for in one request. */

@@ -1,11 +1,12 @@
 // Traces a block: the inner transfers to and from wallets, by whichever method a provider has. It never answers a guess: a method that fails,
 // or whose answer does not fit the block, gives way to the next one.
+import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
 import type { BlockRef, BlockTransfer } from '../../port.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { count, fields, hash32, list, malformed, toQuantity } from '../../rpc/wire.ts'
-import { agreedAnswer, VOICES } from '../state/agreement.ts'
+import { agreedAnswer } from '../state/agreement.ts'
 import { type Frame, flatFrames, innerMovesOf, nestedFrames } from './frames.ts'
 
 /** A transaction of a traced block. */
