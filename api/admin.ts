@@ -5,7 +5,7 @@
 
 export interface paths {
     "/api/admin/payments": {
-        /** List payments, newest first, with where each stands and why */
+        /** List payments, newest first, with the state of each and its reason */
         get: operations["listPayments"];
     };
     "/api/admin/payments/dismiss": {
@@ -41,7 +41,7 @@ export interface paths {
         post: operations["releasePayment"];
     };
     "/api/admin/payments/{payment}/dismiss": {
-        /** Decide that neither a node nor a refund comes of a held payment */
+        /** Decide that a held payment gets neither a node nor a refund */
         post: operations["dismissPayment"];
     };
     "/api/admin/payments/{payment}/refund/prepare": {
@@ -125,11 +125,11 @@ export interface paths {
         post: operations["resume"];
     };
     "/api/admin/halt/clear": {
-        /** Let halted passes look at the chain again; they halt again where nothing has changed */
+        /** Let halted passes look at the chain again; they halt again if nothing has changed */
         post: operations["clearHalt"];
     };
     "/api/admin/rescan": {
-        /** Read blocks again and compare them with the ledger; where something is missing, go back and follow again */
+        /** Read blocks again and compare them with the ledger; if something is missing, go back and follow again */
         post: operations["rescan"];
     };
     "/api/admin/transactions/stuck": {
@@ -671,7 +671,7 @@ export interface components {
                 from: null | components["schemas"]["Address"];
                 valueWei: components["schemas"]["NullableWei"];
                 prepared: null | components["schemas"]["RefundPrepared"];
-                /** @description Why it was not prepared; `null` where it was. A second name of a payment is refused. */
+                /** @description Why it was not prepared; `null` if it was. A second name of a payment is refused. */
                 refusal: string | null;
             }[];
             /** @description The sum of what may be sent now to payers that are known. */
@@ -727,7 +727,7 @@ export interface components {
                 txHash: components["schemas"]["NullableHash"];
                 status: null | components["schemas"]["PaymentStatus"];
                 tierId: components["schemas"]["NullableTierId"];
-                /** @description Why it was not decided; `null` where it was. */
+                /** @description Why it was not decided; `null` if it was. */
                 refusal: string | null;
             }[];
         };
@@ -844,7 +844,7 @@ export interface components {
             onSale: boolean;
             /** @description How long what was on sale before still buys the tier. */
             graceSec: components["schemas"]["Count"];
-            /** @description How long a holding that cannot be read is asked again. */
+            /** @description How long the service asks again for a holding that it cannot read. */
             holdingRetrySec: components["schemas"]["Count"];
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
@@ -872,7 +872,7 @@ export interface components {
             onSale: boolean;
             /** @description How long what was on sale before still buys the tier. */
             graceSec: components["schemas"]["Count"];
-            /** @description How long a holding that cannot be read is asked again. */
+            /** @description How long the service asks again for a holding that it cannot read. */
             holdingRetrySec: components["schemas"]["Count"];
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
@@ -1889,7 +1889,7 @@ export interface operations {
                     from?: components["schemas"]["AddressInput"];
                     /** @description the value of the transfer */
                     valueWei?: components["schemas"]["Wei"];
-                    /** @description instead: several, as hash#place,hash#place; the place only where a transaction made several */
+                    /** @description instead: several, as hash#place,hash#place; the place only if a transaction made several */
                     transfers?: components["schemas"]["TransfersInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -1931,7 +1931,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description the tier, where the amount is the price of none */
+                    /** @description the tier, if the amount is the price of none */
                     tierId?: components["schemas"]["TierId"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2543,9 +2543,9 @@ export interface operations {
                     holdingSymbol?: string;
                     /** @description the token's decimals */
                     holdingDecimals?: components["schemas"]["WholeInput"];
-                    /** @description seconds for which a holding that cannot be read is asked again */
+                    /** @description seconds for which the service asks again for a holding that it cannot read */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
-                    /** @description its number on the contract; the next free one where it is left out */
+                    /** @description its number on the contract; by default the next free one */
                     tierNo?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
@@ -2608,7 +2608,7 @@ export interface operations {
                     holdingSymbol?: string;
                     /** @description the token's decimals */
                     holdingDecimals?: components["schemas"]["WholeInput"];
-                    /** @description seconds for which a holding that cannot be read is asked again */
+                    /** @description seconds for which the service asks again for a holding that it cannot read */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
@@ -3869,7 +3869,7 @@ export interface operations {
                     /** @description some of read,decide,prices,terms,operate */
                     scopes: components["schemas"]["Scopes"];
                     /**
-                     * @description how long it opens, as 90d or 8h; 90d where it is left out, at most 366d
+                     * @description how long it opens, as 90d or 8h; 90d by default, at most 366d
                      * @default 90d
                      * @example 90d
                      * @example 8h
@@ -3998,7 +3998,7 @@ export interface operations {
                     /** @description some of read,decide,prices,terms,operate */
                     scopes: components["schemas"]["Scopes"];
                     /**
-                     * @description how long the passkey signs in; 365d where it is left out, at most 366d
+                     * @description how long the passkey signs in; 365d by default, at most 366d
                      * @default 365d
                      * @example 90d
                      * @example 8h

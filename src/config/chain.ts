@@ -78,7 +78,7 @@ export const CHAIN = {
     },
     FACTORY_CODE_HASH: {
       parse: hash,
-      text: 'The keccak256 of the code at `FACTORY_ADDRESS`, where that is a factory of another version and you trust it all the same: without this the service does not start on code that it does not know.',
+      text: 'The keccak256 of the code at `FACTORY_ADDRESS`, if that is a factory of another version and you trust it all the same: without this the service does not start on code that it does not know.',
     },
     FORMER_FACTORIES: {
       parse: formerFactories,

@@ -23,7 +23,7 @@ export const KMS = {
   text: "How the service is let in where `MINTER_KMS_KEY` or `DISTRIBUTOR_KMS_KEY` names a key; otherwise none of them matters. At AWS: the keys that are given, else those of the container's role (ECS, EKS Pod Identity), else those of the machine's. At Google: the account's file, else the machine's own account. The names are those of AWS's and Google's own programs.",
   onlyWith: ['MINTER_KMS_KEY', 'DISTRIBUTOR_KMS_KEY'],
   settings: {
-    AWS_ACCESS_KEY_ID: { parse: text, secret: true, text: 'A key to AWS, where no role gives one.' },
+    AWS_ACCESS_KEY_ID: { parse: text, secret: true, text: 'A key to AWS, if no role gives one.' },
     AWS_SECRET_ACCESS_KEY: { parse: text, secret: true, text: 'And its secret part.' },
     AWS_SESSION_TOKEN: { parse: text, secret: true, text: 'And its token, if it is a passing one.' },
     AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: {
@@ -54,7 +54,7 @@ export const KMS = {
     },
     GOOGLE_APPLICATION_CREDENTIALS: {
       parse: text,
-      text: "A service account's file, where the machine has no account of its own. It holds a key: only the service may read it.",
+      text: "A service account's file, if the machine has no account of its own. It holds a key: only the service may read it.",
     },
     GCE_METADATA_HOST: {
       parse: metadataHost,

@@ -63,13 +63,13 @@ export const SITE = {
   settings: {
     CHAIN_NAME: {
       parse: formed(NAME),
-      otherwise: "by the chain's id, where it is a known one",
+      otherwise: "by the chain's id, if it is a known one",
       example: 'Ethereum',
       text: "The chain's name.",
     },
     EXPLORER_URL: {
       parse: webUrl({ query: false }),
-      otherwise: "by the chain's id, where it is a known one",
+      otherwise: "by the chain's id, if it is a known one",
       example: 'https://etherscan.io',
       text: 'A block explorer. `/tx/…`, `/address/…` and `/block/…` are put after it.',
     },

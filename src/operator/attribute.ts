@@ -68,13 +68,10 @@ const ASKED = {
   payment: { ...PAYMENT, help: 'its row id, as "payments list" shows it' },
   ...{ ...TRANSFER, txHash: field.orNull(TRANSFER.txHash) },
   transfers: field.orNull(
-    field.ofForm<Fields[]>(
-      'instead: several, as hash#place,hash#place; the place only where a transaction made several',
-      {
-        ...{ value: 'list', otherwise: [], form: `a list of 1 to ${TRANSFERS_MAX} transfers`, parse: parseTransfers },
-        schema: 'TransfersInput',
-      },
-    ),
+    field.ofForm<Fields[]>('instead: several, as hash#place,hash#place; the place only if a transaction made several', {
+      ...{ value: 'list', otherwise: [], form: `a list of 1 to ${TRANSFERS_MAX} transfers`, parse: parseTransfers },
+      schema: 'TransfersInput',
+    }),
   ),
   reason: field.REASON,
 }

@@ -39,7 +39,7 @@ export const releasePayment = defineGuardedAct({
   examples: ['payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
   fields: {
     payment: PAYMENT_ACT.payment,
-    tierId: TIER_ID('the tier, where the amount is the price of none'),
+    tierId: TIER_ID('the tier, if the amount is the price of none'),
     reason: field.REASON,
   },
   asks: 'Release it, so that the next pass mints its node?',
@@ -128,7 +128,7 @@ function tierToRelease(
 export const dismissPayment = defineAct({
   path: 'payments/:payment/dismiss',
   scope: 'decide',
-  summary: 'decide that neither a node nor a refund comes of a held payment',
+  summary: 'decide that a held payment gets neither a node nor a refund',
   fields: PAYMENT_ACT,
   asks: 'Dismiss it, so that neither a node nor a refund comes of it?',
   run: ({ pool }: LedgerDb, actor, { payment: key, reason }) =>

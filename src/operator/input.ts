@@ -185,7 +185,7 @@ export const LIMIT_MAX = 200
  * the cost of a page does not grow with how far back it lies.
  */
 export const PAGE = {
-  limit: orElse(whole('rows, 1 to 200; 50 where it is left out', 1, LIMIT_MAX), LIMIT_DEFAULT),
+  limit: orElse(whole('rows, 1 to 200; 50 by default', 1, LIMIT_MAX), LIMIT_DEFAULT),
   cursor: orNull(whole('the page after the one that named it', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
 }
 

@@ -73,7 +73,7 @@ export const previewRefill = defineReading({
     nodes: field.orElse(field.whole('nodes more', 0, NODES_MAX), 0),
     cohorts: field.orElse(field.whole('cohorts more', 0, COHORTS_MAX), 0),
     nodesMost: field.orNull(
-      field.whole('what it leaves at most; what is left now and those more where it is left out', 0, NODES_MAX),
+      field.whole('what it leaves at most; by default what is left now and those more', 0, NODES_MAX),
     ),
     cohortsMost: field.orNull(field.whole('the same for cohorts', 0, COHORTS_MAX)),
   },

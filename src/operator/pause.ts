@@ -51,7 +51,7 @@ export const resume = defineAct({
 export const clearHaltByHand = defineAct({
   path: 'halt/clear',
   scope: 'operate',
-  summary: 'let halted passes look at the chain again; they halt again where nothing has changed',
+  summary: 'let halted passes look at the chain again; they halt again if nothing has changed',
   fields: { reason: field.REASON },
   run: ({ pool }: LedgerDb, actor, { reason: note }) =>
     inTransaction(pool, async (sql) => {

@@ -51,7 +51,7 @@ export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32
 export const readPayments = defineReading({
   path: 'payments',
   command: 'payments list',
-  summary: 'list payments, newest first, with where each stands and why',
+  summary: 'list payments, newest first, with the state of each and its reason',
   examples: ['payments list --status held', 'payments list --limit 10 --json'],
   fields: {
     status: field.orNull(

@@ -42,7 +42,7 @@ export const rescan = defineAct({
   scope: 'operate',
   command: 'rescan',
   group: 'look',
-  summary: 'read blocks again and compare them with the ledger; where something is missing, go back and follow again',
+  summary: 'read blocks again and compare them with the ledger; if something is missing, go back and follow again',
   details:
     'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
   examples: ['rescan --from-block <block> --yes'],

@@ -82,7 +82,7 @@ const TERMS = {
   holdingSymbol: field.orNull(field.text("the token's symbol, as buyers see it", { max: 32 })),
   holdingDecimals: field.orNull(field.whole("the token's decimals", 0, 255)),
   holdingRetrySec: field.orNull(
-    field.whole('seconds for which a holding that cannot be read is asked again', 0, HOLDING_RETRY_SEC_MAX),
+    field.whole('seconds for which the service asks again for a holding that it cannot read', 0, HOLDING_RETRY_SEC_MAX),
   ),
 }
 const GRACE = {
@@ -117,9 +117,7 @@ export const createTier = defineAct({
   fields: {
     tierId: TIER_ID,
     ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS },
-    tierNo: field.orNull(
-      field.whole('its number on the contract; the next free one where it is left out', 1, TIER_NO_MAX),
-    ),
+    tierNo: field.orNull(field.whole('its number on the contract; by default the next free one', 1, TIER_NO_MAX)),
     ...SALE,
   },
   onChain: true,

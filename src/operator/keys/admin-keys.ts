@@ -62,7 +62,7 @@ keys).`,
     'admin-keys create --label grace --scopes read,decide --out grace.key',
     'admin-keys create --label shop-bot --scopes read --expires 30d --out bot.key',
   ],
-  fields: giftOf('how long it opens, as 90d or 8h; 90d where it is left out, at most 366d', 90),
+  fields: giftOf('how long it opens, as 90d or 8h; 90d by default, at most 366d', 90),
   check: checkGift,
   run: ({ pool, environmentLabels }: LedgerDb & EnvironmentKeys, actor, gift) => {
     const { label, scopes, expires: seconds, reason } = gift

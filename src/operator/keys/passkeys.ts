@@ -29,7 +29,7 @@ export const invite = defineAct({
 24 hours. Their device makes the passkey; the ledger keeps its public half. Each sign-in gives a key of eight hours under the label, with these scopes. Two
 who are to check each other have to be invited here, not by each other.`,
   examples: ['admin-keys invite --label grace --scopes read,decide --out grace.link'],
-  fields: giftOf('how long the passkey signs in; 365d where it is left out, at most 366d', 365),
+  fields: giftOf('how long the passkey signs in; 365d by default, at most 366d', 365),
   check: checkGift,
   run: async ({ pool, environmentLabels, publicUrl }: LedgerDb & EnvironmentKeys & ReachedAt, actor, gift) => {
     const party = relyingPartyAt(publicUrl)

@@ -215,7 +215,7 @@ function AgainstChain() {
                   danger
                   label="Clear the halt"
                   act="halt/clear"
-                  says="Lets the passes go on with the chain as it is now. They halt again where nothing has changed. Find out first why the chain was another one."
+                  says="Lets the passes go on with the chain as it is now. They halt again if nothing has changed. Find out first why the chain was another one."
                   did={() => 'Cleared. The next run looks again.'}
                 />
               </div>
