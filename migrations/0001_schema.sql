@@ -45,14 +45,15 @@ CREATE TABLE cursors (
   block_time bigint NOT NULL
 );
 
--- What blocks of this chain are known to prove of themselves: a header whose fields hash to the block's hash. From then on an answer that does not is
--- a bad answer, whoever gives it, until two providers that agree, or a person, lower that part.
+-- What blocks of this chain are known to prove of themselves: a header whose fields hash to the block's hash, lists and accounts by the roots in it.
+-- From then on an answer that does not is a bad answer, whoever gives it, until two providers that agree, or a person, lower that part.
 CREATE TABLE chain_proofs (
-  part text PRIMARY KEY CHECK (part IN ('header')),
-  proven_block bigint NOT NULL CHECK (proven_block >= 0), -- a block that showed it
+  part text PRIMARY KEY CHECK (part IN ('header', 'transactions', 'receipts', 'state')),
+  proven_block bigint CHECK (proven_block >= 0), -- a block that showed it; null if none ever did
   lowered_block bigint, -- the block that did not; null while the part is asked for
   lowered_by text,
-  CHECK (num_nulls(lowered_block, lowered_by) IN (0, 2))
+  CHECK (num_nulls(lowered_block, lowered_by) IN (0, 2)),
+  CHECK (num_nonnulls(proven_block, lowered_block) > 0)
 );
 
 -- The nonce and the block from which on we know all transactions of an account. What a provider says of its nonce is compared with it.

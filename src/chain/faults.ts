@@ -1,4 +1,5 @@
 // Faults of the chain side, split by their remedy. A fault says "could not", never "is not".
+import type { ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
 /** Retryable: ask again later or elsewhere. Else fatal: this is not the configured chain; stop and report it. */
@@ -29,13 +30,15 @@ export class PartedFault extends ChainFault {
 
 /** A provider's answer about a block does not recompute to what that block's hash commits to, although this chain's do. */
 export class ProofFault extends ChainFault {
+  readonly part: ProvenPart
   readonly blockNumber: number
   /** What was given and computed, or why nothing was. */
   readonly says: string
 
-  constructor(blockNumber: number, says: string) {
-    super(`the header of block ${blockNumber} is not proven: ${says}`, { retryable: true })
+  constructor(part: ProvenPart, blockNumber: number, says: string) {
+    super(`${part} of block ${blockNumber}: not proven: ${says}`, { retryable: true })
     this.name = 'ProofFault'
+    this.part = part
     this.blockNumber = blockNumber
     this.says = says
   }

@@ -5,9 +5,9 @@ import type { FinalWord } from '../domain/finality.ts'
 import type {
   Block,
   ChainCounters,
+  ChainProofs,
   CreditBounds,
   FactoryEvent,
-  HeaderProofs,
   MinterBudget,
   ObservedRange,
   Watching,
@@ -104,7 +104,7 @@ export interface SurveyReader {
 /** Reads blocks for the follower. */
 export interface ChainReader extends StateReader {
   readonly survey: SurveyReader
-  readonly headers: HeaderProofs
+  readonly proofs: ChainProofs
   /** The same reader once for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */

@@ -1,5 +1,5 @@
 // Separates possible sales from transfers that are none and cost their sender next to nothing, by the transfer alone. Pure.
-import type { Transfer } from './observed.ts'
+import type { Incoming } from './observed.ts'
 import type { TierVersion } from './tiers.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { TierVersion } from './tiers.ts'
 const DUST_PER_PRICE = 1_000n
 
 /** Transfers by their fate. */
-export interface SortedTransfers<T extends Transfer = Transfer> {
+export interface SortedTransfers<T extends Incoming = Incoming> {
   /** Judged one by one. */
   payments: T[]
   /** Recorded in the books, and never judged. */
@@ -19,7 +19,7 @@ export interface SortedTransfers<T extends Transfer = Transfer> {
 }
 
 /** Sorts transfers. Without a tier by its block, only a transfer of no value at all is known to be no sale. */
-export function sortTransfers<T extends Transfer>(
+export function sortTransfers<T extends Incoming>(
   transfers: readonly T[],
   versions: readonly Pick<TierVersion, 'priceWei' | 'fromBlock'>[],
 ): SortedTransfers<T> {

@@ -1,5 +1,5 @@
 // Finds the EIP-7702 authorizations that used up a nonce of our signer accounts. Pure. Source: EIP-7702, "Behavior".
-import type { Authorization, SenderTransaction } from './observed.ts'
+import type { Authorization, NonceUse } from './observed.ts'
 import { type Address, wei } from './units.ts'
 
 /**
@@ -9,9 +9,9 @@ import { type Address, wei } from './units.ts'
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,
-  sent: readonly SenderTransaction[],
+  sent: readonly NonceUse[],
   authorizations: readonly Authorization[],
-): SenderTransaction[] {
+): NonceUse[] {
   const now = new Map(next)
   const uses = [
     ...sent.map((use) => ({ use, order: 0 })),

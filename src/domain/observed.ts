@@ -40,8 +40,15 @@ export interface Watching {
   signers: readonly Address[]
 }
 
-/** A part of blocks that a chain may prove. */
-export type ProvenPart = 'header'
+/**
+ * A part of blocks that a chain may prove: a header by the block's hash, the list of transactions and that of receipts by its roots, accounts by
+ * its state root.
+ */
+export const PROVEN_PARTS = ['header', 'transactions', 'receipts', 'state'] as const
+export type ProvenPart = (typeof PROVEN_PARTS)[number]
+
+/** What a transaction rests on: its block's hash, two providers that tell the same, or the word of one. */
+export type Proof = 'proven' | 'agreed' | 'believed'
 
 /** An answer of a provider that does not recompute to what its block's hash commits to. */
 export interface FailedProof {
@@ -53,18 +60,24 @@ export interface FailedProof {
   says: string
 }
 
-/** What all providers together show about the headers of a chain. A fault of theirs shows nothing. */
-export interface HeaderProofs {
-  /** Whether headers must recompute to their blocks' hashes from now on. One that does not is asked of another provider, or is a fault. */
-  askFor(isAskedFor: boolean): void
-  /** True if that block's header recomputes, and two providers name its hash, or the only one does. */
-  isProven(number: number): Promise<boolean>
-  /** True if two providers give the same header of that block, field by field, and it does not recompute. */
-  isUnprovable(number: number): Promise<boolean>
+/** What the ledger says of the parts: `askedFor` once the chain has shown one, `lowered` since it ceased to. Nothing of one that it never showed. */
+export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
+
+/** What all providers together show about a part of a chain's blocks. A fault of theirs shows nothing. */
+export interface ChainProofs {
+  /** What must recompute from now on. A part that does not is asked of another provider, or is a fault. */
+  askFor(states: ProofStates): void
+  /** True if that part of that block recomputes, and two providers name the block's hash, or the only one does. */
+  isProven(part: ProvenPart, number: number): Promise<boolean>
+  /**
+   * True if two providers give the same part of that block, field by field, and it does not recompute. A list of known types that must recompute
+   * is none such: no fork changes that.
+   */
+  isUnprovable(part: ProvenPart, number: number): Promise<boolean>
 }
 
-/** A top-level transaction to a payments wallet: a candidate payment, whatever its value. */
-export interface Transfer extends Position {
+/** Value on its way to a payments wallet. */
+export interface Incoming extends Position {
   wallet: Address
   from: Address
   valueWei: Wei
@@ -72,8 +85,16 @@ export interface Transfer extends Position {
   succeeded: boolean
 }
 
+/** A top-level transaction to a payments wallet: a candidate payment, whatever its value. */
+export interface Transfer extends Incoming {
+  /** The transaction's type (EIP-2718); 0 for a legacy one. */
+  type: number
+  /** Of its sender, recipient and value. A transfer that cannot act is `believed`: nothing was asked. */
+  proof: Proof
+}
+
 /** A transfer to a payments wallet by a call within a transaction, as a trace shows it. */
-export interface InnerTransferIn extends Transfer {
+export interface InnerTransferIn extends Incoming {
   /** Among the transaction's inner transfers to that wallet, from 1. */
   innerIndex: number
   ref: Hash
@@ -98,8 +119,8 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** A transaction of one of our signer accounts (minter, distributor), or of any account to the factory, found in a block. */
-export interface SenderTransaction extends Position {
+/** What used a nonce of an account: a transaction, or an authorization that held. */
+export interface NonceUse extends Position {
   sender: Address
   nonce: number
   succeeded: boolean
@@ -109,6 +130,14 @@ export interface SenderTransaction extends Position {
   to: Address | null
   /** Ether that moved with it; 0 where it reverted. */
   valueWei: Wei
+}
+
+/** A transaction of one of our signer accounts (minter, distributor), or of any account to the factory, found in a block. */
+export interface SenderTransaction extends NonceUse {
+  /** The transaction's type (EIP-2718); 0 for a legacy one. */
+  type: number
+  /** Of its sender, recipient, nonce and value. */
+  proof: Proof
 }
 
 /**

@@ -90,9 +90,9 @@ async function followProven(ctx: FollowContext, run: RunLimits, options: FollowO
 
 async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
-  const isProven = await askForProofs(ctx)
+  const states = await askForProofs(ctx)
   const head = await ctx.chain.head({ toFollow: true })
-  if (!isProven) await learnProofs(ctx, head)
+  await learnProofs(ctx, states, head)
   const cursor = await readCursor(ctx.pool)
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
   const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)

@@ -26,7 +26,7 @@ const WORDS: Record<HaltReason, string> = {
   tooDeep: 'the chain parted from the ledger before the oldest header stored',
   pastFinalized: 'the chain took back blocks that it had called final',
   mintedTwice: 'the chain mints a node that the ledger has from another block',
-  unproven: 'no provider gives a header that recomputes to its block’s hash, as those of this chain did',
+  unproven: 'no provider gives a block that recomputes to its hash and its roots, as those of this chain did',
 }
 
 /**

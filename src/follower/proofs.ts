@@ -1,43 +1,62 @@
-// Keeps what this chain's headers prove, and decides what follows if one of them does not: it is a bad answer, another provider is asked, and it is
+// Keeps what this chain's blocks prove, and decides what follows if one of them does not: it is a bad answer, another provider is asked, and it is
 // told. Only two providers that agree, or a person, lower what is asked for. What it must never do is to take one provider's word for either.
 import type { ChainFault, ProofFault } from '../chain/faults.ts'
-import { isAskedFor, lowerProof, noteProven } from '../db/blocks/proofs.ts'
+import { lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
-import type { Block, FailedProof } from '../domain/observed.ts'
+import type { Block, FailedProof, ProofStates, ProvenPart } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
 
-/** Providers are asked again after this, while headers are not asked for: a call each. */
+/** Providers are asked again after this, while a part is not asked for: a call each, for lists one for each block. */
 const LOOK_MS = 600_000
 /** The block that they are asked for is so far behind the head: all of them have it. */
 const BEHIND_HEAD = 4
+/** Blocks without transactions show nothing of their lists, so that older ones are asked for: so many. */
+const LISTS_MAX = 8
 
 /** When each ledger's providers were asked last, by `performance.now()`. */
 const lookedAt = new WeakMap<Pool, number>()
 
-/** Has headers be asked for as the ledger says. To be called before anything is read. @returns whether they are. */
-export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> {
-  const isAsked = await isAskedFor(pool, 'header')
-  chain.headers.askFor(isAsked)
-  return isAsked
+/** Has parts be asked for as the ledger says. To be called before anything is read. @returns what it says. */
+export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promise<ProofStates> {
+  const states = await readProofStates(pool)
+  chain.proofs.askFor(states)
+  return states
 }
 
 /**
- * Has headers be asked for from now on, if the providers show that they recompute. Not on the embedded chain, whose blocks before its last start
- * have other hashes.
+ * Has headers, and then lists of transactions, be asked for from now on, if the providers show that they recompute. Not on the embedded chain, whose
+ * blocks before its last start have other hashes.
  */
 export async function learnProofs(
-  { pool, chain, rules }: LedgerDb & ChainRead & RuledBy<FollowRules>,
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
+  states: ProofStates,
   head: Block,
 ): Promise<void> {
-  if (rules.rewindsToShorterChain || performance.now() - (lookedAt.get(pool) ?? -LOOK_MS) < LOOK_MS) return
+  const { pool, chain, rules } = ctx
+  const isMissing = (part: ProvenPart) => states.get(part) !== 'askedFor'
+  const missing = LEARNT.filter(isMissing)
+  if (missing.length === 0 || rules.rewindsToShorterChain) return
+  if (performance.now() - (lookedAt.get(pool) ?? -LOOK_MS) < LOOK_MS) return
   lookedAt.set(pool, performance.now())
-  const number = Math.max(0, head.number - BEHIND_HEAD)
-  if (!(await chain.headers.isProven(number))) return
-  await inTransaction(pool, (sql) => noteProven(sql, 'header', number))
-  chain.headers.askFor(true)
+  for (const part of missing) {
+    const number = await provenBlock(ctx, part, Math.max(0, head.number - BEHIND_HEAD))
+    // What is under a root proves nothing without the header that names it.
+    if (number === null) return
+    await inTransaction(pool, (sql) => noteProven(sql, part, number))
+    chain.proofs.askFor(await readProofStates(pool))
+  }
+}
+
+/** Parts that are learnt, in this order. */
+const LEARNT = ['header', 'transactions'] as const
+
+async function provenBlock({ chain }: ChainRead, part: ProvenPart, newest: number): Promise<number | null> {
+  const oldest = part === 'header' ? newest : Math.max(0, newest - LISTS_MAX + 1)
+  for (let number = newest; number >= oldest; number--) if (await chain.proofs.isProven(part, number)) return number
+  return null
 }
 
 /** Tells people of answers that were not accepted, once for as long as they come. */
@@ -55,17 +74,17 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
  * does not know. Else nothing is followed. @returns the fault to end the run with; null if the run may be tried again.
  */
 export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: ProofFault): Promise<ChainFault | null> {
-  const { blockNumber, says } = fault
-  const failed: FailedProof = { part: 'header', blockNumber, host: null, says }
+  const { part, blockNumber, says } = fault
+  const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
   // What failed may have been read for what the ledger said before.
-  if (!(await isAskedFor(ctx.pool, 'header'))) return null
-  if (!(await ctx.chain.headers.isUnprovable(blockNumber)))
-    return new HaltFault('unproven', { blockNumber, says }, { confirmed: false })
-  await inTransaction(ctx.pool, (sql) => lowerProof(sql, 'header', { blockNumber, by: 'pass' }))
+  if ((await readProofStates(ctx.pool)).get(part) === 'lowered') return null
+  if (!(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
+    return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })
+  await inTransaction(ctx.pool, (sql) => lowerProof(sql, part, { blockNumber, by: 'pass' }))
   ctx.log.warn(
-    { blockNumber },
-    'two providers give the same header, and it does not recompute: headers are believed from now on',
+    { part, blockNumber },
+    'two providers give the same answer, and it does not recompute: this part is believed from now on',
   )
   return null
 }

@@ -34,7 +34,7 @@ import { writeFees } from '../db/sends/fees.ts'
 import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
-import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../domain/observed.ts'
+import type { Incoming, NonceUse, ObservedRange, Watching } from '../domain/observed.ts'
 import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
@@ -187,19 +187,19 @@ function wasReadFor(read: Watching, now: Watching): boolean {
 /** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */
 async function sortNew(
   sql: Sql,
-  transfers: readonly Transfer[],
+  transfers: readonly Incoming[],
   tiers: readonly TierVersion[],
 ): Promise<SortedTransfers> {
   const sorted = sortTransfers(transfers, tiers)
   const small = [...sorted.dust, ...sorted.zero.filter(({ valueWei }) => valueWei > 0n)]
   if (small.length === 0) return sorted
   const known = new Set(await payments.readPaymentRefs(sql, hashesOf(small)))
-  const isNew = ({ txHash }: Transfer) => !known.has(txHash)
+  const isNew = ({ txHash }: Incoming) => !known.has(txHash)
   const former = small.filter((transfer) => !isNew(transfer))
   return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(isNew), zero: sorted.zero.filter(isNew) }
 }
 
-const hashesOf = (transfers: readonly Transfer[]) => transfers.map(({ txHash }) => txHash)
+const hashesOf = (transfers: readonly Incoming[]) => transfers.map(({ txHash }) => txHash)
 
 function changesAnything(range: ObservedRange): boolean {
   const { transfers, events, sent, authorizations, failedWithdrawals } = range
@@ -207,7 +207,7 @@ function changesAnything(range: ObservedRange): boolean {
 }
 
 /** Everything in the range that used a nonce of a signer account: its transactions, and the authorizations that held. */
-async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<SenderTransaction[]> {
+async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<NonceUse[]> {
   if (authorizations.length === 0) return sent
   const next = new Map<Address, number>()
   for (const sender of new Set(authorizations.map((one) => one.sender))) {
@@ -229,7 +229,7 @@ async function settlePayments(
     signers,
   }: {
     range: ObservedRange
-    came: readonly Transfer[]
+    came: readonly Incoming[]
     changes: ReplayedChanges
     headBlock: number
     signers: readonly Address[]

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sortTransfers } from '../../src/domain/junk.ts'
-import type { Transfer } from '../../src/domain/observed.ts'
+import type { Incoming } from '../../src/domain/observed.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 
-const transfer = (valueWei: bigint, { blockNumber = 10, succeeded = true } = {}): Transfer => ({
+const transfer = (valueWei: bigint, { blockNumber = 10, succeeded = true } = {}): Incoming => ({
   ...{ blockNumber, blockHash: '0x' as Hash, blockTime: 100, txHash: '0x' as Hash, txIndex: 0 },
   ...{ wallet: '0xa' as Address, from: '0xb' as Address, valueWei: wei(valueWei), succeeded },
 })
 const tier = (priceWei: bigint, fromBlock = 0) => ({ priceWei: wei(priceWei), fromBlock })
-const sortOf = (one: Transfer, ...tiers: ReturnType<typeof tier>[]) => {
+const sortOf = (one: Incoming, ...tiers: ReturnType<typeof tier>[]) => {
   const sorted = sortTransfers([one], tiers)
   return (['payments', 'dust', 'zero'] as const).find((sort) => sorted[sort].length === 1)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authorizationsHeld } from '../../src/domain/nonces.ts'
-import type { Authorization, SenderTransaction } from '../../src/domain/observed.ts'
+import type { Authorization, NonceUse } from '../../src/domain/observed.ts'
 import { address, hash, wei } from '../../src/domain/units.ts'
 
 const OURS = address(`0x${'11'.repeat(20)}`)
@@ -14,7 +14,7 @@ const authorized = (nonce: number, blockNumber = 1, txIndex = 0, sender = OURS):
   sender,
   nonce,
 })
-const sent = (nonce: number, blockNumber = 1, txIndex = 0): SenderTransaction => ({
+const sent = (nonce: number, blockNumber = 1, txIndex = 0): NonceUse => ({
   ...at(blockNumber, txIndex),
   ...{ sender: OURS, nonce, succeeded: true, gasUsed: 21_000n, feeWei: wei(1n), to: OTHER, valueWei: wei(0n) },
 })

@@ -5,8 +5,9 @@ import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { isAskedFor, noteProven } from '../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
+import { noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import type { ProvenPart } from '../../src/domain/observed.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { clearHaltByHand } from '../../src/operator/pause.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
@@ -44,6 +45,7 @@ const lie = (from: number, change: (header: Header) => Header): Rule => {
     return Number(header.number) < from ? answer : { result: { ...header, ...change(header) } }
   }
 }
+const isAskedFor = async (pool: Pool, part: ProvenPart) => (await readProofStates(pool)).get(part) === 'askedFor'
 const failures = (of: World = world) =>
   of.pool<
     { subject: string; detail: Header }[]
@@ -75,7 +77,7 @@ for (const [name, change] of Object.entries(LIES))
     for (const read of ['observe', 'block', 'head'] as const) {
       const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
       const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
-      reader.headers.askFor(true)
+      reader.proofs.askFor(new Map([['header', 'askedFor']]))
       const block = read === 'observe' ? null : await (read === 'head' ? reader.head() : reader.block(at))
       const { blocks, failedProofs } = await reader.observe(at, at, null)
       assert.deepEqual([block?.hash ?? hash, blocks[0]?.hash], [hash, hash], read)

@@ -1,27 +1,45 @@
-// Refuses blocks whose header does not recompute to their hash, once the ledger has seen this chain's do so. Shared by all reads through the same
-// providers, so that what one read is told holds for the others.
-import type { FailedProof } from '../../domain/observed.ts'
+// Refuses answers that do not recompute, once the ledger has seen this chain's do so. Shared by all reads through the same providers, so that what one
+// read is told holds for the others.
+import type { FailedProof, ProofStates, ProvenPart } from '../../domain/observed.ts'
 import { ProofFault } from '../faults.ts'
+import type { RpcReads } from '../rpc/rpc.ts'
 import { proveHeader } from './header.ts'
-import { wordsOf } from './verdict.ts'
+import { type Verdict, wordsOf } from './verdict.ts'
 
 export interface Soundness {
-  /** True while headers must recompute. */
-  isAskedFor: boolean
+  /** What the ledger says of each part. */
+  states: ProofStates
   /** Answers that were not accepted, until they are told with the next range. */
   failed: FailedProof[]
+  /** All providers: what cannot be recomputed rests on two of them. */
+  readonly voices: readonly RpcReads[]
 }
 
-/** Throws a ProofFault where a block's header must recompute and does not. */
-export function assertSound({ isAskedFor }: Soundness, block: unknown, number: number): void {
-  if (!isAskedFor) return
+/** True while a part must recompute. */
+export const isAskedFor = ({ states }: Soundness, part: ProvenPart): boolean => states.get(part) === 'askedFor'
+
+/** Throws a ProofFault if a block's header must recompute and does not. */
+export function assertSound(soundness: Soundness, block: unknown, number: number): void {
+  if (!isAskedFor(soundness, 'header')) return
   const verdict = proveHeader(block)
-  if (verdict.kind !== 'proven') throw new ProofFault(number, wordsOf(verdict))
+  if (verdict.kind !== 'proven') throw new ProofFault('header', number, wordsOf(verdict))
+}
+
+/**
+ * Whether a verdict on a part of a block proves it. Throws a ProofFault if it must and does not, and for a contradiction unless the part was
+ * lowered: of a list under a proven root even one that was never asked for.
+ */
+export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict, number: number): boolean {
+  if (verdict.kind === 'proven') return true
+  const state = soundness.states.get(part)
+  if (state === 'askedFor' || (state === undefined && verdict.kind === 'contradicted'))
+    throw new ProofFault(part, number, wordsOf(verdict))
+  return false
 }
 
 /** Keeps an answer that was not accepted, to be told. */
-export function noteFailed({ failed }: Soundness, { blockNumber, says }: ProofFault, host: string): void {
-  if (failed.length < FAILED_MAX) failed.push({ part: 'header', blockNumber, host, says })
+export function noteFailed({ failed }: Soundness, { part, blockNumber, says }: ProofFault, host: string): void {
+  if (failed.length < FAILED_MAX) failed.push({ part, blockNumber, host, says })
 }
 
 /** Each provider's first is enough to tell people: those of a range may be hundreds. */

@@ -1,9 +1,10 @@
 // What a comparison of a provider's answer with what it must hash to has shown. It never says why a provider would lie, and decides nothing:
 // whoever asks decides by what the chain could prove before.
+import type { ProvenPart } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 
 /** The part of a block, or of an answer about it, that was compared. */
-export type Part = 'header' | 'transactions' | 'receipts' | 'withdrawals' | 'transaction' | 'sender' | 'delegation'
+export type Part = ProvenPart | 'withdrawals' | 'transaction' | 'sender' | 'delegation'
 
 /**
  * `proven`: it recomputes. `contradicted`: it is of a known form and recomputes to something else. `unprovable`: it cannot be recomputed here,

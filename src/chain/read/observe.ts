@@ -342,17 +342,18 @@ function addTransaction(
 ): void {
   const { succeeded, gasUsed } = receipt
   const feeWei = receipt.feeWei ?? wei(0n)
-  const { from, to, valueWei, nonce } = tx
+  const { from, to, valueWei, nonce, type } = tx
+  const proof = 'believed'
   for (const watchedWallet of watched.wallets) {
     const { wallet } = watchedWallet
     if (!isWatched(watchedWallet, at.blockNumber)) continue
-    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded })
+    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, proof })
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
   // Even for an unknown key: another instance, or an earlier start, may have sent it.
   if (watched.signers.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
-    range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei })
+    range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei, type, proof })
   }
   if (to === watched.factory && !succeeded && isWithdrawCall(tx.input)) {
     const call = readWithdrawCall(tx.input)

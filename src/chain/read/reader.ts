@@ -11,7 +11,7 @@ import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, toBlock, transaction } from '../rpc/wire.ts'
 import { agreedReads } from './agreed.ts'
-import { createHeaderProofs } from './header-proofs.ts'
+import { createChainProofs } from './chain-proofs.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { readReceipt } from './receipt.ts'
@@ -33,15 +33,15 @@ export function createChainReader(
   watched: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
-  const soundness: Soundness = { isAskedFor: false, failed: [] }
-  const headers = createHeaderProofs(rpc.providers, soundness)
+  const soundness: Soundness = { states: new Map(), failed: [], voices: rpc.providers }
+  const proofs = createChainProofs(rpc.providers, soundness)
   const survey = createSurveyReader(
     rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched, soundness) })),
     watched.factory,
   )
   const providers = rpc.providers.map((provider) => ({
     ...readerThrough(provider, watched, soundness),
-    headers,
+    proofs,
     // While one of them is followed alone, as after a halt, what is not read still rests on two.
     survey,
     host: provider.host,
@@ -50,7 +50,7 @@ export function createChainReader(
   return {
     ...readerThrough(rpc, watched, soundness),
     survey,
-    headers,
+    proofs,
     ...agreedState(rpc),
     ...agreedReads(providers),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
@@ -118,7 +118,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc),
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
-    headers: createHeaderProofs([rpc], soundness),
+    proofs: createChainProofs([rpc], soundness),
 
     providers: [],
   }

@@ -26,6 +26,8 @@ export interface WireTransaction {
   valueWei: Wei
   nonce: number
   input: `0x${string}`
+  /** 0 for a legacy transaction, whose type some nodes leave out. */
+  type: number
 }
 
 export interface WireLog {
@@ -133,7 +135,7 @@ export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHead
 
 export function transaction(value: unknown): WireTransaction {
   const tx = fields<
-    'hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input'
+    'hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input' | 'type'
   >(value, 'transaction')
   return {
     hash: hash32(tx.hash, 'transaction hash'),
@@ -146,6 +148,7 @@ export function transaction(value: unknown): WireTransaction {
     // Exact for every account of ours. A stranger's wallet may count in steps of 2^64 (keyed nonces of zkSync), and nobody reads that.
     nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
+    type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
   }
 }
 

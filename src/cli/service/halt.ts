@@ -6,7 +6,7 @@ const WORDS: Readonly<Record<HaltReason, string>> = {
   tooDeep: 'the chain has none of the blocks whose headers the ledger keeps',
   pastFinalized: 'the chain took back blocks that it had called final',
   mintedTwice: 'the chain mints a node that the ledger has from another block',
-  unproven: 'the headers of the chain do not recompute to their hashes any longer',
+  unproven: 'the blocks of the chain do not recompute to their hashes and roots any longer',
 }
 
 /** The event, its time, and the evidence. */

@@ -19,7 +19,7 @@ const NEXT: Record<HaltReason, string> = {
     'Unless the provider was wrong, the passes halt again: such a ledger cannot be taken back. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   mintedTwice:
     'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
-  unproven: 'The passes then believe the headers that the providers give, until they recompute again.',
+  unproven: 'The passes then believe that part of the blocks that the providers give, until it recomputes again.',
   pastFinalized: 'The passes then follow the chain as it is, and take back what is on it no more.',
 }
 

@@ -1,5 +1,7 @@
 // The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sight may be a provider's lie, and
 // the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
+
+import type { ProvenPart } from '../../domain/observed.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
@@ -7,7 +9,7 @@ import { lowerProof } from './proofs.ts'
 
 /**
  * Another chain than the ledger's; one that forked below the oldest stored header; one that forked below a final block; one that mints a node
- * which the ledger has from another block; or one whose headers do not recompute any longer.
+ * which the ledger has from another block; or one whose blocks do not recompute any longer.
  */
 export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized' | 'mintedTwice' | 'unproven'
 
@@ -72,7 +74,7 @@ export async function noteNoHalt(sql: Sql): Promise<void> {
 
 /**
  * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain: the noted final block is forgotten,
- * so that the passes may follow. For headers that do not recompute it has them believed. @returns the former halt, or null.
+ * so that the passes may follow. For a part of blocks that does not recompute it has that believed. @returns the former halt, or null.
  */
 export async function clearHalt(
   sql: Sql,
@@ -85,8 +87,8 @@ export async function clearHalt(
   await endTrouble(sql, 'halt')
   if (halt.reason === 'pastFinalized') await clearState(sql, 'finalized')
   if (halt.reason === 'unproven') {
-    const { blockNumber } = halt.detail as { blockNumber: number }
-    await lowerProof(sql, 'header', { blockNumber, by: actor, requestId })
+    const { part, blockNumber } = halt.detail as { part: ProvenPart; blockNumber: number }
+    await lowerProof(sql, part, { blockNumber, by: actor, requestId })
   }
   await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt

@@ -1,13 +1,14 @@
 // What blocks of this chain prove of themselves, part by part. A part that was proven once is asked for until two providers that agree, or a
 // person, lower it: a single provider's answer never does.
-import type { ProvenPart } from '../../domain/observed.ts'
+import type { ProofStates, ProvenPart } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 import { writeAudit } from '../core/state.ts'
 
-/** True while a part is asked for. */
-export async function isAskedFor(sql: Sql, part: ProvenPart): Promise<boolean> {
-  const rows = await sql`SELECT FROM chain_proofs WHERE part = ${part} AND lowered_block IS NULL`
-  return rows.count > 0
+/** Which parts are asked for, and which were lowered. */
+export async function readProofStates(sql: Sql): Promise<ProofStates> {
+  const rows = await sql<{ part: ProvenPart; state: 'askedFor' | 'lowered' }[]>`
+    SELECT part, CASE WHEN lowered_block IS NULL THEN 'askedFor' ELSE 'lowered' END AS state FROM chain_proofs`
+  return new Map(rows.map(({ part, state }) => [part, state]))
 }
 
 /** Notes that a block has shown a part: it is asked for from now on, also where it was lowered before. */
@@ -20,14 +21,16 @@ export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number
     await writeAudit(sql, { actor: 'pass', action: 'proofRaised', subject: part, detail: { blockNumber } })
 }
 
-/** Lowers a part, because of a block that does not show it. `by`: who decided, or `pass` where two providers agree. */
+/** Lowers a part, also one that no block has shown, because of a block that does not show it. `by`: who decided, or `pass` where two providers agree. */
 export async function lowerProof(
   sql: Sql,
   part: ProvenPart,
   { blockNumber, by, requestId = null }: { blockNumber: number; by: string; requestId?: string | null },
 ): Promise<void> {
   const rows = await sql`
-    UPDATE chain_proofs SET lowered_block = ${blockNumber}, lowered_by = ${by} WHERE part = ${part} AND lowered_block IS NULL`
+    INSERT INTO chain_proofs (part, lowered_block, lowered_by) VALUES (${part}, ${blockNumber}, ${by})
+    ON CONFLICT (part) DO UPDATE SET lowered_block = excluded.lowered_block, lowered_by = excluded.lowered_by
+      WHERE chain_proofs.lowered_block IS NULL`
   if (rows.count > 0)
     await writeAudit(sql, { actor: by, action: 'proofLowered', subject: part, detail: { blockNumber }, requestId })
 }

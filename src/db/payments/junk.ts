@@ -1,11 +1,11 @@
 // Transfers that are no sale: dust in small rows, for the books, and counts of those that moved nothing. A reorganisation takes them back
 // with the cursor (migrations/0001_schema.sql), which also maintains their totals.
-import type { Transfer } from '../../domain/observed.ts'
+import type { Incoming } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { column, type Sql } from '../core/sql.ts'
 
 /** Stores dust: one statement, one row for each transfer. */
-export async function insertDust(sql: Sql, dust: readonly (Transfer & { innerIndex?: number })[]): Promise<void> {
+export async function insertDust(sql: Sql, dust: readonly (Incoming & { innerIndex?: number })[]): Promise<void> {
   if (dust.length === 0) return
   const places = dust.map(({ innerIndex = 0 }) => innerIndex)
   await sql`
@@ -18,7 +18,7 @@ export async function insertDust(sql: Sql, dust: readonly (Transfer & { innerInd
 }
 
 /** Counts transfers of nothing, by block and wallet. */
-export async function countZeroTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<void> {
+export async function countZeroTransfers(sql: Sql, transfers: readonly Incoming[]): Promise<void> {
   if (transfers.length === 0) return
   await sql`
     INSERT INTO zero_transfers (block_number, wallet_id, transfers)

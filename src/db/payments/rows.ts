@@ -1,5 +1,5 @@
 // Payments: arrivals at the payments wallets, their states, and every verdict on them with its evidence.
-import type { Outflow, Transfer } from '../../domain/observed.ts'
+import type { Incoming, Outflow } from '../../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -43,7 +43,7 @@ export function byPlace(a: Payment, b: Payment): number {
 }
 
 /** Stores transfers found in blocks. @returns the number of new ones. */
-export async function insertIncomingTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
+export async function insertIncomingTransfers(sql: Sql, transfers: readonly Incoming[]): Promise<number> {
   if (transfers.length === 0) return 0
   return await enter(sql, 'observe', {
     columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,

@@ -1,6 +1,6 @@
 // The outbox: every intent to send and every signed byte string, stored before it is sent. Only following blocks writes the outcome of an
 // intent.
-import type { SenderTransaction } from '../../domain/observed.ts'
+import type { NonceUse } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
@@ -186,7 +186,7 @@ export interface MinedSend {
  */
 export async function recordMined(
   sql: Sql,
-  sent: readonly SenderTransaction[],
+  sent: readonly NonceUse[],
   signers: readonly Address[],
 ): Promise<{ settled: MinedSend[]; foreign: Hash[] }> {
   if (sent.length === 0) return { settled: [], foreign: [] }
