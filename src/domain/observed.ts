@@ -38,6 +38,8 @@ export interface Watching {
   wallets: readonly WatchedWallet[]
   /** Our signer accounts, as far as they are known. */
   signers: readonly Address[]
+  /** The prices that tiers have or had: a transfer of another amount buys nothing by itself. Unknown unless given: then any amount may. */
+  prices?: readonly bigint[] | undefined
 }
 
 /**

@@ -181,7 +181,11 @@ const byNumber = (blocks: readonly SeedBlock[]) => [...new Map(blocks.map((block
 
 /** True if a range was read for everything that the ledger watches now. */
 function wasReadFor(read: Watching, now: Watching): boolean {
-  return isDeepStrictEqual(read.wallets, now.wallets) && now.signers.every((sender) => read.signers.includes(sender))
+  return (
+    isDeepStrictEqual(read.wallets, now.wallets) &&
+    now.signers.every((sender) => read.signers.includes(sender)) &&
+    (now.prices ?? []).every((priceWei) => read.prices?.includes(priceWei) ?? true)
+  )
 }
 
 /** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */

@@ -8,6 +8,7 @@ import { readHalt } from '../../src/db/blocks/halts.ts'
 import { noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import type { ProvenPart } from '../../src/domain/observed.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { clearHaltByHand } from '../../src/operator/pause.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
@@ -22,14 +23,17 @@ let first: FalseProvider
 let second: FalseProvider
 before(async () => {
   ;({ world, first, second } = await startTwoProviders())
-  await world.chain.mine()
+  // A list is learnt of a block that has one, some blocks behind the head.
+  await world.pay(5, 1n)
+  for (let block = 0; block < 5; block++) await world.chain.mine()
   await world.settle()
 })
 after(() => world.close())
 afterEach(async () => {
   for (const provider of [first, second]) provider.rule = () => undefined
   await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
-  await inTransaction(world.pool, (sql) => noteProven(sql, 'header', 1))
+  for (const part of ['header', 'transactions'] as const)
+    await inTransaction(world.pool, (sql) => noteProven(sql, part, 1))
   await world.settle()
 })
 
@@ -65,8 +69,14 @@ const LIES: Record<string, (header: Header) => Header> = {
   'no mixHash': () => ({ mixHash: null }),
 }
 
-test('headers are asked for once both providers show that they recompute', async () => {
-  assert.ok(await isAskedFor(world.pool, 'header'))
+test('headers and lists of transactions are asked for once both providers show that they recompute', async () => {
+  assert.deepEqual(
+    await readProofStates(world.pool),
+    new Map([
+      ['header', 'askedFor'],
+      ['transactions', 'askedFor'],
+    ]),
+  )
 })
 
 for (const [name, change] of Object.entries(LIES))
@@ -165,4 +175,169 @@ test('a single provider whose headers cease to recompute is not followed until a
   } finally {
     await alone.close()
   }
+})
+
+const walletOf = (of: World) => of.chain.accounts[3]?.address.toLowerCase() as Address
+const THIEF = `0x${'7e'.repeat(20)}` as Address
+const STRANGER = `0x${'57'.repeat(20)}` as Address
+/** The most of a transaction that a lie of these takes: the true one, and what is told in its place. */
+interface BodyLie {
+  /** What is truly sent; unless given, a payment of a tier's price. */
+  sent?: { valueWei?: bigint; to?: Address }
+  told: (tx: Header, wallet: Address) => Header[]
+}
+const BODY_LIES: Record<string, BodyLie> = {
+  'a payment added': { told: (tx) => [tx, { ...tx, hash: other(tx.hash), from: THIEF, transactionIndex: '0x1' }] },
+  'another sender': { told: (tx) => [{ ...tx, from: THIEF }] },
+  'another recipient': { sent: { to: STRANGER }, told: (tx, wallet) => [{ ...tx, to: wallet }] },
+  'another value': { sent: { valueWei: 1n }, told: (tx) => [{ ...tx, value: `0x${BASIC.toString(16)}` }] },
+  'another hash': { told: (tx) => [{ ...tx, hash: other(tx.hash) }] },
+  'another type': { told: (tx) => [{ ...tx, type: '0x1' }] },
+  'the only payment left out': { told: () => [] },
+}
+
+/** Tells other transactions of one block, in the block itself and one by one, each with a receipt that fits. */
+function lieBody(of: World, number: number, told: BodyLie['told']): Rule {
+  const instead = async () => {
+    const { transactions } = await of.chain.rpc<{ transactions: Header[] }>('eth_getBlockByNumber', [
+      `0x${number.toString(16)}`,
+      true,
+    ])
+    const [tx] = transactions as [Header]
+    return { tx, transactions: told(tx, walletOf(of)) }
+  }
+  return async ({ method, params }, forward) => {
+    const answer = await forward()
+    if (!('result' in answer)) return answer
+    if (method === 'eth_getBlockByNumber') {
+      const block = answer.result as Header | null
+      if (Number(block?.number) !== number || params[1] !== true) return answer
+      return { result: { ...block, transactions: (await instead()).transactions } }
+    }
+    if (method !== 'eth_getTransactionByHash' && method !== 'eth_getTransactionReceipt') return answer
+    if (Number(await of.chain.rpc('eth_blockNumber')) < number) return answer
+    const { tx, transactions } = await instead()
+    const one = transactions.find(({ hash }) => hash === params[0])
+    if (!one) return answer
+    if (method === 'eth_getTransactionByHash') return { result: one }
+    const receipt = await of.chain.rpc<Header>('eth_getTransactionReceipt', [tx.hash])
+    const { from, to, type, transactionIndex } = one
+    return { result: { ...receipt, transactionHash: one.hash, from, to, type, transactionIndex } }
+  }
+}
+const send = (of: World, { valueWei = BASIC, to }: NonNullable<BodyLie['sent']> = {}, by = 5) =>
+  of.pay(by, valueWei, to)
+
+for (const [name, { sent, told }] of Object.entries(BODY_LIES))
+  test(`${name} by the provider that is asked first: the transactions are the other one’s`, async () => {
+    const number = await next()
+    const txHash = await send(world, sent)
+    await world.chain.mine()
+    first.rule = lieBody(world, number, told)
+    const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
+    const wallets = [{ wallet: walletOf(world), watchedFrom: 0, closedBlock: null }]
+    const reader = createChainReader(rpc, { factory: world.factory, wallets, signers: [], prices: [BASIC] })
+    reader.proofs.askFor(await readProofStates(world.pool))
+    const { transfers, failedProofs } = await reader.observe(number, number, null)
+    const payer = world.chain.accounts[5]?.address.toLowerCase()
+    const isPayment = sent === undefined
+    assert.deepEqual(
+      transfers.filter(({ valueWei }) => valueWei === BASIC).map((one) => [one.txHash, one.from, one.proof]),
+      isPayment ? [[txHash, payer, 'proven']] : [],
+    )
+    assert.deepEqual(
+      failedProofs?.map(({ part, host, blockNumber }) => [part, host, blockNumber]),
+      [['transactions', new URL(first.url).host, number]],
+    )
+    await rpc.close()
+  })
+
+/** The refs that were minted or accepted, and are of no transaction that truly paid. */
+const unpaid = async (of: World, paid: readonly Hash[]) => {
+  const rows = await of.pool<{ txHash: Hash; from: Address }[]>`
+    SELECT tx_hash AS "txHash", from_address AS "from" FROM payments WHERE state IN ('accepted', 'minting', 'minted')`
+  return rows.filter(({ txHash, from }) => !paid.includes(txHash) || from === THIEF)
+}
+
+test('both providers tell the same false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
+  const paid: Hash[] = (await world.pool<{ txHash: Hash }[]>`SELECT tx_hash AS "txHash" FROM payments`).map(
+    ({ txHash }) => txHash,
+  )
+  for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
+    const before = (await failures()).length
+    const number = await next()
+    const txHash = await send(world, sent, 6)
+    if (sent === undefined) paid.push(txHash)
+    await world.chain.mine()
+    for (const liar of [first, second]) liar.rule = lieBody(world, number, told)
+    for (let run = 0; run < 2; run++) await world.payments()
+    assert.deepEqual([(await readHalt(world.pool))?.reason, await unpaid(world, paid)], ['unproven', []], name)
+    assert.equal((await failures())[before]?.detail.part, 'transactions', name)
+    for (const liar of [first, second]) liar.rule = () => undefined
+    await world.settle()
+    assert.equal((await paymentOf(world, txHash))?.state, sent === undefined ? 'minted' : undefined, name)
+    assert.ok(await isAskedFor(world.pool, 'transactions'), name)
+    await world.pool`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
+  }
+})
+
+test('the only provider tells false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
+  let only: FalseProvider | undefined
+  const between = async (target: string) => {
+    only = await startFalseProvider(target)
+    return { urls: [only.url], close: () => (only as FalseProvider).close() }
+  }
+  const alone = await startWorld({}, { between })
+  try {
+    await send(alone, { valueWei: 1n })
+    for (let block = 0; block < 5; block++) await alone.chain.mine()
+    await alone.settle()
+    assert.ok(await isAskedFor(alone.pool, 'transactions'))
+    const paid: Hash[] = []
+    const liar = only as unknown as FalseProvider
+    for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
+      const number = await next(alone)
+      const txHash = await send(alone, sent)
+      if (sent === undefined) paid.push(txHash)
+      await alone.chain.mine()
+      const before = (await failures(alone)).length
+      liar.rule = lieBody(alone, number, told)
+      for (let run = 0; run < 2; run++) await alone.payments()
+      assert.deepEqual([(await readHalt(alone.pool))?.reason, await unpaid(alone, paid)], ['unproven', []], name)
+      assert.equal((await failures(alone))[before]?.detail.part, 'transactions', name)
+      liar.rule = () => undefined
+      await alone.settle()
+      assert.equal((await paymentOf(alone, txHash))?.state, sent === undefined ? 'minted' : undefined, name)
+      await alone.pool`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
+    }
+  } finally {
+    await alone.close()
+  }
+})
+
+test('a false sender by one of two providers: the payment is minted to who paid, and the lie is told', async () => {
+  const paid: Hash[] = (await world.pool<{ txHash: Hash }[]>`SELECT tx_hash AS "txHash" FROM payments`).map(
+    ({ txHash }) => txHash,
+  )
+  const told: { detail: Header }[] = []
+  // Whoever lied is asked last from then on, so that the other one is asked first.
+  for (const liar of [first, second]) {
+    const before = (await failures()).length
+    const number = await next()
+    const txHash = await send(world, {}, 7)
+    paid.push(txHash)
+    await world.chain.mine()
+    liar.rule = lieBody(world, number, (BODY_LIES['another sender'] as BodyLie).told)
+    for (let run = 0; run < 5 && (await paymentOf(world, txHash))?.state !== 'minted'; run++) {
+      await world.payments()
+      await world.chain.mine()
+    }
+    assert.deepEqual([(await paymentOf(world, txHash))?.state, await unpaid(world, paid)], ['minted', []])
+    liar.rule = () => undefined
+    await world.settle()
+    told.push(...(await failures()).slice(before))
+    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  }
+  // The second one is asked first at least while it lies: if the first was before, it is no longer.
+  assert.deepEqual([told.length > 0, new Set(told.map(({ detail }) => detail.part))], [true, new Set(['transactions'])])
 })

@@ -123,6 +123,9 @@ export function isUnsigned(transaction: unknown): boolean {
   return Number(tx.type ?? 0) in UNSIGNED || [tx.r, tx.s].every((value) => /^0x0*$/.test(String(value)))
 }
 
+/** True if the sender is among the bytes of a transaction, because nobody signs its type. */
+export const namesSender = (transaction: unknown): boolean => Number((transaction as Fields).type ?? 0) in UNSIGNED
+
 /** The bytes whose keccak256 is the hash, and which are a leaf of its block's transactions root; or why there are none here. */
 export function encodeTransaction(transaction: unknown): Encoded {
   return encoded(() => {

@@ -1,5 +1,7 @@
 // Asks every provider for one block, to see whether this chain's headers and lists of transactions recompute. One provider's answer shows neither that
 // they do nor that they do not: it could make up a block that does, and so have every honest one refused.
+
+import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import { orNull } from '../faults.ts'
 import { proveTransactions } from '../prove/body.ts'
@@ -9,7 +11,6 @@ import type { Soundness } from '../prove/sound.ts'
 import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { toQuantity } from '../rpc/wire.ts'
-import { VOICES } from '../../domain/finality.ts'
 
 /** Builds the question to these providers. `soundness` is that of all reads through them. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {

@@ -2,13 +2,14 @@
 // blocks they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in
 // one answer.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
-import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../../domain/observed.ts'
+import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
+import type { Fields } from '../prove/items.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
@@ -39,6 +40,7 @@ import {
   throwRetryable,
 } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
+import { mayAct, type Proofs, proveActing } from './prove-block.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
@@ -55,6 +57,8 @@ interface SeenBlock extends LoggedBlock {
   fees: BlockFees | null
   /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
+  /** What those of the relevant ones that could act rest on. */
+  proofs: Proofs
 }
 
 /** A range of blocks to observe. */
@@ -81,17 +85,20 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   const states = createFactoryStates(rpc, built.factory)
   const watchedBy = (watching: Watching): WatchedAddresses => {
     const signers = [...new Set([...built.signers, ...watching.signers])]
-    return { factory: built.factory, wallets: watching.wallets, signers }
+    return { ...watching, factory: built.factory, signers }
   }
 
   async function fetch(watched: WatchedAddresses, numbers: readonly number[], { ranged, feesFrom, head }: Reading) {
     const sight = { concerns: concernOf(watched), bloomCheck, ranged, soundness }
     const isOurs = memberOf(watched.signers)
-    const see = (answer: unknown, number: number) =>
-      seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
+    const see = async (answer: unknown, number: number): Promise<SeenBlock> => {
+      const seen = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
+      const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
+      return { ...seen, proofs: await proveActing(soundness, { block: answer as Fields, number }, acting) }
+    }
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
     const blocks = await fetchBlocks(rpc, asked, see)
-    return head === undefined ? blocks : [...blocks, see(head, numbers.at(-1) as number)]
+    return head === undefined ? blocks : [...blocks, await see(head, numbers.at(-1) as number)]
   }
 
   /** Reads what else the blocks say, and puts it together. */
@@ -142,14 +149,16 @@ interface Reading {
 async function fetchBlocks(
   rpc: RpcReads,
   numbers: readonly number[],
-  see: (answer: unknown, number: number) => SeenBlock,
+  see: (answer: unknown, number: number) => Promise<SeenBlock>,
 ): Promise<SeenBlock[]> {
   const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     const calls = piece.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
     const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
-    return answers.map((answer, index) => see(answer, piece[index] as number))
+    const seen: SeenBlock[] = []
+    for (const [index, answer] of answers.entries()) seen.push(await see(answer, piece[index] as number))
+    return seen
   })
   return pieces.flat()
 }
@@ -168,7 +177,7 @@ interface Sight {
   soundness: Soundness
 }
 
-function seeBlock(answer: unknown, number: number, sight: Sight): SeenBlock {
+function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
   const head = header(answer)
@@ -305,8 +314,9 @@ function assemble(
     authorizations: Authorization[]
   },
 ): ObservedRange {
+  const { factory: _, ...watching } = watched
   const range: ObservedRange = {
-    watching: { wallets: watched.wallets, signers: watched.signers },
+    watching,
     blocks: [],
     fees: [],
     transfers: [],
@@ -316,12 +326,13 @@ function assemble(
     failedWithdrawals: [],
     events: [],
   }
-  for (const { header: head, fees, relevant } of blocks) {
+  for (const { header: head, fees, relevant, proofs } of blocks) {
     range.blocks.push(toBlock(head))
     if (fees) range.fees.push(fees)
     for (const tx of relevant) {
       const receipt = read.receipts.get(tx.hash) ?? NOTHING_MOVED
-      addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt })
+      const proof = proofs.get(tx.hash) ?? 'believed'
+      addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt, proof })
     }
     for (const entry of read.logs.get(head.hash) ?? []) {
       range.events.push(toEvent(entry, positionOf(head, entry.txHash, entry.txIndex)))
@@ -338,12 +349,15 @@ function addTransaction(
   range: ObservedRange,
   watched: WatchedAddresses,
   at: Position,
-  { tx, receipt }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'> },
+  {
+    tx,
+    receipt,
+    proof,
+  }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>; proof: Proof },
 ): void {
   const { succeeded, gasUsed } = receipt
   const feeWei = receipt.feeWei ?? wei(0n)
   const { from, to, valueWei, nonce, type } = tx
-  const proof = 'believed'
   for (const watchedWallet of watched.wallets) {
     const { wallet } = watchedWallet
     if (!isWatched(watchedWallet, at.blockNumber)) continue

@@ -38,13 +38,18 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/** The addresses that blocks are read for: the wallets, and the accounts of pending transactions, also those of other instances' keys. */
+/**
+ * What blocks are read for: the wallets, the accounts of pending transactions, also those of other instances' keys, and the prices of tiers.
+ */
 export async function readWatching(sql: Sql): Promise<Watching> {
-  const [row] = await sql<{ wallets: Watching['wallets'] | null; signers: Address[] | null }[]>`
+  const [row] = await sql<
+    { wallets: Watching['wallets'] | null; signers: Address[] | null; prices: string[] | null }[]
+  >`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
-      (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers"`
-  return { wallets: row?.wallets ?? [], signers: row?.signers ?? [] }
+      (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
+      (SELECT json_agg(DISTINCT price_wei::text) FROM tiers) AS prices`
+  return { wallets: row?.wallets ?? [], signers: row?.signers ?? [], prices: (row?.prices ?? []).map(BigInt) }
 }
 
 /** Blocks the entry and closing of wallets until the transaction ends. Reads go on. */

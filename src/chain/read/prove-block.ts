@@ -1,0 +1,97 @@
+// Proves the transactions of a block that could act, from the header that was proven before: the list by its root, each one's hash, and its sender by
+// the signature. If a chain cannot prove that, two providers must tell the same. It must never take one provider's word for more than it is.
+import { VOICES } from '../../domain/finality.ts'
+import type { Proof } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
+import { orNull, ProofFault } from '../faults.ts'
+import type { WatchedAddresses } from '../port.ts'
+import { proveTransactions } from '../prove/body.ts'
+import type { Fields } from '../prove/items.ts'
+import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
+import { namesSender, proveSender, proveTransaction } from '../prove/transaction.ts'
+import type { RpcCall } from '../rpc/rpc.ts'
+import { transaction, type WireTransaction } from '../rpc/wire.ts'
+import { agreedAnswer } from './state/agreement.ts'
+
+/** What transactions rest on, by their hashes. */
+export type Proofs = ReadonlyMap<Hash, Proof>
+
+const NO_PROOFS: Proofs = new Map()
+
+/**
+ * True if a transaction could have something minted, credited or settled: a payment of a tier's price, a transaction of ours, such as a refund, a
+ * call of the factory. Any other transfer costs its sender next to nothing, and so nothing here.
+ */
+export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, tx: WireTransaction): boolean {
+  const isWallet = (account: string | null) => wallets.some(({ wallet }) => wallet === account)
+  if (tx.to === factory || signers.includes(tx.from) || isWallet(tx.from)) return true
+  return isWallet(tx.to) && tx.valueWei > 0n && (prices === undefined || prices.includes(tx.valueWei))
+}
+
+/**
+ * What those transactions rest on. `block` is the provider's, in full. Throws a ProofFault if it contradicts its header, if it proves less than
+ * this chain's blocks do, or if two providers tell something else.
+ */
+export async function proveActing(
+  soundness: Soundness,
+  { block, number }: { block: Fields; number: number },
+  acting: readonly WireTransaction[],
+): Promise<Proofs> {
+  const given = block.transactions as readonly Fields[]
+  // That nothing is in a block takes one comparison.
+  if (acting.length === 0 && given.length > 0) return NO_PROOFS
+  const proven = isAskedFor(soundness, 'header') ? await provenOf(soundness, { block, number }, acting) : []
+  const others = acting.filter((tx) => !proven.includes(tx))
+  const agreed = await agreedOf(soundness, number, others)
+  return new Map(
+    acting.map(({ hash }) => [
+      hash,
+      proven.some((tx) => tx.hash === hash) ? 'proven' : agreed.has(hash) ? 'agreed' : 'believed',
+    ]),
+  )
+}
+
+async function provenOf(
+  soundness: Soundness,
+  { block, number }: { block: Fields; number: number },
+  acting: readonly WireTransaction[],
+): Promise<WireTransaction[]> {
+  const given = block.transactions as readonly Fields[]
+  const { verdict, count } = await proveTransactions(block)
+  if (!isSound(soundness, 'transactions', verdict, number)) return []
+  const proven: WireTransaction[] = []
+  for (const tx of acting) {
+    // What stands behind the last one is not under the root.
+    if (tx.index >= count) continue
+    const raw = given[tx.index] as Fields
+    const isItself = isSound(soundness, 'transactions', proveTransaction(raw), number)
+    const isFrom = namesSender(raw) || isSound(soundness, 'transactions', await proveSender(raw), number)
+    if (isItself && isFrom) proven.push(tx)
+  }
+  return proven
+}
+
+/** The hashes of those that two providers tell alike. */
+async function agreedOf(
+  { voices }: Soundness,
+  number: number,
+  told: readonly WireTransaction[],
+): Promise<ReadonlySet<Hash>> {
+  const agreed = new Set<Hash>()
+  if (told.length === 0 || voices.length < VOICES) return agreed
+  const calls = told.map(({ hash }): RpcCall => ({ method: 'eth_getTransactionByHash', params: [hash] }))
+  const answers = await Promise.all(voices.map((provider) => orNull(provider.requestAll(calls))))
+  for (const [at, tx] of told.entries()) {
+    const same = agreedAnswer(
+      answers.map((given) => (given?.[at] == null ? null : keyOf(transaction(given[at])))),
+      (key) => key,
+    )
+    if (same === keyOf(tx)) agreed.add(tx.hash)
+    else if (same !== null)
+      throw new ProofFault('transactions', number, `two providers tell another transaction ${tx.hash}`)
+  }
+  return agreed
+}
+
+const keyOf = ({ hash, index, blockHash, from, to, valueWei, nonce, input, type }: WireTransaction): string =>
+  [hash, index, blockHash, from, to, valueWei, nonce, input.toLowerCase(), type].join(' ')
