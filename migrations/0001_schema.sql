@@ -250,6 +250,7 @@ CREATE TABLE payments (
   from_address address,
   value_wei wei NOT NULL,
   succeeded boolean NOT NULL,
+  unsigned_type int, -- the type of a transaction that nobody signs, such as a deposit from a parent chain; null for all others
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
   -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.

@@ -91,6 +91,8 @@ export interface Incoming extends Position {
 export interface Transfer extends Incoming {
   /** The transaction's type (EIP-2718); 0 for a legacy one. */
   type: number
+  /** True if no key has signed it: a deposit from a parent chain, or the chain's own. */
+  isUnsigned: boolean
   /** Of its sender, recipient and value. A transfer that cannot act is `believed`: nothing was asked. */
   proof: Proof
 }

@@ -229,7 +229,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         !f.isToOldWallet &&
         !f.senderDenied &&
         !f.beforeRestore &&
-        (f.payer.kind === 'plain' || f.payer.mode === 'all') &&
+        (f.payer.kind === 'plain' || (f.payer.kind === 'inner' && f.payer.mode === 'all')) &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
         f.walletNodes + f.walletInFlight < f.walletMax &&

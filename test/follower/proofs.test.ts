@@ -5,8 +5,9 @@ import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { lowerProof, noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { insertMode } from '../../src/db/sale/contract-wallets.ts'
 import type { ProvenPart } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -340,4 +341,24 @@ test('a false sender by one of two providers: the payment is minted to who paid,
   }
   // The second one is asked first at least while it lies: if the first was before, it is no longer.
   assert.deepEqual([told.length > 0, new Set(told.map(({ detail }) => detail.part))], [true, new Set(['transactions'])])
+})
+
+test('a deposit that nobody signed is held in every mode, with its sender’s address on the parent chain', async () => {
+  for (const part of ['header', 'transactions'] as const)
+    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  const number = await next()
+  const txHash = await send(world, {}, 8)
+  await world.chain.mine()
+  await insertMode(world.pool, { mode: 'all', fromBlock: 0 }, 'test')
+  const told: BodyLie['told'] = ({ r, s, v, yParity, ...tx }) => [
+    { ...tx, type: '0x7e', sourceHash: tx.hash, from: `0x1111${'0'.repeat(32)}1112` },
+  ]
+  for (const provider of [first, second]) provider.rule = lieBody(world, number, told)
+  for (let run = 0; run < 2; run++) await world.payments()
+  const rows = await world.pool<{ reason: string; evidence: Header }[]>`
+    SELECT v.reason, v.evidence FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id WHERE p.tx_hash = ${txHash}`
+  assert.deepEqual(
+    rows.map(({ reason, evidence }) => [reason, evidence.unsignedType, evidence.onParentChain]),
+    [['contractWallet', 126, `0x${'0'.repeat(39)}1`]],
+  )
 })

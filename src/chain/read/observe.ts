@@ -11,6 +11,7 @@ import type { WatchedAddresses } from '../port.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
 import type { Fields } from '../prove/items.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
+import { isUnsigned } from '../prove/transaction.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
@@ -51,12 +52,16 @@ const RECEIPTS_PER_REQUEST = 50
 /** The topics of all events of the factory, also of those that change nothing in the ledger. */
 const EVENTS: readonly Hash[] = Object.values(factoryTopics)
 
+/** A transaction, and whether no key has signed it. */
+type SeenTransaction = WireTransaction & { isUnsigned: boolean }
+
 /** A block with its relevant transactions; the others are forgotten as soon as they are read. */
 interface SeenBlock extends LoggedBlock {
   /** Its fees; null where too many blocks follow in the range for them to matter. */
   fees: BlockFees | null
   /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
+  relevant: SeenTransaction[]
   /** What those of the relevant ones that could act rest on. */
   proofs: Proofs
 }
@@ -184,14 +189,14 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  const relevant: WireTransaction[] = []
+  const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []
   for (const [index, entry] of entries.entries()) {
     const raw = fields<'from' | 'to'>(entry, 'transaction')
     const carried = authorizationsOf(entry)
     if (carried.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: carried })
     if (!concerns(raw.from, raw.to)) continue
-    const tx = transaction(entry)
+    const tx = { ...transaction(entry), isUnsigned: isUnsigned(entry) }
     if (tx.index !== index || tx.blockHash !== head.hash)
       throwRetryable(`block ${number} lists a transaction of another block`)
     relevant.push(tx)
@@ -353,15 +358,15 @@ function addTransaction(
     tx,
     receipt,
     proof,
-  }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>; proof: Proof },
+  }: { tx: SeenTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>; proof: Proof },
 ): void {
   const { succeeded, gasUsed } = receipt
   const feeWei = receipt.feeWei ?? wei(0n)
-  const { from, to, valueWei, nonce, type } = tx
+  const { from, to, valueWei, nonce, type, isUnsigned } = tx
   for (const watchedWallet of watched.wallets) {
     const { wallet } = watchedWallet
     if (!isWatched(watchedWallet, at.blockNumber)) continue
-    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, proof })
+    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, isUnsigned, proof })
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
   // Even for an unknown key: another instance, or an earlier start, may have sent it.

@@ -205,7 +205,7 @@ export async function enter(
         wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
         outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,
         succeeded = excluded.succeeded, block_number = excluded.block_number, block_hash = excluded.block_hash,
-        tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
+        tx_index = excluded.tx_index, block_time = excluded.block_time, unsigned_type = excluded.unsigned_type, updated_at = now()
       WHERE p.state IN (${list(sql, back.from)})
       RETURNING p.id, p.reason, p.xmax = 0 AS fresh
     ) ${rule.verdict ? sql`, judged AS (${verdicts(sql, rule.verdict, { evidence, by: 'pass' }, sql`entered WHERE fresh`)})` : sql``}

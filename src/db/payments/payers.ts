@@ -56,13 +56,13 @@ export async function proveWallet(sql: Sql, address: Address, { deployed }: { de
 
 /**
  * True for a payment `p` that is held as a contract's and was judged by other facts than there are now: the mode, a sign-in, an allowance,
- * the list of known wallets. One whose sender had no code is held whatever these say.
+ * the list of known wallets. One whose sender had no code, or that nobody signed, is held whatever these say.
  */
 export function payerChanged(sql: Sql, block: number): Fragment {
   const rank = (mode: Fragment) => sql`array_position(${[...CONTRACT_WALLET_MODES]}::text[], coalesce(${mode}, 'hold'))`
   const modeIn = (at: Fragment) =>
     sql`(SELECT mode FROM contract_wallet_modes WHERE from_block <= ${at} ORDER BY from_block DESC LIMIT 1)`
-  return sql`EXISTS (
+  return sql`p.unsigned_type IS NULL AND EXISTS (
     SELECT FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (SELECT evidence FROM payment_verdicts
       WHERE payment_id = p.id AND reason = 'contractWallet' AND decided_by = 'pass' ORDER BY id DESC LIMIT 1) v ON true
     WHERE NOT coalesce((v.evidence -> 'noCode')::boolean, false)

@@ -31,6 +31,8 @@ export type CodeReading =
 export type PayerFacts =
   /** A transaction's own sender: its key signed the transfer. */
   | { kind: 'plain' }
+  /** Nobody signed the transaction: a deposit from a parent chain, for instance. */
+  | { kind: 'unsigned'; type: number; from: Address }
   | {
       kind: 'inner'
       mode: ContractWalletMode
@@ -62,12 +64,23 @@ export type PayerVerdict =
   /** Its code was not read yet. */
   | { kind: 'undecided' }
 
+const ADDRESSES = 1n << 160n
+/** What rollups add to a contract's address on the parent chain, so that it is no address of theirs (Arbitrum, OP stack: "address aliasing"). */
+const ALIAS = 0x1111000000000000000000000000000000001111n
+
+/** The contract's own address on the parent chain, if this is the alias of one. A key's account has the same address on both. */
+const aliased = (from: Address) =>
+  `0x${((BigInt(from) - ALIAS + ADDRESSES) % ADDRESSES).toString(16).padStart(40, '0')}`
+
 /**
- * Judges a payer. Code that stays unreadable for `retrySec` is held: what could not be read never passes. The evidence of a held one
+ * Judges a payer. A transaction that nobody signed is held in every mode: the account that it names may be a contract's on the parent chain,
+ * which nobody can use here. Code that stays unreadable for `retrySec` is held: what could not be read never passes. The evidence of a held one
  * says what it was judged by, so that a change of any of it has the payment judged again.
  */
 export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
   if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
+  if (payer.kind === 'unsigned')
+    return { kind: 'held', evidence: { unsignedType: payer.type, onParentChain: aliased(payer.from) } }
   const { mode, code, signedIn, allowed } = payer
   const looked = { mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION }
   if (code.kind === 'unread') return { kind: 'undecided' }

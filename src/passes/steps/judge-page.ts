@@ -221,9 +221,10 @@ function factsOf(
 /** The facts about a payment's sender. */
 function payerOf(
   { modes, height }: JudgingBasis,
-  { innerIndex, blockNumber }: Payment,
+  { from, innerIndex, blockNumber, unsignedType }: Payment,
   { code, standing }: { code: CodeReading; standing: PayerStanding | undefined },
 ): PayerFacts {
+  if (unsignedType !== null) return { kind: 'unsigned', type: unsignedType, from }
   if (innerIndex === 0) return { kind: 'plain' }
   const { signedIn = false, allowed = false, code: known = null } = standing ?? {}
   const mode = modeFor(modes, blockNumber, height)

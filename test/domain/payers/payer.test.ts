@@ -56,6 +56,17 @@ test('a known proxy of something else is no known wallet', () => {
   assert.equal(verdictOf(facts({ ...known, implementation: other } as PayerCode, 'proven')), 'held')
 })
 
+test('what nobody signed is held, with the address that its sender has on the parent chain', () => {
+  const held = (from: string) => judgePayer({ kind: 'unsigned', type: 126, from: from as Address }, RETRY_SEC)
+  for (const [from, onParentChain] of [
+    [`0x1111${'0'.repeat(32)}1112`, `0x${'0'.repeat(39)}1`],
+    [`0x${'0'.repeat(40)}`, `0xeeee${'f'.repeat(32)}eeef`],
+  ] as const)
+    assert.deepEqual(held(from).kind === 'held' && held(from), {
+      ...{ kind: 'held', evidence: { unsignedType: 126, onParentChain } },
+    })
+})
+
 test('a plain sender passes, whatever the mode', () => assert.equal(verdictOf({ kind: 'plain' }), 'passes'))
 
 test('code that was not read is undecided, and what stays unreadable is held in every mode', () => {
