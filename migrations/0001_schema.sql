@@ -250,6 +250,8 @@ CREATE TABLE payments (
   from_address address,
   value_wei wei NOT NULL,
   succeeded boolean NOT NULL,
+  -- What its sender and value rest on: the block's hash, two providers, the word of one. Null if a trace or a person says so.
+  proof text CHECK (proof IN ('proven', 'agreed', 'believed')),
   unsigned_type int, -- the type of a transaction that nobody signs, such as a deposit from a parent chain; null for all others
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),

@@ -46,8 +46,7 @@ export interface Watching {
  * A part of blocks that a chain may prove: a header by the block's hash, the list of transactions and that of receipts by its roots, accounts by
  * its state root.
  */
-export const PROVEN_PARTS = ['header', 'transactions', 'receipts', 'state'] as const
-export type ProvenPart = (typeof PROVEN_PARTS)[number]
+export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
 
 /** What a transaction rests on: its block's hash, two providers that tell the same, or the word of one. */
 export type Proof = 'proven' | 'agreed' | 'believed'

@@ -59,6 +59,8 @@ export interface PaymentFacts {
   holding: HoldingReading
   /** Who sent it, where a contract may have. */
   payer: PayerFacts
+  /** True if one provider alone has told it, although there are two to ask. */
+  restsOnOne: boolean
 }
 
 export type Evidence = Record<string, string | number | boolean | null>
@@ -67,7 +69,7 @@ export type Verdict =
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
   /** Undecided: a fact could not be read yet. The payment stays as it is and is judged again. */
-  | { kind: 'undecided'; missing: 'holding' | 'payer' }
+  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' }
 
 /**
  * Decides whether a transfer is a sale at all, from the transfer alone.
@@ -118,6 +120,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   // Rules that hold a payment for good come first. From here on it would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
 
+  if (facts.restsOnOne) return { kind: 'undecided', missing: 'proof' }
   const payer = judgePayer(facts.payer, selection.tier.holdingRetrySec)
   if (payer.kind === 'undecided') return { kind: 'undecided', missing: 'payer' }
   if (payer.kind === 'held') return held('contractWallet', { ...allowance, ...payer.evidence })

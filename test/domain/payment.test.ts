@@ -47,6 +47,7 @@ const good: PaymentFacts = {
   tierInFlight: 0,
   holding: { kind: 'read', amountWei: 1000n },
   payer: { kind: 'plain' },
+  restsOnOne: false,
 }
 /** A contract that may not buy by the mode. */
 const contract: PaymentFacts['payer'] = {
@@ -214,6 +215,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         .map((sinceSec): PaymentFacts['holding'] => ({ kind: 'unreadable', sinceSec })),
     ),
     payer: fc.constantFrom<PaymentFacts['payer']>({ kind: 'plain' }, contract, { ...contract, mode: 'all' }),
+    restsOnOne: fc.boolean(),
   })
   // Mostly sound facts, so that acceptance is common.
   const mostlyGood = fc
@@ -229,6 +231,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         !f.isToOldWallet &&
         !f.senderDenied &&
         !f.beforeRestore &&
+        !f.restsOnOne &&
         (f.payer.kind === 'plain' || (f.payer.kind === 'inner' && f.payer.mode === 'all')) &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&

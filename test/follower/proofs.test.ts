@@ -57,6 +57,23 @@ const failures = (of: World = world) =>
   >`SELECT subject, detail FROM audit WHERE action = 'proofFailed' ORDER BY id`
 const next = async (of: World = world) => Number(await of.chain.rpc('eth_blockNumber')) + 1
 
+/** A world whose only provider a test can make lie. */
+async function startAlone() {
+  const providers: FalseProvider[] = []
+  const between = async (target: string) => {
+    const provider = await startFalseProvider(target)
+    providers.push(provider)
+    return { urls: [provider.url], close: () => provider.close() }
+  }
+  return { alone: await startWorld({}, { between }), liar: providers[0] as FalseProvider }
+}
+
+async function runUntilMinted(txHash: Hash) {
+  for (let run = 0; run < 5 && (await paymentOf(world, txHash))?.state !== 'minted'; run++) {
+    await world.payments()
+    await world.chain.mine()
+  }
+}
 const LIES: Record<string, (header: Header) => Header> = {
   'another mixHash': ({ mixHash }) => ({ mixHash: other(mixHash) }),
   'an hour more': ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) + 3_600).toString(16)}` }),
@@ -108,10 +125,7 @@ test('a header that does not recompute is told, not stored, and a payment in its
     const paid = await world.pay(5, BASIC)
     const { hash } = await world.chain.mine()
     liar.rule = lie(number, LIES['an hour more'] as (header: Header) => Header)
-    for (let run = 0; run < 5 && (await paymentOf(world, paid))?.state !== 'minted'; run++) {
-      await world.payments()
-      await world.chain.mine()
-    }
+    await runUntilMinted(paid)
     assert.equal((await paymentOf(world, paid))?.state, 'minted')
     liar.rule = () => undefined
     await world.settle()
@@ -154,18 +168,13 @@ test('both providers give the same header, which does not recompute: it is belie
 })
 
 test('a single provider whose headers cease to recompute is not followed until a person has them believed', async () => {
-  let only: FalseProvider | undefined
-  const between = async (target: string) => {
-    only = await startFalseProvider(target)
-    return { urls: [only.url], close: () => (only as FalseProvider).close() }
-  }
-  const alone = await startWorld({}, { between })
+  const { alone, liar } = await startAlone()
   try {
     await alone.chain.mine()
     await alone.settle()
     assert.ok(await isAskedFor(alone.pool, 'header'))
     const number = await next(alone)
-    ;(only as unknown as FalseProvider).rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
+    liar.rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
     await alone.chain.mine()
     for (let run = 0; run < 2; run++) await alone.payments()
     assert.deepEqual([(await readHalt(alone.pool))?.sealed, (await failures(alone)).length], [false, 1])
@@ -241,10 +250,9 @@ for (const [name, { sent, told }] of Object.entries(BODY_LIES))
     reader.proofs.askFor(await readProofStates(world.pool))
     const { transfers, failedProofs } = await reader.observe(number, number, null)
     const payer = world.chain.accounts[5]?.address.toLowerCase()
-    const isPayment = sent === undefined
     assert.deepEqual(
       transfers.filter(({ valueWei }) => valueWei === BASIC).map((one) => [one.txHash, one.from, one.proof]),
-      isPayment ? [[txHash, payer, 'proven']] : [],
+      sent === undefined ? [[txHash, payer, 'proven']] : [],
     )
     assert.deepEqual(
       failedProofs?.map(({ part, host, blockNumber }) => [part, host, blockNumber]),
@@ -253,6 +261,10 @@ for (const [name, { sent, told }] of Object.entries(BODY_LIES))
     await rpc.close()
   })
 
+const paidBefore = async () => {
+  const rows = await world.pool<{ txHash: Hash }[]>`SELECT tx_hash AS "txHash" FROM payments`
+  return rows.map(({ txHash }) => txHash)
+}
 /** The refs that were minted or accepted, and are of no transaction that truly paid. */
 const unpaid = async (of: World, paid: readonly Hash[]) => {
   const rows = await of.pool<{ txHash: Hash; from: Address }[]>`
@@ -261,9 +273,7 @@ const unpaid = async (of: World, paid: readonly Hash[]) => {
 }
 
 test('both providers tell the same false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
-  const paid: Hash[] = (await world.pool<{ txHash: Hash }[]>`SELECT tx_hash AS "txHash" FROM payments`).map(
-    ({ txHash }) => txHash,
-  )
+  const paid = await paidBefore()
   for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
     const before = (await failures()).length
     const number = await next()
@@ -283,19 +293,13 @@ test('both providers tell the same false transactions: nothing is followed, and 
 })
 
 test('the only provider tells false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
-  let only: FalseProvider | undefined
-  const between = async (target: string) => {
-    only = await startFalseProvider(target)
-    return { urls: [only.url], close: () => (only as FalseProvider).close() }
-  }
-  const alone = await startWorld({}, { between })
+  const { alone, liar } = await startAlone()
   try {
     await send(alone, { valueWei: 1n })
     for (let block = 0; block < 5; block++) await alone.chain.mine()
     await alone.settle()
     assert.ok(await isAskedFor(alone.pool, 'transactions'))
     const paid: Hash[] = []
-    const liar = only as unknown as FalseProvider
     for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
       const number = await next(alone)
       const txHash = await send(alone, sent)
@@ -317,11 +321,8 @@ test('the only provider tells false transactions: nothing is followed, and nothi
 })
 
 test('a false sender by one of two providers: the payment is minted to who paid, and the lie is told', async () => {
-  const paid: Hash[] = (await world.pool<{ txHash: Hash }[]>`SELECT tx_hash AS "txHash" FROM payments`).map(
-    ({ txHash }) => txHash,
-  )
+  const paid = await paidBefore()
   const told: { detail: Header }[] = []
-  // Whoever lied is asked last from then on, so that the other one is asked first.
   for (const liar of [first, second]) {
     const before = (await failures()).length
     const number = await next()
@@ -329,17 +330,13 @@ test('a false sender by one of two providers: the payment is minted to who paid,
     paid.push(txHash)
     await world.chain.mine()
     liar.rule = lieBody(world, number, (BODY_LIES['another sender'] as BodyLie).told)
-    for (let run = 0; run < 5 && (await paymentOf(world, txHash))?.state !== 'minted'; run++) {
-      await world.payments()
-      await world.chain.mine()
-    }
+    await runUntilMinted(txHash)
     assert.deepEqual([(await paymentOf(world, txHash))?.state, await unpaid(world, paid)], ['minted', []])
     liar.rule = () => undefined
     await world.settle()
     told.push(...(await failures()).slice(before))
     await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
   }
-  // The second one is asked first at least while it lies: if the first was before, it is no longer.
   assert.deepEqual([told.length > 0, new Set(told.map(({ detail }) => detail.part))], [true, new Set(['transactions'])])
 })
 
@@ -361,4 +358,42 @@ test('a deposit that nobody signed is held in every mode, with its sender’s ad
     rows.map(({ reason, evidence }) => [reason, evidence.unsignedType, evidence.onParentChain]),
     [['contractWallet', 126, `0x${'0'.repeat(39)}1`]],
   )
+})
+
+test('on a chain that proves nothing, a payment that one of two providers adds stays seen, and true ones are minted', async () => {
+  for (const part of ['header', 'transactions'] as const)
+    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  const paid = await paidBefore()
+  for (const liar of [first, second]) {
+    const number = await next()
+    const txHash = await send(world, {}, 9)
+    paid.push(txHash)
+    await world.chain.mine()
+    liar.rule = lieBody(world, number, (BODY_LIES['a payment added'] as BodyLie).told)
+    await runUntilMinted(txHash)
+    assert.deepEqual([(await paymentOf(world, txHash))?.state, await unpaid(world, paid)], ['minted', []])
+    liar.rule = () => undefined
+  }
+  const added = await world.pool<{ state: string; proof: string }[]>`
+    SELECT DISTINCT state, proof FROM payments WHERE from_address = ${THIEF}`
+  assert.deepEqual([...added], [{ state: 'seen', proof: 'believed' }])
+  await world.pool`DELETE FROM payment_retries`
+  await world.pool`DELETE FROM payments WHERE from_address = ${THIEF}`
+})
+
+test('on such a chain a payment is judged once the second provider tells it, too', async () => {
+  for (const part of ['header', 'transactions'] as const)
+    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  const silent: Rule = ({ method }) =>
+    method === 'eth_getTransactionByHash' ? { error: { code: -32000, message: 'not now' } } : undefined
+  const txHash = await send(world, {}, 6)
+  await world.chain.mine()
+  for (const provider of [first, second]) provider.rule = silent
+  await world.payments()
+  assert.equal((await paymentOf(world, txHash))?.state, 'seen')
+  for (const provider of [first, second]) provider.rule = () => undefined
+  await world.pool`DELETE FROM payment_retries`
+  await world.settle()
+  const [row] = await world.pool`SELECT state, proof FROM payments WHERE tx_hash = ${txHash}`
+  assert.deepEqual({ ...row }, { state: 'minted', proof: 'agreed' })
 })

@@ -203,9 +203,10 @@ export async function enter(
             ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})),
         -- A hash stands for one sender and one value: where they differ, a provider had misread them.
         wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
+        unsigned_type = excluded.unsigned_type, proof = excluded.proof,
         outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,
         succeeded = excluded.succeeded, block_number = excluded.block_number, block_hash = excluded.block_hash,
-        tx_index = excluded.tx_index, block_time = excluded.block_time, unsigned_type = excluded.unsigned_type, updated_at = now()
+        tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
       WHERE p.state IN (${list(sql, back.from)})
       RETURNING p.id, p.reason, p.xmax = 0 AS fresh
     ) ${rule.verdict ? sql`, judged AS (${verdicts(sql, rule.verdict, { evidence, by: 'pass' }, sql`entered WHERE fresh`)})` : sql``}

@@ -1,5 +1,5 @@
 // Payments: arrivals at the payments wallets, their states, and every verdict on them with its evidence.
-import type { Incoming, Outflow, Transfer } from '../../domain/observed.ts'
+import type { Incoming, Outflow, Proof, Transfer } from '../../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -28,6 +28,8 @@ export interface Payment {
   blockTime: number
   txIndex: number
   innerIndex: number
+  /** Null if a trace or a person says who sent it. */
+  proof: Proof | null
   /** The type of a transaction that nobody signs; null for all others. */
   unsignedType: number | null
 }
@@ -36,7 +38,7 @@ function columns(sql: Sql) {
   return sql`p.id, p.tx_hash AS "txHash", p.ref, p.wallet, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
     p.reason, p.tier_id AS "tierId", t.tier_no AS "tierNo", p.block_number AS "blockNumber",
     p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime",
-    p.tx_index AS "txIndex", p.inner_index AS "innerIndex", p.unsigned_type AS "unsignedType"`
+    p.tx_index AS "txIndex", p.inner_index AS "innerIndex", p.unsigned_type AS "unsignedType", p.proof`
 }
 
 /** The order in which payments are judged: block, then place in it. Never by id, since a payment may come back elsewhere. */
@@ -47,22 +49,28 @@ export function byPlace(a: Payment, b: Payment): number {
 /** Stores transfers found in blocks. @returns the number of new ones. */
 export async function insertIncomingTransfers(
   sql: Sql,
-  transfers: readonly (Incoming & Partial<Pick<Transfer, 'type' | 'isUnsigned'>>)[],
+  transfers: readonly (Incoming & Partial<Pick<Transfer, 'type' | 'isUnsigned' | 'proof'>>)[],
 ): Promise<number> {
   if (transfers.length === 0) return 0
   const unsignedTypes = transfers.map(({ type, isUnsigned }) => (isUnsigned && type !== undefined ? type : null))
   return await enter(sql, 'observe', {
-    columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type`,
+    columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type, proof`,
     rows: sql`
       SELECT tx_hash, tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time),
-        unsigned_type
+        unsigned_type, proof
       FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'wallet')}::text[], ${column(transfers, 'from')}::text[],
           ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
           ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
-          ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[], ${unsignedTypes}::int[])
-        AS t(tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type)
+          ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[], ${unsignedTypes}::int[],
+          ${transfers.map(({ proof }) => proof ?? null)}::text[])
+        AS t(tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type, proof)
       ORDER BY block_number, tx_index`,
   })
+}
+
+/** Notes that two providers told a payment of that block alike. */
+export async function noteAgreed(sql: Sql, { id, blockHash }: Pick<Payment, 'id' | 'blockHash'>): Promise<void> {
+  await sql`UPDATE payments SET proof = 'agreed' WHERE id = ${id} AND block_hash = ${blockHash} AND proof = 'believed'`
 }
 
 /** Stores outflows of the payments wallets: the other side of their balances. */

@@ -103,6 +103,7 @@ function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Pa
     ...{ walletNodes: 0, walletInFlight: 0, walletMax: 1, tierNodes: 0, tierInFlight: 0 },
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },
+    restsOnOne: false,
     ...known,
   })
   return verdict.kind === 'undecided' ? null : verdict.kind === 'accepted'

@@ -26,6 +26,8 @@ export interface JudgingBasis {
   /** The followed block's time and number. */
   now: number
   height: number
+  /** True if there are two providers: then the word of one buys nothing. */
+  hasSecond: boolean
   /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
   recheckUpTo: number | null
 }
@@ -214,9 +216,14 @@ function factsOf(
     beforeRestore: isRestored(basis, payment) && !decisions.has(payment.id),
     ...walletUse(places.get(from) ?? [], tierNo),
     walletMax: basis.walletMax,
+    restsOnOne: restsOnOne(basis, payment),
     payer: payerOf(basis, payment, { code, standing: payers.get(payment.id) }),
   }
 }
+
+/** True if one provider alone has told a payment, although there are two to ask. */
+export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: Payment): boolean =>
+  hasSecond && proof === 'believed'
 
 /** The facts about a payment's sender. */
 function payerOf(

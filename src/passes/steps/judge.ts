@@ -1,6 +1,7 @@
 // Judges the payments that wait for it by the page, those of a tier's price first, each kind in chain order. A payment whose facts cannot be read, or
 // that fails to be judged, holds up the later ones of its wallet, no other wallet's. Of an inner transfer the facts are also what its sender's
 // code was, and whether that is somebody's wallet.
+import { orNull } from '../../chain/faults.ts'
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/sql.ts'
@@ -28,7 +29,15 @@ import {
   type RunLimits,
   type ServiceAccounts,
 } from '../context.ts'
-import { type Candidate, type Judged, type JudgingBasis, judgePage, mayBuy, type Outcome } from './judge-page.ts'
+import {
+  type Candidate,
+  type Judged,
+  type JudgingBasis,
+  judgePage,
+  mayBuy,
+  type Outcome,
+  restsOnOne,
+} from './judge-page.ts'
 
 type JudgeContext = LedgerDb & ChainRead & Logging
 
@@ -95,6 +104,7 @@ export async function beginJudging(
     serviceAccounts: addressesOf(ctx),
     now: cursor.time,
     height: cursor.number,
+    hasSecond: ctx.chain.providers.length > 1,
     recheckUpTo,
   }
   const pages = judgeInTurn({ ...ctx, basis }, waiting.candidates, page)
@@ -255,6 +265,10 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
     left = await Promise.all(left.map((candidate) => withCode(bench, bench.basis, candidate)))
     await decide()
   }
+  if (left.some(({ payment }) => restsOnOne(bench.basis, payment))) {
+    left = await Promise.all(left.map((candidate) => withProof(bench, bench.basis, candidate)))
+    await decide()
+  }
   left = await Promise.all(left.map((candidate) => withHolding(bench, bench.basis, candidate)))
   await decide()
   for (const { payment, selection } of left) {
@@ -282,6 +296,18 @@ async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candid
   if (innerIndex === 0) return candidate
   const code = await ctx.chain.payerCode(from, { number: blockNumber, hash: blockHash })
   return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
+}
+
+/** Asks two providers for a payment that one has told. It waits until both tell it alike. */
+async function withProof(ctx: LedgerDb & ChainRead, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
+  const { payment } = candidate
+  if (!restsOnOne(basis, payment)) return candidate
+  const tx = await orNull(ctx.chain.minedTransaction(payment.txHash))
+  const { from, wallet, valueWei, blockHash, succeeded } = payment
+  if (tx?.from !== from || tx.to !== wallet || tx.valueWei !== valueWei) return candidate
+  if (tx.blockHash !== blockHash || tx.succeeded !== succeeded) return candidate
+  await payments.noteAgreed(ctx.pool, payment)
+  return { ...candidate, payment: { ...payment, proof: 'agreed' } }
 }
 
 async function withHolding(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {
