@@ -6,7 +6,7 @@ import type { TierVersion } from './tiers.ts'
  * A transfer is dust if its value is below a thousandth of the lowest price that any tier had had by its block. That is some cents where a
  * node costs some dozen dollars, less than a refund would cost. So no price is ever dust, an old one in its grace included.
  */
-const DUST_PER_PRICE = 1_000n
+export const DUST_PER_PRICE = 1_000n
 
 /** Transfers by their fate. */
 export interface SortedTransfers<T extends Incoming = Incoming> {

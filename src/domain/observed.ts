@@ -40,6 +40,8 @@ export interface Watching {
   signers: readonly Address[]
   /** The prices that tiers have or had: a transfer of another amount buys nothing by itself. Unknown unless given: then any amount may. */
   prices?: readonly bigint[] | undefined
+  /** True if lists of transactions are to be proven, whatever they hold. */
+  isWhole?: boolean
 }
 
 /**
@@ -66,8 +68,11 @@ export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
 
 /** What all providers together show about a part of a chain's blocks. A fault of theirs shows nothing. */
 export interface ChainProofs {
-  /** What must recompute from now on. A part that does not is asked of another provider, or is a fault. */
-  askFor(states: ProofStates): void
+  /**
+   * What must recompute from now on. A part that does not is asked of another provider, or is a fault. `isDoubted`: lists of transactions are proven
+   * whatever they hold.
+   */
+  askFor(states: ProofStates, isDoubted?: boolean): void
   /** True if that part of that block recomputes, and two providers name the block's hash, or the only one does. */
   isProven(part: ProvenPart, number: number): Promise<boolean>
   /**

@@ -7,13 +7,23 @@ import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import { readKnownResidues } from '../db/payments/attributions.ts'
+import { hasBelieved } from '../db/payments/rows.ts'
 import { noteFailedTrace } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
 import type { Block } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../passes/context.ts'
-import { type Explained, type NamedDifference, storeTraced, traceDifferences, weighTrace } from './explain.ts'
+import {
+  type Explained,
+  mayHideSale,
+  type NamedDifference,
+  storeTraced,
+  traceDifferences,
+  weighTrace,
+} from './explain.ts'
 import { ledgerChainId } from './halt.ts'
+import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
 import { retraceResidues } from './retrace.ts'
 
@@ -28,6 +38,7 @@ const TRACING_MS = 10_000
 /**
  * Checks the wallets' balances at the cursor, one that is closed at its last block: one reading of each where nothing differs, none where
  * this block was checked already.
+ * @throws a LeftOutFault if a provider had left out transfers: then the ledger went back.
  * @returns how many payments were filed as `unattributed`.
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
@@ -40,6 +51,7 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
     try {
       filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
+      if (error instanceof LeftOutFault) throw error
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
   }
@@ -73,6 +85,7 @@ async function checkWallet(
   }
   const asked = { address, checked: balance.auditedBlock, upTo: upTo.number, expectedWei, balanceWei }
   const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
+  await compareBlocks(ctx, cursor, differences, run)
   const filed = await file(
     ctx,
     balance,
@@ -82,6 +95,22 @@ async function checkWallet(
   const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === balanceWei
   if (isExplained) await markChecked(ctx, cursor, address, upTo.number)
   return filed
+}
+
+/** Compares the transfers of blocks that differ with the blocks' own lists, if a sale may be hidden in one. */
+async function compareBlocks(
+  ctx: BalanceCheckContext,
+  cursor: Cursor,
+  differences: readonly NamedDifference[],
+  run: RunLimits,
+): Promise<void> {
+  const versions = await readTierVersions(ctx.pool)
+  for (const { block, fromBlock, residueWei, known } of differences) {
+    if (run.outOfTime()) return
+    if (known === 'decided' || fromBlock !== block.number) continue
+    if (!mayHideSale(versions, { residueWei, block }) && !(await hasBelieved(ctx.pool, block.number))) continue
+    await compareTransfers(ctx, cursor, block)
+  }
 }
 
 /** The differences by their names as residues, with what the operator has done to these. */

@@ -15,7 +15,7 @@ import { insertDust } from '../db/payments/junk.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
 import { noteFailedTrace, type ShownTransfer, takeTrace } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { sortTransfers } from '../domain/junk.ts'
+import { DUST_PER_PRICE, sortTransfers } from '../domain/junk.ts'
 import type { Block, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
 import { lowestPriceAt, type TierVersion } from '../domain/tiers.ts'
 import type { Address, Hash } from '../domain/units.ts'
@@ -87,6 +87,15 @@ export function cannotBuy(
   if (versions.every(({ fromBlock }) => fromBlock > block.number)) return false
   const lowestWei = lowestPriceAt(versions, { blockNumber: block.number, blockTime: block.time })
   return lowestWei === null || (residueWei < 0n ? -residueWei : residueWei) < lowestWei
+}
+
+/** True if a payment may have been left out of a block, or told as one of dust: then less than its price is missing. */
+export function mayHideSale(
+  versions: readonly TierVersion[],
+  { residueWei, block }: { residueWei: bigint; block: Place },
+): boolean {
+  const missingWei = residueWei < 0n ? -residueWei : residueWei
+  return !cannotBuy(versions, { residueWei: (missingWei * DUST_PER_PRICE) / (DUST_PER_PRICE - 1n) + 1n, block })
 }
 
 /** Traces a block for one wallet; null where that is not to be had, or the day's budget is used up. */

@@ -1,7 +1,7 @@
 // Keeps what this chain's blocks prove, and decides what follows if one of them does not: it is a bad answer, another provider is asked, and it is
 // told. Only two providers that agree, or a person, lower what is asked for. What it must never do is to take one provider's word for either.
 import type { ChainFault, ProofFault } from '../chain/faults.ts'
-import { lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
+import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
 import type { Block, FailedProof, ProofStates, ProvenPart } from '../domain/observed.ts'
@@ -22,7 +22,7 @@ const lookedAt = new WeakMap<Pool, number>()
 /** Has parts be asked for as the ledger says. To be called before anything is read. @returns what it says. */
 export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promise<ProofStates> {
   const states = await readProofStates(pool)
-  chain.proofs.askFor(states)
+  chain.proofs.askFor(states, await isDoubted(pool))
   return states
 }
 
@@ -46,7 +46,7 @@ export async function learnProofs(
     // What is under a root proves nothing without the header that names it.
     if (number === null) return
     await inTransaction(pool, (sql) => noteProven(sql, part, number))
-    chain.proofs.askFor(await readProofStates(pool))
+    chain.proofs.askFor(await readProofStates(pool), await isDoubted(pool))
   }
 }
 

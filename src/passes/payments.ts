@@ -24,7 +24,8 @@ import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
 import { watchFunds } from './steps/funds.ts'
 import { beginJudging, finalizedHeight, untilMint } from './steps/judge.ts'
-import { mint } from './steps/mint.ts'
+import { type Mintable, mint } from './steps/mint.ts'
+import { proveReleased } from './steps/prove-released.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { resolvePending, type SenderRun } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
@@ -57,7 +58,8 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     await judging.goOn(untilMint(judging, run))
     await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) {
-      const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, settled)
+      const mintable = { upToBlock: settled, believes: await proveReleased(ctx, cursor, run) }
+      const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, mintable)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)
       signer = minted.signer
       budgetSpent = minted.result ?? null
@@ -91,11 +93,11 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
 async function settleAndMint(
   ctx: LedgerDb & FactoryRead & RuledBy<SendRules> & Logging,
   sending: SenderRun,
-  settled: number,
+  mintable: Mintable,
 ): Promise<BudgetAnswer | undefined> {
   await takeOver(ctx, sending.sender)
   if (await resolvePending(ctx, sending)) return undefined
-  const { sent, budgetSpent } = await mint(ctx, sending, settled)
+  const { sent, budgetSpent } = await mint(ctx, sending, mintable)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
   return budgetSpent
 }

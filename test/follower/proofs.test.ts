@@ -7,6 +7,7 @@ import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
 import { lowerProof, noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { readUnproven } from '../../src/db/reads/doctor.ts'
 import { insertMode } from '../../src/db/sale/contract-wallets.ts'
 import type { ProvenPart } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
@@ -15,6 +16,7 @@ import { clearHaltByHand } from '../../src/operator/pause.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { lieBody, other, type Told, type Wire, walletOf } from './lies.ts'
 
 const BASIC = ETHER / 100n
 const operator = { name: 'test', requestId: null }
@@ -38,8 +40,7 @@ afterEach(async () => {
   await world.settle()
 })
 
-type Header = Record<string, unknown>
-const other = (value: unknown) => String(value).replace(/[0-9a-f]$/, (digit) => (digit === '1' ? '2' : '1'))
+type Header = Wire
 
 /** Changes the headers of blocks from a height on, and answers everything else as it is. */
 const lie = (from: number, change: (header: Header) => Header): Rule => {
@@ -187,54 +188,24 @@ test('a single provider whose headers cease to recompute is not followed until a
   }
 })
 
-const walletOf = (of: World) => of.chain.accounts[3]?.address.toLowerCase() as Address
 const THIEF = `0x${'7e'.repeat(20)}` as Address
 const STRANGER = `0x${'57'.repeat(20)}` as Address
 /** The most of a transaction that a lie of these takes: the true one, and what is told in its place. */
 interface BodyLie {
   /** What is truly sent; unless given, a payment of a tier's price. */
   sent?: { valueWei?: bigint; to?: Address }
-  told: (tx: Header, wallet: Address) => Header[]
+  told: Told
 }
 const BODY_LIES: Record<string, BodyLie> = {
-  'a payment added': { told: (tx) => [tx, { ...tx, hash: other(tx.hash), from: THIEF, transactionIndex: '0x1' }] },
-  'another sender': { told: (tx) => [{ ...tx, from: THIEF }] },
-  'another recipient': { sent: { to: STRANGER }, told: (tx, wallet) => [{ ...tx, to: wallet }] },
-  'another value': { sent: { valueWei: 1n }, told: (tx) => [{ ...tx, value: `0x${BASIC.toString(16)}` }] },
-  'another hash': { told: (tx) => [{ ...tx, hash: other(tx.hash) }] },
-  'another type': { told: (tx) => [{ ...tx, type: '0x1' }] },
+  'a payment added': { told: ([tx]) => [tx, { ...tx, hash: other(tx.hash), from: THIEF, transactionIndex: '0x1' }] },
+  'another sender': { told: ([tx]) => [{ ...tx, from: THIEF }] },
+  'another recipient': { sent: { to: STRANGER }, told: ([tx], wallet) => [{ ...tx, to: wallet }] },
+  'another value': { sent: { valueWei: 1n }, told: ([tx]) => [{ ...tx, value: `0x${BASIC.toString(16)}` }] },
+  'another hash': { told: ([tx]) => [{ ...tx, hash: other(tx.hash) }] },
+  'another type': { told: ([tx]) => [{ ...tx, type: '0x1' }] },
   'the only payment left out': { told: () => [] },
 }
 
-/** Tells other transactions of one block, in the block itself and one by one, each with a receipt that fits. */
-function lieBody(of: World, number: number, told: BodyLie['told']): Rule {
-  const instead = async () => {
-    const { transactions } = await of.chain.rpc<{ transactions: Header[] }>('eth_getBlockByNumber', [
-      `0x${number.toString(16)}`,
-      true,
-    ])
-    const [tx] = transactions as [Header]
-    return { tx, transactions: told(tx, walletOf(of)) }
-  }
-  return async ({ method, params }, forward) => {
-    const answer = await forward()
-    if (!('result' in answer)) return answer
-    if (method === 'eth_getBlockByNumber') {
-      const block = answer.result as Header | null
-      if (Number(block?.number) !== number || params[1] !== true) return answer
-      return { result: { ...block, transactions: (await instead()).transactions } }
-    }
-    if (method !== 'eth_getTransactionByHash' && method !== 'eth_getTransactionReceipt') return answer
-    if (Number(await of.chain.rpc('eth_blockNumber')) < number) return answer
-    const { tx, transactions } = await instead()
-    const one = transactions.find(({ hash }) => hash === params[0])
-    if (!one) return answer
-    if (method === 'eth_getTransactionByHash') return { result: one }
-    const receipt = await of.chain.rpc<Header>('eth_getTransactionReceipt', [tx.hash])
-    const { from, to, type, transactionIndex } = one
-    return { result: { ...receipt, transactionHash: one.hash, from, to, type, transactionIndex } }
-  }
-}
 const send = (of: World, { valueWei = BASIC, to }: NonNullable<BodyLie['sent']> = {}, by = 5) =>
   of.pay(by, valueWei, to)
 
@@ -347,7 +318,7 @@ test('a deposit that nobody signed is held in every mode, with its sender’s ad
   const txHash = await send(world, {}, 8)
   await world.chain.mine()
   await insertMode(world.pool, { mode: 'all', fromBlock: 0 }, 'test')
-  const told: BodyLie['told'] = ({ r, s, v, yParity, ...tx }) => [
+  const told: Told = ([{ r, s, v, yParity, ...tx }]) => [
     { ...tx, type: '0x7e', sourceHash: tx.hash, from: `0x1111${'0'.repeat(32)}1112` },
   ]
   for (const provider of [first, second]) provider.rule = lieBody(world, number, told)
@@ -377,6 +348,17 @@ test('on a chain that proves nothing, a payment that one of two providers adds s
   const added = await world.pool<{ state: string; proof: string }[]>`
     SELECT DISTINCT state, proof FROM payments WHERE from_address = ${THIEF}`
   assert.deepEqual([...added], [{ state: 'seen', proof: 'believed' }])
+  // Once it has waited for longer than a provider lags, people are told.
+  await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  await world.pool`DELETE FROM payment_retries`
+  const before = (await failures()).length
+  await world.chain.increaseTime(200)
+  await world.chain.mine()
+  await world.payments()
+  assert.match(String((await failures())[before]?.detail.says), /^one provider alone tells payment/)
+  await world.pool`UPDATE payments SET updated_at = now() - interval '1 hour' WHERE from_address = ${THIEF}`
+  const [thiefs] = await world.pool`SELECT tx_hash FROM payments WHERE from_address = ${THIEF}`
+  assert.deepEqual(await readUnproven(world.pool), [thiefs?.tx_hash])
   await world.pool`DELETE FROM payment_retries`
   await world.pool`DELETE FROM payments WHERE from_address = ${THIEF}`
 })

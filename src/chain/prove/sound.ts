@@ -9,6 +9,8 @@ import { type Verdict, wordsOf } from './verdict.ts'
 export interface Soundness {
   /** What the ledger says of each part. */
   states: ProofStates
+  /** True while lists of transactions are proven whatever they hold: a provider has told one otherwise than it is. */
+  isDoubted: boolean
   /** Answers that were not accepted, until they are told with the next range. */
   failed: FailedProof[]
   /** All providers: what cannot be recomputed rests on two of them. */

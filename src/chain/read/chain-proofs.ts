@@ -25,8 +25,9 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
   }
 
   return {
-    askFor(states) {
+    askFor(states, isDoubted = false) {
       soundness.states = states
+      soundness.isDoubted = isDoubted
     },
 
     async isProven(part, number) {

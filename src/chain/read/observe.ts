@@ -99,7 +99,10 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
     const see = async (answer: unknown, number: number): Promise<SeenBlock> => {
       const seen = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
       const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
-      return { ...seen, proofs: await proveActing(soundness, { block: answer as Fields, number }, acting) }
+      return {
+        ...seen,
+        proofs: await proveActing(soundness, { block: answer as Fields, number, isWhole: watched.isWhole }, acting),
+      }
     }
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
     const blocks = await fetchBlocks(rpc, asked, see)

@@ -33,7 +33,7 @@ export function createChainReader(
   watched: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
-  const soundness: Soundness = { states: new Map(), failed: [], voices: rpc.providers }
+  const soundness: Soundness = { states: new Map(), isDoubted: false, failed: [], voices: rpc.providers }
   const proofs = createChainProofs(rpc.providers, soundness)
   const survey = createSurveyReader(
     rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched, soundness) })),

@@ -12,6 +12,7 @@ import {
   readRecentTrouble,
   readRuns,
   readThefts,
+  readUnproven,
   readUnusualCohorts,
 } from '../../db/reads/doctor.ts'
 import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
@@ -127,6 +128,16 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (count === 0) return { says: 'no payment waits for you', reading: held }
     const says = `${count} held: ${held.map(({ reason, payments }) => `${payments} ${reason}`).join(', ')}`
     return { says, warn: '"node-ledger payments list --status held" shows them.', reading: held }
+  },
+
+  'payments.unproven': async ({ pool }) => {
+    const unproven = await readUnproven(pool)
+    if (unproven.length === 0) return null
+    return {
+      says: `${unproven.length} payments rest on one provider alone, the newest ${unproven[0]}: they are not minted`,
+      fail: 'Compare them with an explorer. If the chain has them, a provider of RPC_URL lags or lacks them; if not, one of them lies: replace it.',
+      reading: { payments: unproven },
+    }
   },
 
   'nodes.unpaid': async ({ pool }) => {

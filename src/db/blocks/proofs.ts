@@ -11,6 +11,14 @@ export async function readProofStates(sql: Sql): Promise<ProofStates> {
   return new Map(rows.map(({ part, state }) => [part, state]))
 }
 
+/** True while an answer of a provider was refused within a day. */
+export async function isDoubted(sql: Sql): Promise<boolean> {
+  const rows = await sql`
+    SELECT WHERE EXISTS (SELECT FROM settings WHERE name = 'trouble proof')
+      OR EXISTS (SELECT FROM audit WHERE action = 'proofFailed' AND at > now() - interval '1 day')`
+  return rows.count > 0
+}
+
 /** Notes that a block has shown a part: it is asked for from now on, also where it was lowered before. */
 export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number): Promise<void> {
   const rows = await sql`

@@ -200,8 +200,10 @@ export async function enter(
           FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
             -- A transfer that fails where it came back moved nothing: the judge decides it again, whatever was decided before.
             SELECT verdict, reason, evidence FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
-            ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})),
-        -- A hash stands for one sender and one value: where they differ, a provider had misread them.
+            ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})
+              -- Who released it looked at what a provider had misread.
+              AND (v.verdict <> 'accepted' OR (p.from_address, p.value_wei) IS NOT DISTINCT FROM (excluded.from_address, excluded.value_wei))),
+        -- A hash stands for one sender and one value. If they differ, a provider had misread them.
         wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
         unsigned_type = excluded.unsigned_type, proof = excluded.proof,
         outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,

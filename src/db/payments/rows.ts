@@ -68,9 +68,38 @@ export async function insertIncomingTransfers(
   })
 }
 
-/** Notes that two providers told a payment of that block alike. */
-export async function noteAgreed(sql: Sql, { id, blockHash }: Pick<Payment, 'id' | 'blockHash'>): Promise<void> {
-  await sql`UPDATE payments SET proof = 'agreed' WHERE id = ${id} AND block_hash = ${blockHash} AND proof = 'believed'`
+/** Notes what payments of a block rest on that rested on one provider's word. */
+export async function noteProof(
+  sql: Sql,
+  { blockHash, txHashes }: { blockHash: Hash; txHashes: readonly Hash[] },
+  proof: Exclude<Proof, 'believed'>,
+): Promise<void> {
+  await sql`
+    UPDATE payments SET proof = ${proof}
+    WHERE block_hash = ${blockHash} AND tx_hash = ANY(${[...txHashes]}) AND proof = 'believed'`
+}
+
+/** The payments and outflows of a block that are transactions of their own. */
+export async function readPlainTransfers(
+  sql: Sql,
+  blockNumber: number,
+): Promise<{
+  payments: Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei'>[]
+  outflows: { txHash: Hash; wallet: Address; to: Address | null }[]
+}> {
+  const payments = await sql<Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei'>[]>`
+    SELECT tx_hash AS "txHash", wallet, from_address AS "from", value_wei AS "valueWei" FROM payments
+    WHERE block_number = ${blockNumber} AND tx_hash IS NOT NULL AND inner_index = 0`
+  const outflows = await sql<{ txHash: Hash; wallet: Address; to: Address | null }[]>`
+    SELECT tx_hash AS "txHash", wallet, to_address AS "to" FROM wallet_outflows
+    WHERE block_number = ${blockNumber} AND tx_hash IS NOT NULL AND inner_index = 0`
+  return { payments, outflows }
+}
+
+/** True if a payment of that block rests on one provider's word. */
+export async function hasBelieved(sql: Sql, blockNumber: number): Promise<boolean> {
+  const rows = await sql`SELECT FROM payments WHERE block_number = ${blockNumber} AND proof = 'believed' LIMIT 1`
+  return rows.count > 0
 }
 
 /** Stores outflows of the payments wallets: the other side of their balances. */
@@ -88,7 +117,7 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
  * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
  * tier come before all others. `payerChangedAt`, a block: only those of contracts of which something else is known there than when they were
- * judged.
+ * judged. `rests`: only those that rest on one provider's word, or none of these.
  */
 export async function readPayments(
   sql: Sql,
@@ -99,6 +128,7 @@ export async function readPayments(
     now?: number
     pricedFirst?: boolean
     payerChangedAt?: number
+    rests?: 'onOne' | 'onMore'
     upToBlock: number
     limit: number
   },
@@ -110,6 +140,7 @@ export async function readPayments(
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt)}`}
+      ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}
       p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`

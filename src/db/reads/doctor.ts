@@ -63,6 +63,16 @@ export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: s
   return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
 }
 
+/** Payments that have waited for ten minutes because one provider alone tells them, newest first. */
+export async function readUnproven(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ txHash: string }[]>`
+    SELECT tx_hash AS "txHash" FROM payments
+    WHERE state IN ('seen', 'accepted') AND proof = 'believed' AND updated_at < now() - interval '10 minutes'
+      AND (state = 'accepted' OR succeeded AND value_wei IN (SELECT price_wei FROM tiers))
+    ORDER BY block_number DESC LIMIT ${NAMED_MAX}`
+  return rows.map(({ txHash }) => txHash)
+}
+
 /** A cohort that the ledger's terms do not explain. */
 export interface UnusualCohort {
   cohort: number

@@ -1,10 +1,9 @@
 // Judges the payments that wait for it by the page, those of a tier's price first, each kind in chain order. A payment whose facts cannot be read, or
 // that fails to be judged, holds up the later ones of its wallet, no other wallet's. Of an inner transfer the facts are also what its sender's
 // code was, and whether that is somebody's wallet.
-import { orNull } from '../../chain/faults.ts'
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
-import { isDatabaseDown } from '../../db/core/sql.ts'
+import { inTransaction, isDatabaseDown } from '../../db/core/sql.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
@@ -17,6 +16,7 @@ import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
+import { tellFailedProofs } from '../../follower/proofs.ts'
 import { Killed } from '../../lib/failpoint.ts'
 import {
   addressesOf,
@@ -38,6 +38,7 @@ import {
   type Outcome,
   restsOnOne,
 } from './judge-page.ts'
+import { agree } from './prove-released.ts'
 
 type JudgeContext = LedgerDb & ChainRead & Logging
 
@@ -47,6 +48,8 @@ const JUDGED_MAX = 10_000
 export const PAGE_MAX = 500
 /** Payments whose facts are read from the chain at a time. */
 const READINGS_AT_ONCE = 4
+/** A provider that lags has a payment's block after this, block time. */
+const TOLD_AFTER_SEC = 120
 /** After this long judging gives way to the mint of what it has accepted. */
 const BEFORE_MINT_MS = 2_000
 
@@ -298,16 +301,21 @@ async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candid
   return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
 }
 
-/** Asks two providers for a payment that one has told. It waits until both tell it alike. */
-async function withProof(ctx: LedgerDb & ChainRead, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
+/** Asks two providers for a payment that one has told. It waits until both tell it alike; people are told of one that waits for long. */
+async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
   const { payment } = candidate
   if (!restsOnOne(basis, payment)) return candidate
-  const tx = await orNull(ctx.chain.minedTransaction(payment.txHash))
-  const { from, wallet, valueWei, blockHash, succeeded } = payment
-  if (tx?.from !== from || tx.to !== wallet || tx.valueWei !== valueWei) return candidate
-  if (tx.blockHash !== blockHash || tx.succeeded !== succeeded) return candidate
-  await payments.noteAgreed(ctx.pool, payment)
-  return { ...candidate, payment: { ...payment, proof: 'agreed' } }
+  if (await agree(ctx, payment)) return { ...candidate, payment: { ...payment, proof: 'agreed' } }
+  const { txHash, blockNumber, blockTime } = payment
+  const failed = {
+    part: 'transactions',
+    blockNumber,
+    host: null,
+    says: `one provider alone tells payment ${txHash}`,
+  } as const
+  if (basis.now - blockTime >= TOLD_AFTER_SEC)
+    await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
+  return candidate
 }
 
 async function withHolding(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {

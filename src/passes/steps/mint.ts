@@ -34,6 +34,14 @@ const SKIP_AWAITED_SEC = 300
 /** Refusals of one call that need not apply to another. */
 const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
 
+/** What may be minted. */
+export interface Mintable {
+  /** The settled height. */
+  upToBlock: number
+  /** True if one provider's word suffices. */
+  believes: boolean
+}
+
 /** The result of minting. */
 export interface MintResult {
   /** The one transaction; null where there was nothing to send. */
@@ -44,17 +52,17 @@ export interface MintResult {
 
 /**
  * Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. What the operator released may be
- * of a block above `upToBlock`, the settled height: then it waits.
+ * of a block above the settled height: then it waits.
  */
-export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<MintResult> {
+export async function mint(ctx: MintContext, sending: SenderRun, mintable: Mintable): Promise<MintResult> {
   const { cursor, run } = sending
   const [terms, windows] = await Promise.all([readCreditTerms(ctx.pool), readWindows(ctx.pool)])
   const schedule = termsAt(terms, cursor.time)
   if (!schedule) return { sent: null, budgetSpent: null }
   const cohorts = await readSoundCohorts(ctx.pool)
   // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
-  const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= upToBlock)
-  const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })
+  const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
+  const accepted = await readAccepted(ctx, mintable)
   const at = { cohorts, schedule, now: cursor.time, terms, windows }
   let batch = batchOf(accepted, (tierNo) => chooseCohort(settled, tierNo, schedule, cursor.time))
   const lacking = batch.length === 0 || batch.length < accepted.length
@@ -80,6 +88,12 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
   const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null
   return { sent, budgetSpent }
 }
+
+const readAccepted = ({ pool }: LedgerDb, { upToBlock, believes }: Mintable) =>
+  payments.readPayments(pool, {
+    ...{ states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX },
+    ...(!believes && { rests: 'onMore' as const }),
+  })
 
 function batchOf(
   accepted: readonly payments.Payment[],

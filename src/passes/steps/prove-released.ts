@@ -1,0 +1,37 @@
+// Proves the payments that a person released although their amount is no tier's: a transfer that could buy nothing by itself was not proven when its
+// block was read. What stays unproven is not minted.
+import { orNull } from '../../chain/faults.ts'
+import type { Cursor } from '../../db/blocks/blocks.ts'
+import { readProofStates } from '../../db/blocks/proofs.ts'
+import * as payments from '../../db/payments/rows.ts'
+import { MINT_BATCH_MAX } from '../../domain/send.ts'
+import { compareTransfers } from '../../follower/left-out.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../context.ts'
+
+type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
+
+/**
+ * Proves what is accepted and rests on one provider's word.
+ * @returns whether that word suffices for a mint: it does only if there is no second provider, and this chain's blocks prove no transactions.
+ */
+export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
+  const isAlone = ctx.chain.providers.length < 2
+  if (isAlone && (await readProofStates(ctx.pool)).get('transactions') !== 'askedFor') return true
+  const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
+  for (const payment of await payments.readPayments(ctx.pool, { ...open, limit: MINT_BATCH_MAX })) {
+    if (run.outOfTime()) break
+    const place = { number: payment.blockNumber, hash: payment.blockHash }
+    if ((await compareTransfers(ctx, cursor, place)) === 'unproven' && !isAlone) await agree(ctx, payment)
+  }
+  return false
+}
+
+/** Asks two providers for a payment. @returns whether both tell it as the ledger has it. */
+export async function agree({ pool, chain }: LedgerDb & ChainRead, payment: payments.Payment): Promise<boolean> {
+  const tx = await orNull(chain.minedTransaction(payment.txHash))
+  const { txHash, from, wallet, valueWei, blockHash, succeeded } = payment
+  if (tx?.from !== from || tx.to !== wallet || tx.valueWei !== valueWei) return false
+  if (tx.blockHash !== blockHash || tx.succeeded !== succeeded) return false
+  await payments.noteProof(pool, { blockHash, txHashes: [txHash] }, 'agreed')
+  return true
+}

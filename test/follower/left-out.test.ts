@@ -1,0 +1,137 @@
+// A provider that leaves a payment out of a block, or tells it so that it buys nothing: the list of such a block was not proven when it was read. The
+// wallet's balance shows it, and beside an honest provider the payment is minted within five runs.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readProofStates } from '../../src/db/blocks/proofs.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { releasePayment } from '../../src/operator/decide.ts'
+import type { Rule } from '../chain/false-provider.ts'
+import { startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { lieBody, type Told, type Wire } from './lies.ts'
+
+const BASIC = ETHER / 100n
+const STRANGER = `0x${'57'.repeat(20)}` as Address
+const THIEF = `0x${'7e'.repeat(20)}` as Address
+const operator = { name: 'test', requestId: null }
+const hex = (value: bigint) => `0x${value.toString(16)}`
+
+/** Runs a test on a ledger that asks for proofs of lists, of two providers. */
+async function onProvenChain(body: (parts: Awaited<ReturnType<typeof startTwoProviders>>) => Promise<void>) {
+  const parts = await startTwoProviders()
+  const { world } = parts
+  try {
+    await world.pay(5, 1n)
+    for (let block = 0; block < 5; block++) await world.chain.mine()
+    await world.settle()
+    assert.equal((await readProofStates(world.pool)).get('transactions'), 'askedFor')
+    await body(parts)
+  } finally {
+    await world.close()
+  }
+}
+
+/** A payment, and a transfer between strangers before it, in one block. */
+async function payBesideOthers({ chain, pay }: World, valueWei = BASIC) {
+  const number = Number(await chain.rpc('eth_blockNumber')) + 1
+  await pay(6, 1n, STRANGER)
+  const txHash = await pay(5, valueWei)
+  await chain.mine()
+  return { number, txHash }
+}
+
+async function runs(world: World, upTo: number, isDone: () => Promise<boolean>): Promise<number> {
+  for (let run = 1; run <= upTo; run++) {
+    // A run that takes the ledger back ends with a fault.
+    await world.payments().catch((error: Error) => assert.equal(error.name, 'LeftOutFault'))
+    await world.chain.mine()
+    if (await isDone()) return run
+  }
+  return Number.POSITIVE_INFINITY
+}
+const isMinted = (world: World, txHash: Hash) => async () => (await paymentOf(world, txHash))?.state === 'minted'
+const audited = async ({ pool }: World, action: string) =>
+  (await pool`SELECT FROM audit WHERE action = ${action}`).count
+
+const instead =
+  (valueWei: bigint, change: (tx: Wire) => Wire): Told =>
+  (transactions) =>
+    transactions.map((tx) => (BigInt(String(tx.value)) === valueWei ? { ...tx, ...change(tx) } : tx))
+const leftOut: Told = (transactions) => transactions.filter(({ value }) => BigInt(String(value)) !== BASIC)
+
+const LIES: Record<string, Told> = {
+  'a payment left out': leftOut,
+  'a payment told as one to a stranger': instead(BASIC, () => ({ to: STRANGER })),
+  'a payment told a wei short': instead(BASIC, () => ({ value: hex(BASIC - 1n) })),
+  'a payment told as more': instead(BASIC, () => ({ value: hex(BASIC * 3n + 1n) })),
+  'a payment told as dust': instead(BASIC, () => ({ value: '0x1' })),
+  'a payment told as one of nothing': instead(BASIC, () => ({ value: '0x0' })),
+}
+
+for (const [name, told] of Object.entries(LIES))
+  test(`${name} by the provider that is asked first: it is minted within five runs, and the lie is told`, () =>
+    onProvenChain(async ({ world, first }) => {
+      const { number, txHash } = await payBesideOthers(world)
+      first.rule = lieBody(world, number, told)
+      assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
+      assert.deepEqual([await audited(world, 'leftOut'), await audited(world, 'proofFailed')], [1, 1])
+      const residues = await world.pool`SELECT FROM payments WHERE tx_hash IS NULL AND state <> 'orphaned'`
+      assert.equal(residues.count, 0)
+    }))
+
+test('a provider that shows the whole block each second time has the ledger go back once, and the payment is minted', () =>
+  onProvenChain(async ({ world, first }) => {
+    const { number, txHash } = await payBesideOthers(world)
+    const lie = lieBody(world, number, leftOut)
+    let asked = 0
+    const everySecond: Rule = (call, forward) => {
+      const isOfBlock =
+        call.method === 'eth_getBlockByNumber' && call.params[1] === true && Number(call.params[0]) === number
+      return isOfBlock && asked++ % 2 === 1 ? forward() : lie(call, forward)
+    }
+    first.rule = everySecond
+    assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
+    assert.equal(await audited(world, 'leftOut'), 1)
+  }))
+
+test('a contract’s payment has its block’s list compared, and the ledger does not go back', () =>
+  onProvenChain(async ({ world }) => {
+    const { txHash } = await payBesideOthers(world, BASIC + 5n)
+    await world.payments()
+    // As by an internal call.
+    const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
+    await world.chain.setBalance(world.at(3), balance + BASIC)
+    await world.chain.mine()
+    await runs(world, 2, async () => false)
+    assert.equal(await audited(world, 'leftOut'), 0)
+    assert.equal((await paymentOf(world, txHash))?.state, 'held')
+  }))
+
+test('a wrong amount that is released is proven first: what a provider told of its sender mints nothing', () =>
+  onProvenChain(async ({ world, first }) => {
+    const amount = BASIC + 7n
+    const { number, txHash } = await payBesideOthers(world, amount)
+    first.rule = lieBody(
+      world,
+      number,
+      instead(amount, () => ({ from: THIEF })),
+    )
+    await world.payments()
+    const release = async () => {
+      const done = await releasePayment(world, operator, { payment: txHash, tierId: 'basic' })
+      assert.ok(!isOperatorRefusal(done))
+    }
+    await release()
+    await runs(world, 2, async () => false)
+    const [row] = await world.pool`SELECT state, reason, from_address FROM payments WHERE tx_hash = ${txHash}`
+    assert.deepEqual({ ...row }, { state: 'held', reason: 'wrongAmount', from_address: world.at(5) })
+    await release()
+    assert.ok((await runs(world, 3, isMinted(world, txHash))) <= 3)
+    const nodes = await world.pool`SELECT owner FROM nodes`
+    assert.deepEqual(
+      nodes.map(({ owner }) => owner),
+      [world.at(5)],
+    )
+    assert.equal(await audited(world, 'leftOut'), 1)
+  }))
