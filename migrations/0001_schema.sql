@@ -383,7 +383,9 @@ CREATE TABLE residue_traces (
   -- What a trace shows of a residue that stays, because it is decided or the trace contradicts what was attributed.
   shown jsonb,
   -- It was decided in the ledger that this one was rebuilt from: it is filed whole, whatever a trace shows.
-  kept boolean NOT NULL DEFAULT false
+  kept boolean NOT NULL DEFAULT false,
+  -- When the balances that it rests on are asked for once more, because none of them was proven. Null if all were.
+  prove_at timestamptz
 );
 
 -- Blocks that all instances traced on a day, for the day's budget: how many were told apart, how many were not, and how many were left
@@ -462,9 +464,10 @@ CREATE TABLE wallet_books (
   base_wei numeric(78, 0),
   base_block bigint,
   audited_block bigint, -- up to here the books agreed with the chain
+  audited_proof text CHECK (audited_proof IN ('proven', 'agreed', 'believed')), -- what its balance there rests on
   dust_transfers bigint NOT NULL DEFAULT 0 CHECK (dust_transfers >= 0),
   zero_transfers bigint NOT NULL DEFAULT 0 CHECK (zero_transfers >= 0),
-  CHECK (num_nulls(base_wei, base_block, audited_block) IN (0, 3))
+  CHECK (num_nulls(base_wei, base_block, audited_block, audited_proof) IN (0, 4))
 ) WITH (fillfactor = 50);
 
 CREATE FUNCTION wallet_entered() RETURNS trigger LANGUAGE plpgsql AS $$

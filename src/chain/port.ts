@@ -3,6 +3,7 @@
 import type { FeeLimits, Fees } from '../domain/fees.ts'
 import type { FinalWord } from '../domain/finality.ts'
 import type {
+  BalanceReading,
   Block,
   ChainCounters,
   ChainProofs,
@@ -37,17 +38,14 @@ export interface ProviderReader extends ChainReader {
 
 /** Reads what an account had and was after one very block. */
 export interface StateReader {
-  /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it has no answer. */
-  balanceAt(owner: Address, at: BlockRef): Promise<bigint | null>
+  /** Ether of `owner` after that very block; null if that block's state is gone. Throws if there is no answer, or none that holds. */
+  balanceAt(owner: Address, at: BlockRef): Promise<BalanceReading | null>
   /**
    * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two providers
    * or more, two must name it.
    */
   holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
-  /**
-   * Code of `payer` after that very block; null when it could not be checked (never "none" for a failure). Where there are two providers or
-   * more, two must tell it.
-   */
+  /** Code of `payer` after that very block; null if it could not be checked (never "none" for a failure). Of several providers two must tell it. */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
 }
 

@@ -50,8 +50,14 @@ export interface Watching {
  */
 export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
 
-/** What a transaction rests on: its block's hash, two providers that tell the same, or the word of one. */
+/** What a fact rests on: its block's hash, two providers that tell the same, or the word of one. */
 export type Proof = 'proven' | 'agreed' | 'believed'
+
+/** An account's ether after a block, and what that rests on: a proof is one against the state root of the block's header. */
+export interface BalanceReading {
+  wei: bigint
+  proof: Proof
+}
 
 /** An answer of a provider that does not recompute to what its block's hash commits to. */
 export interface FailedProof {

@@ -255,7 +255,7 @@ export const MOVES = {
     from: ['held'],
     heldFor: ['unattributed'],
     to: ['orphaned'],
-    why: 'A trace, or the operator, told apart the inner transfers that a residue was made of: they are in its place.',
+    why: 'A trace, or the operator, told apart the inner transfers that a residue was made of: they are in its place. Or a proof contradicts it.',
   },
   copyVerdict: {
     by: ['rebuild'],

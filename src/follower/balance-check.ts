@@ -8,10 +8,10 @@ import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import { readKnownResidues } from '../db/payments/attributions.ts'
 import { hasBelieved } from '../db/payments/rows.ts'
-import { noteFailedTrace } from '../db/payments/traces.ts'
+import { noteFailedTrace, proveResidueIn } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import type { Block } from '../domain/observed.ts'
+import type { Block, Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../passes/context.ts'
 import {
@@ -24,15 +24,17 @@ import {
 } from './explain.ts'
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
-import { blockAt, type Difference, locateDifferences } from './locate.ts'
+import { blockAt, type Difference, locateDifferences, weakest } from './locate.ts'
+import { proveResidues } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
 type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 type Place = Pick<Block, 'number' | 'hash'>
 
-/** The time of a run in which traces are begun: of old residues, and of a wallet's new differences. The rest of its time is for judging and minting. */
+/** The time of a run in which old residues are traced or proven, and a wallet's new differences traced. The rest is for judging and minting. */
 const RETRACING_MS = 2_000
+const PROVING_MS = 2_000
 const TRACING_MS = 10_000
 
 /**
@@ -45,6 +47,9 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   let filed = 0
   await retraceResidues(ctx, cursor, within(run, RETRACING_MS)).catch((error) =>
     ctx.log.warn({ err: error }, 'held residues could not be traced again; a later run does'),
+  )
+  await proveResidues(ctx, cursor, within(run, PROVING_MS)).catch((error) =>
+    ctx.log.warn({ err: error }, 'held residues could not be compared with proofs; a later run does'),
   )
   for (const { wallet: address } of await wallet.readOpenWalletBalances(ctx.pool)) {
     if (run.outOfTime()) break
@@ -76,14 +81,18 @@ async function checkWallet(
   if (balance === null) return 0
   const upTo = await lastBlockOf(ctx, balance, cursor)
   if (balance.base === null || balance.auditedBlock === null || balance.auditedBlock === upTo.number) return 0
-  const balanceWei = await ctx.chain.balanceAt(address, upTo)
-  if (balanceWei === null) return 0
+  const reading = await ctx.chain.balanceAt(address, upTo)
+  if (reading === null) return 0
   const expectedWei = balance.base.wei + balance.inWei - balance.outWei
-  if (balanceWei === expectedWei) {
-    await markChecked(ctx, cursor, address, upTo.number)
+  const checked = () => markChecked(ctx, cursor, address, { ...reading, block: upTo.number })
+  if (reading.wei === expectedWei) {
+    await checked()
     return 0
   }
-  const asked = { address, checked: balance.auditedBlock, upTo: upTo.number, expectedWei, balanceWei }
+  const asked = {
+    ...{ address, checked: balance.auditedBlock, checkedProof: balance.auditedProof ?? 'believed' },
+    ...{ upTo: upTo.number, expectedWei, balance: reading },
+  }
   const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
   await compareBlocks(ctx, cursor, differences, run)
   const filed = await file(
@@ -92,8 +101,8 @@ async function checkWallet(
     await traceDifferences(ctx, differences, { address, run: within(run, TRACING_MS) }),
   )
   const now = await wallet.readWalletBalance(ctx.pool, address)
-  const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === balanceWei
-  if (isExplained) await markChecked(ctx, cursor, address, upTo.number)
+  const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === reading.wei
+  if (isExplained) await checked()
   return filed
 }
 
@@ -161,13 +170,14 @@ async function beginWalletBalance(
   const address = balance.wallet
   // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
   const before = await blockBeforeFirst(ctx, balance)
-  const firstWei = await ctx.chain.balanceAt(address, before)
-  if (firstWei !== null)
-    return underCursor(ctx, balance, (sql) => wallet.writeBaseBalance(sql, address, before.number, firstWei))
-  const balanceWei = await ctx.chain.balanceAt(address, upTo)
-  if (balanceWei === null) return false
+  const first = await ctx.chain.balanceAt(address, before)
+  if (first !== null)
+    return underCursor(ctx, balance, (sql) => wallet.writeBaseBalance(sql, address, before.number, first))
+  const reading = await ctx.chain.balanceAt(address, upTo)
+  if (reading === null) return false
   return underCursor(ctx, balance, async (sql) => {
-    await wallet.writeBaseBalance(sql, address, upTo.number, balanceWei - balance.inWei + balance.outWei)
+    const { wei, proof } = reading
+    await wallet.writeBaseBalance(sql, address, upTo.number, { wei: wei - balance.inWei + balance.outWei, proof })
     ctx.log.info(
       { block: upTo.number },
       'the balance of the payments wallet is checked from here: earlier state is not to be had',
@@ -188,10 +198,15 @@ async function blockBeforeFirst(
   )
 }
 
-async function markChecked(ctx: LedgerDb, cursor: Cursor, address: Address, upTo: number): Promise<void> {
+async function markChecked(
+  ctx: LedgerDb,
+  cursor: Cursor,
+  address: Address,
+  { block, proof }: { block: number; proof: Proof },
+): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash)
-      await wallet.writeCheckedBlock(sql, address, upTo)
+      await wallet.writeCheckedBlock(sql, address, block, proof)
   })
 }
 
@@ -235,20 +250,23 @@ function together(small: readonly Difference[]): Difference[] {
   const [first, last] = [small[0], small.at(-1)]
   const residueWei = small.reduce((total, difference) => total + difference.residueWei, 0n)
   if (!first || !last || residueWei === 0n) return []
-  return [{ ...last, residueWei, fromBlock: first.fromBlock, balanceBeforeWei: first.balanceBeforeWei }]
+  const { fromBlock, balanceBeforeWei } = first
+  return [{ ...last, residueWei, proof: weakest(small), fromBlock, balanceBeforeWei }]
 }
 
 interface SignedResidue extends wallet.Residue {
   arrived: boolean
+  proof: Proof
 }
 
 function residueOf(chainId: number, address: Address, difference: Difference): SignedResidue {
-  const { residueWei, block, fromBlock, balanceBeforeWei, balanceAfterWei } = difference
+  const { residueWei, proof, block, fromBlock, balanceBeforeWei, balanceAfterWei } = difference
   const arrived = residueWei > 0n
   return {
     ref: residueRef(chainId, address, block.hash, residueWei),
     wallet: address,
     arrived,
+    proof,
     fromBlock,
     valueWei: arrived ? residueWei : -residueWei,
     blockNumber: block.number,
@@ -261,17 +279,19 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
       balanceBeforeWei: balanceBeforeWei?.toString() ?? null,
       balanceAfterWei: balanceAfterWei.toString(),
       expectedWei: (balanceAfterWei - residueWei).toString(),
+      proof,
     },
   }
 }
 
 /** @returns whether it arrived and was not filed before. */
-async function fileResidue(ctx: Logging, sql: Sql, { arrived, ...residue }: SignedResidue): Promise<boolean> {
+async function fileResidue(ctx: Logging, sql: Sql, { arrived, proof, ...residue }: SignedResidue): Promise<boolean> {
   const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
   const detail = { ...residue.evidence, wallet: residue.wallet, valueWei: residue.valueWei.toString(), filed }
   const action = arrived ? 'unattributed' : 'unattributedOutflow'
   ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
   if (filed) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
+  if (filed && proof !== 'proven') await proveResidueIn(sql, residue.ref, 0)
   return filed && arrived
 }
 

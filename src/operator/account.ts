@@ -53,10 +53,11 @@ const sum = (movements: readonly { wei: bigint }[]) => movements.reduce((total, 
 export async function readAccount(deps: ChainRead, sql: Sql, asked: AccountQuery): Promise<Account> {
   const { name, address, period } = asked
   const { opening, closing } = period
-  const [readWei, closingWei] = await Promise.all([
+  const [atOpening, atClosing] = await Promise.all([
     deps.chain.balanceAt(address, opening),
     deps.chain.balanceAt(address, closing),
   ])
+  const [readWei, closingWei] = [atOpening?.wei ?? null, atClosing?.wei ?? null]
   const openingWei = readWei ?? (await asked.booked?.(opening.number)) ?? null
   const openingFrom = openingWei === null ? null : readWei === null ? 'books' : 'chain'
   const movements = await asked.movements({ after: opening.number, upTo: closing.number })
@@ -91,7 +92,7 @@ async function locate(deps: ChainRead, sql: Sql, asked: AccountQuery, ends: [Rea
     const middle = await placeAt(deps, sql, Math.floor((from.at.number + to.at.number) / 2))
     const balance = middle && (await deps.chain.balanceAt(asked.address, middle))
     if (!middle || balance === null) return whole
-    const reading = { at: middle, wei: balance }
+    const reading = { at: middle, wei: balance.wei }
     return [...(await within(from, reading)), ...(await within(reading, to))]
   }
   return within(...ends)

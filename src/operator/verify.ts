@@ -10,6 +10,7 @@ import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readLedgerCounters, readNodes } from '../db/nodes/nodes.ts'
 import { coverOf } from '../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
+import { wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead } from '../passes/context.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
 
@@ -52,7 +53,9 @@ export function verifyLedger(
     const isTakenBack = async () => (await chain.block(cursor.number))?.hash !== cursor.hash
     if (await isTakenBack()) return takenBack
     const drifts: VerifyResult['drifts'] = []
-    const { lastNodeId, round, outstandingWei, contractBalanceWei, isSolvent } = await contract.counters(cursor.number)
+    const { lastNodeId, round, outstandingWei, isSolvent, ...counters } = await contract.counters(cursor.number)
+    const balance = await chain.balanceAt(contract.factory, cursor)
+    const contractBalanceWei = balance ? wei(balance.wei) : counters.contractBalanceWei
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
     const sides = { sql, contract, cursor, drifts }
     const nodesInAll = await countNodes(sql, lastNodeId)

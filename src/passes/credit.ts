@@ -132,7 +132,7 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
 
 /** Sends what can be sent of a plan. */
 async function pay(
-  ctx: LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
   planned: DueRound,
 ): Promise<CreditOutcome> {

@@ -159,7 +159,7 @@ describe('what leaves the wallet by an internal call', () => {
     const value = `0x${(BASIC * 4n).toString(16)}` as const
     const inside = { from: world.at(6), to: FORWARDER, gas: '0x60000' as const, data: forwardTo(world.at(3)), value }
     const paid = await world.chain.send(inside)
-    await world.chain.mine()
+    await world.chain.mine(2)
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
     await world.settle()
     const outflows =

@@ -171,8 +171,9 @@ describe('a residue', () => {
         gas: '0x60000',
         data: forwardTo(world.at(8)),
       })
-      await world.chain.mine()
+      await world.chain.mine(2)
       await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+      await world.chain.mine()
       await mute(world).payments()
       const outflows = async () =>
         await world.pool`SELECT tx_hash, inner_index, to_address, value_wei FROM wallet_outflows WHERE fee_wei = 0`

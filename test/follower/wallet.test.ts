@@ -101,7 +101,7 @@ inWorld(
     const { block: third } = await payInside(world, BASIC + 3n)
     await world.chain.mine(9)
     const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
-    // A validator's withdrawal, as far as this chain can play one: it belongs to the block that is the head.
+    // A validator's withdrawal, as far as this chain can play one: the head's header has it not, that of the next block does.
     const { number } = await world.chain.block()
     await world.chain.setBalance(world.at(3), balance + BASIC + 4n)
     await world.chain.mine(3)
@@ -110,7 +110,7 @@ inWorld(
       [BASIC + 1n, first, 'held'],
       [BASIC, second, 'held'],
       [BASIC + 3n, third, 'held'],
-      [BASIC + 4n, Number(number), 'held'],
+      [BASIC + 4n, Number(number) + 1, 'held'],
     ])
     await checkInvariants(world)
   },
@@ -149,13 +149,13 @@ inWorld(
   async (world) => {
     await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
     await world.call(9, world.at(3), forwardTo(world.at(8)))
-    const { number } = await world.chain.block()
+    const { number } = await world.chain.mine()
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
     await world.settle()
     const { block } = await payInside(world, 7n)
     await world.settle()
     const outflows = await world.pool`SELECT value_wei, block_number FROM wallet_outflows WHERE tx_hash IS NULL`
-    assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) }])
+    assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) - 1 }])
     assert.deepEqual(await places(world), [[7n, block, 'held']])
     const told = await world.pool`SELECT action FROM audit WHERE action LIKE 'unattributed%' ORDER BY id`
     assert.deepEqual(
@@ -168,6 +168,7 @@ inWorld(
 inWorld('a transfer that failed to reach the wallet does not lead the search astray', async (world) => {
   await world.chain.mine(7)
   const { block } = await payInside(world, BASIC)
+  await world.chain.mine()
   await world.chain.rpc('anvil_setCode', [world.at(3), REVERT])
   assert.equal(await world.succeeded(await world.call(6, world.at(3), '0x', BASIC)), false)
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
@@ -202,8 +203,7 @@ inWorld('a wallet that is entered later has books of its own: what it held befor
 inWorld('one that a reorganisation drops is orphaned; in another block it is filed again', async (world) => {
   await payInside(world, BASIC)
   await world.settle()
-  const depth = Number((await world.chain.block()).number) - ((await filed(world))[0]?.block ?? 0) + 1
-  await world.chain.reorg(depth)
+  await world.chain.reorg(Number((await world.chain.block()).number) - ((await filed(world))[0]?.block ?? 0) + 1)
   await world.chain.mine()
   await world.payments()
   assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
@@ -358,11 +358,11 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   const rpc = createRpc({ urls: [proxy.url], log: silentLog })
   try {
     const watched = { factory: world.factory, wallets: [], signers: [world.at(1), world.at(2)] }
-    proxy.inject('internalError', { method: 'eth_getBalance', times: 100 })
+    for (const method of ['eth_getProof', 'eth_getBalance']) proxy.inject('internalError', { method, times: 100 })
     await world.instance({ chain: createChainReader(rpc, watched) }).payments()
     assert.ok((proxy.fired.get('internalError') ?? 0) > 0)
-    await world.settle()
     assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+    await world.settle()
     assert.deepEqual(await places(world), [])
   } finally {
     await rpc.close()

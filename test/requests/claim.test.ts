@@ -125,6 +125,7 @@ test('a transaction to another address, that failed, from the payments wallet or
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
   const failed = await world.call(5, world.at(3), '0x', BASIC)
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.chain.mine()
   assert.match(await whyOf(self), /by the payments wallet itself/)
   assert.match(await whyOf(failed), /failed on chain/)
   // By the calls within it, it might: known once the balances are checked up to its block.

@@ -47,6 +47,7 @@ export interface TestChain {
   snapshot(): Promise<Hex>
   /** Goes back to a snapshot, which is used up by it. */
   revert(snapshot: Hex): Promise<void>
+  /** From then on the head has a state that its header does not prove; the next block does. */
   setBalance(address: string, wei: bigint): Promise<void>
   /** Puts a transaction in the pool; resolves with its hash. It is in no block until `mine`. */
   send(transaction: TestTransaction): Promise<Hex>

@@ -15,6 +15,7 @@ import { createChainProofs } from './chain-proofs.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { readReceipt } from './receipt.ts'
+import { readSoundBalance } from './state/balance.ts'
 import { agreedState, stateThrough } from './state/state.ts'
 import { firstBlockAt } from './survey/first-block.ts'
 import { createSurveyReader } from './survey/reader.ts'
@@ -52,6 +53,7 @@ export function createChainReader(
     survey,
     proofs,
     ...agreedState(rpc),
+    balanceAt: (owner, at) => readSoundBalance({ rpc, soundness }, owner, at),
     ...agreedReads(providers),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
     providers,
@@ -116,7 +118,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     minedTransaction: async (txHash) => asMined(await readTransaction(rpc, txHash)),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
-    ...stateThrough(rpc),
+    ...stateThrough(rpc, soundness),
     survey: createSurveyReader([{ rpc, observer }], watched.factory),
     proofs: createChainProofs([rpc], soundness),
 

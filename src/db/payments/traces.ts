@@ -21,7 +21,7 @@ export async function noteFailedTrace(sql: Sql): Promise<void> {
     INSERT INTO trace_days AS t (day, failed) VALUES (current_date, 1) ON CONFLICT (day) DO UPDATE SET failed = t.failed + 1`
 }
 
-/** A residue of one block, in a block. */
+/** A residue in a block. */
 export interface TraceableResidue {
   ref: Hash
   wallet: Address
@@ -56,6 +56,34 @@ export async function readResiduesToTrace(sql: Sql, limit: number): Promise<Trac
       AND (coalesce(t.tries, 0) = 0 OR t.tried_at < now() - least(interval '1 day', interval '1 minute' * 2 ^ least(t.tries, 12)))
     ORDER BY r.decided, t.tried_at NULLS FIRST, r.block_number, r.ref LIMIT ${limit}`
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
+}
+
+/** An undecided residue that rests on what providers say, of the blocks from `fromBlock` on. */
+export interface ToldResidue extends TraceableResidue {
+  fromBlock: number
+}
+
+/** Such residues whose turn it is to be compared with proofs. */
+export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
+  const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
+    SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock", r.block_number AS number,
+      r.block_hash AS hash, extract(epoch FROM r.block_time)::bigint AS time
+    FROM residue_traces t JOIN (
+      SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block, p.block_number, p.block_hash,
+        p.block_time
+      FROM payments p CROSS JOIN LATERAL (SELECT evidence FROM payment_verdicts
+        WHERE payment_id = p.id AND evidence ->> 'rule' = 'unattributed' ORDER BY id DESC LIMIT 1) v
+      WHERE p.tx_hash IS NULL AND p.state = 'held' AND NOT ${isDecided(sql)}
+      UNION ALL SELECT ref, wallet, -value_wei, from_block, block_number, block_hash, block_time FROM wallet_outflows WHERE tx_hash IS NULL
+    ) r USING (ref) WHERE t.prove_at <= now() AND r.block_number IS NOT NULL ORDER BY t.prove_at, r.block_number LIMIT ${limit}`
+  return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
+}
+
+/** Notes when a residue is to be compared with proofs, in so many seconds from now; null once it is proven. */
+export async function proveResidueIn(sql: Sql, ref: Hash, seconds: number | null): Promise<void> {
+  await sql`
+    INSERT INTO residue_traces (ref, prove_at) VALUES (${ref}, now() + ${seconds} * interval '1 second')
+    ON CONFLICT (ref) DO UPDATE SET prove_at = excluded.prove_at`
 }
 
 /** Notes that a residue is traced again now. */

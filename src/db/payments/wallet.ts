@@ -1,5 +1,6 @@
 // The payments wallets: each one's balance by the ledger, which triggers maintain so that reading it costs the same in a large
 // ledger, and the residues that the balance check found.
+import type { Proof } from '../../domain/observed.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
@@ -17,8 +18,9 @@ export interface WalletBalance {
   outWei: Wei
   /** The block at which the balance begins; null before a first balance could be read, and when a reorganisation took that block out. */
   base: { block: number; wei: bigint } | null
-  /** The last block at which it agreed with the chain. */
+  /** The last block at which it agreed with the chain, and what the balance there rests on. */
   auditedBlock: number | null
+  auditedProof: Proof | null
 }
 
 /**
@@ -51,10 +53,12 @@ async function readSome(sql: Sql, where: Fragment): Promise<WalletBalance[]> {
       baseBlock: number | null
       baseWei: bigint | null
       auditedBlock: number | null
+      auditedProof: Proof | null
     }[]
   >`
     SELECT c.block_number AS number, c.block_hash AS hash, b.wallet, w.watched_from AS "watchedFrom",
-      w.closed_block AS "closedBlock", b.in_wei AS "inWei", b.out_wei AS "outWei", b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
+      w.closed_block AS "closedBlock", b.in_wei AS "inWei", b.out_wei AS "outWei", b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock",
+      b.audited_proof AS "auditedProof"
     FROM wallet_books b JOIN payment_wallets w USING (wallet), cursors c WHERE c.name = 'follow' AND ${where} ORDER BY w.id`
   return rows.map(({ number, hash, baseBlock, baseWei, ...row }) => ({
     ...row,
@@ -82,16 +86,35 @@ export async function isInResidue(sql: Sql, block: number): Promise<boolean> {
   return row?.covered ?? false
 }
 
-/** Begins a wallet's balance at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
-export async function writeBaseBalance(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
+/** Begins a wallet's balance at a block. `wei` is its balance there less the ledger's sum by then; it may be negative. */
+export async function writeBaseBalance(
+  sql: Sql,
+  wallet: Address,
+  block: number,
+  { wei, proof }: { wei: bigint; proof: Proof },
+): Promise<void> {
   await sql`
-    UPDATE wallet_books SET base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}
+    UPDATE wallet_books SET base_block = ${block}, base_wei = ${wei.toString()}, audited_block = ${block}, audited_proof = ${proof}
     WHERE wallet = ${wallet}`
 }
 
 /** Notes the last block at which a wallet's balance agrees with the chain. */
-export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number): Promise<void> {
-  await sql`UPDATE wallet_books SET audited_block = ${block} WHERE wallet = ${wallet} AND audited_block <> ${block}`
+export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number, proof: Proof): Promise<void> {
+  await sql`
+    UPDATE wallet_books SET audited_block = ${block}, audited_proof = ${proof} WHERE wallet = ${wallet} AND audited_block <> ${block}`
+}
+
+/**
+ * Has a wallet checked again from where its balance begins, since it was not what a provider had said: `proven` is its balance after a block. If that
+ * is where it begins, it begins with that.
+ */
+export async function checkAgain(sql: Sql, wallet: Address, proven: { block: number; wei: bigint }): Promise<void> {
+  await sql`
+    UPDATE wallet_books SET audited_block = base_block, audited_proof = 'believed' WHERE wallet = ${wallet} AND base_block IS NOT NULL`
+  await sql`
+    UPDATE wallet_books SET audited_proof = 'proven',
+      base_wei = ${proven.wei.toString()}::numeric - in_wei + out_wei + ${flow(sql, wallet, sql`block_number > ${proven.block}`)}
+    WHERE wallet = ${wallet} AND base_block = ${proven.block}`
 }
 
 /** Inflows less outflows, fees included, of a wallet in the blocks after `block` up to `upTo`: the cost grows with their rows. */
@@ -165,7 +188,7 @@ export async function readNextResidueBlock(sql: Sql, from: number): Promise<numb
 
 /** Makes the balances begin as those of a new ledger do. Their rows must be gone already. */
 export async function forgetWalletBalances(sql: Sql): Promise<void> {
-  await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`
+  await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL, audited_proof = NULL`
 }
 
 /** Takes the balances back to a height. The sums follow their rows; a balance that began above it begins again. */
@@ -173,6 +196,6 @@ export async function rewindWalletBalances(sql: Sql, height: number): Promise<vo
   await sql`
     UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
   await sql`
-    UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL
+    UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL, audited_proof = NULL
     WHERE base_block > ${height}`
 }

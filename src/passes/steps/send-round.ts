@@ -6,11 +6,11 @@ import { writeAudit, writeState } from '../../db/core/state.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
 import { wei } from '../../domain/units.ts'
-import type { CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
+import type { ChainRead, CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import { type DueRound, holdToTerms } from './plan-round.ts'
 import { type SenderRun, type Sent, send, validUntil } from './send.ts'
 
-type RoundContext = LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
+type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
 
 /** Errors of the contract that a cohort which differs from the ledger's can be the cause of; of the others, the round as a whole is. */
 const COHORTS_FAULTS: readonly string[] = [
@@ -84,12 +84,13 @@ function callOf(
 }
 
 /** In `swaps` mode a round spends what the contract holds beyond its debts, within the owner's allowance. */
-async function surplusSuffices(ctx: FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
-  const [counters, allowanceWei] = await Promise.all([
+async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
+  const [counters, balance, allowanceWei] = await Promise.all([
     ctx.contract.counters(cursor.number),
+    ctx.chain.balanceAt(ctx.contract.factory, cursor),
     ctx.contract.swapsAllowance(),
   ])
-  const surplusWei = counters.contractBalanceWei - counters.outstandingWei
+  const surplusWei = (balance?.wei ?? counters.contractBalanceWei) - counters.outstandingWei
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 

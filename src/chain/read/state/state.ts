@@ -2,12 +2,14 @@
 // the port says so, else a ChainFault.
 import { encodeFunctionData } from 'viem/utils'
 import { type Address, wei } from '../../../domain/units.ts'
-import { ChainFault, orNull } from '../../faults.ts'
+import { orNull } from '../../faults.ts'
 import type { BlockRef, StateReader } from '../../port.ts'
-import { isLimit, isRevert } from '../../rpc/provider.ts'
+import type { Soundness } from '../../prove/sound.ts'
+import { isRevert } from '../../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
+import { readBalance } from './balance.ts'
 import { readPayerCode } from './payer-code.ts'
 
 /** The only question to a token (ERC-20). */
@@ -22,9 +24,9 @@ const BALANCE_OF = [
 ] as const
 
 /** Reads through whichever provider answers, or through one alone. */
-export function stateThrough(rpc: RpcReads): StateReader {
+export function stateThrough(rpc: RpcReads, soundness: Soundness): StateReader {
   return {
-    balanceAt: (owner, at) => readBalance(rpc, owner, at),
+    balanceAt: (owner, at) => readBalance({ rpc, soundness }, owner, at),
     holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
     payerCode: (payer, at) => orNull(readPayerCode(rpc, payer, at)),
   }
@@ -40,22 +42,6 @@ export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'
     payerCode: async (payer, at) =>
       agreedAnswer(await ofAll((provider) => readPayerCode(provider, payer, at)), (code) => JSON.stringify(code)),
   }
-}
-
-/** Null where that block is there and its state is not. Throws a ChainFault where that is unclear. */
-async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
-  const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
-  if (byHash.ok) return quantity(byHash.result, 'balance')
-  const [byNumber, block] = await rpc.batch([
-    { method: 'eth_getBalance', params: [owner, toQuantity(at.number)] },
-    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
-  ])
-  if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
-    throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
-  }
-  if (byNumber.ok) return quantity(byNumber.result, 'balance')
-  if (isLimit(byNumber.error)) throw new ChainFault('the provider is too busy for a balance', { retryable: true })
-  return null
 }
 
 /** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not available. */
