@@ -47,7 +47,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/sim/stage.ts: openStage': [82, WIRING],
     'test/support/world.ts: worldOn': [77, WIRING],
     'test/support/browser-wallet.ts: installWallet': [67, METHODS],
-    'src/chain/read/readings.ts: createReadings': [72, METHODS],
+    'src/chain/read/readings.ts: createReadings': [74, METHODS],
     'src/http/server.ts: createServer': [69, METHODS],
     'web/src/pages/ledger/node.tsx: NodeFacts': [67, MARKUP],
     'test/faults/misconfigured.ts: settingsFor': [69, ROWS],

@@ -1721,6 +1721,7 @@ export interface operations {
                      *       "chainId": 1,
                      *       "rpcUrl": null,
                      *       "factoryAddress": "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+                     *       "maxPerWallet": 20,
                      *       "paymentAddress": "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
                      *       "apiBase": "https://ledger.example/api",
                      *       "embedded": false,
@@ -1741,6 +1742,8 @@ export interface operations {
                         /** @description A node RPC meant for everybody, or `null`. */
                         rpcUrl: string | null;
                         factoryAddress: components["schemas"]["NullableAddress"];
+                        /** @description Nodes of all tiers that the contract lets a wallet hold, whatever a tier allows; `null` if it could not be read. */
+                        maxPerWallet: number | null;
                         paymentAddress: components["schemas"]["NullableAddress"];
                         /**
                          * Format: uri

@@ -67,6 +67,8 @@ export interface Deployment {
   /** A JSON-RPC URL meant for everybody; `null` where the operator offers none. */
   rpcUrl: string | null
   factoryAddress: Hex | null
+  /** Nodes of all tiers that the contract lets a wallet hold; `null` if it could not be read. */
+  maxPerWallet: number | null
   paymentAddress: Hex | null
   apiBase: string
   /** True for a demonstration on a chain of its own. */

@@ -237,7 +237,6 @@ export interface NodeHistory {
 
 /** Contract state for the passes; throws where the chain cannot answer. */
 export interface ContractReader {
-  /** The contract's address. */
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
   /** Nodes firstId .. firstId + count - 1 after that very block, shortened at the last one minted. */
@@ -284,7 +283,8 @@ export interface Readings {
   /** The distributor's balance; null also when none is configured. */
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
-  nodesOf(owner: Address): Promise<bigint[] | null>
+  maxPerWallet(): Promise<number | null>
+  nodesOf(owner: Address): Promise<readonly bigint[] | null>
   /** Reads a wallet that is about to buy, and of its holding of a token; each reading is null by itself. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
 }

@@ -13,12 +13,13 @@ export interface ContractSnapshot {
   cover(): ReturnType<Readings['cover']>
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
+  maxPerWallet(): Promise<number | null>
 }
 
 /** Builds the shared readings. `readings` null: there is no chain to ask. */
 export function contractSnapshot(readings: Readings | null, monotonicClock: () => number): ContractSnapshot {
   const none = async () => null
-  if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none }
+  if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none, maxPerWallet: none }
   // "Could not check" is kept as well: a provider that is away is not asked by every caller.
   const kept = <T>(read: () => Promise<T | null>) =>
     shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: monotonicClock })
@@ -26,5 +27,6 @@ export function contractSnapshot(readings: Readings | null, monotonicClock: () =
     cover: kept(() => readings.cover()),
     distributorBalanceWei: kept(() => readings.distributorBalanceWei()),
     paused: kept(() => readings.paused()),
+    maxPerWallet: kept(() => readings.maxPerWallet()),
   }
 }

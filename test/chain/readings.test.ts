@@ -1,6 +1,7 @@
 // Readings for the public: values from a real chain; null in time, whatever the provider does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createContractReader } from '../../src/chain/read/contract.ts'
 import { createReadings, type ReadingsOptions } from '../../src/chain/read/readings.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
@@ -100,6 +101,7 @@ test('readings are the chain’s own values', async () => {
     checkedAt: WALL_MS,
   })
   assert.equal(await readings.paused(), false)
+  assert.equal(await readings.maxPerWallet(), await createContractReader(stage.rpc, stage.factory).maxPerWallet())
   assert.deepEqual((await readings.nodesOf(stage.at(5)))?.toSorted(), [1n, 2n])
   assert.equal(
     await readings.distributorBalanceWei(),

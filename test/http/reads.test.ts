@@ -36,7 +36,7 @@ const readings: Readings = {
     checkedAt: READ_AT,
   }),
   distributorBalanceWei: async () => wei(5n),
-  ...{ paused: async () => false, nodesOf: async () => [] },
+  ...{ paused: async () => false, nodesOf: async () => [], maxPerWallet: async () => 7 },
   buyer: () => assert.fail('no wallet is about to buy'),
 }
 
@@ -396,7 +396,7 @@ describe('a small ledger', () => {
 
   it('names the deployment, its RPC only when that is public', async () => {
     assert.deepEqual((await service.get('/.well-known/node-ledger.json')).json, {
-      ...{ chainId: 31337, rpcUrl: null, factoryAddress: walletOf(0xfac), embedded: false },
+      ...{ chainId: 31337, rpcUrl: null, factoryAddress: walletOf(0xfac), maxPerWallet: 7, embedded: false },
       ...{ paymentAddress: PAYMENT_ADDRESS, apiBase: 'https://ledger.example/api' },
       ...{ chainName: null, explorerUrl: null },
       brand: { name: null, logoUrl: null, color: null, contact: null, termsUrl: null },

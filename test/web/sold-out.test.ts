@@ -41,7 +41,8 @@ test('quotes nothing while the minter may mint no node more, or a payment waits 
 })
 
 test('the pages offer nothing meanwhile, and a payment says whom it waits for', { skip: noBrowser }, async () => {
-  const [service, browser] = await Promise.all([startService(), startBrowser()])
+  const readings = { maxPerWallet: async () => 3 } as unknown as Readings
+  const [service, browser] = await Promise.all([startService({ readings }), startBrowser()])
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
   try {
     await insertSmallLedger(service.sql)
@@ -57,11 +58,18 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
     await page.goto(at('/tiers'))
     await page.getByText('sold out for now').first().waitFor()
     assert.equal(await page.getByRole('link', { name: /^Buy / }).count(), 0)
+    // A tier of this ledger allows 10 nodes a wallet; the contract allows fewer.
+    await page.getByText('up to 3 nodes a wallet').first().waitFor()
+    assert.equal(await page.getByText('up to 10 nodes').count(), 0)
     await page.goto(at('/buy/basic'))
     await page.getByText('Sold out for now: the owner of the contract').first().waitFor()
     assert.equal(await page.getByRole('button', { name: 'Connect a wallet' }).count(), 0)
     await page.goto(at(`/payment/${hashOf('waits')}`))
     await page.getByText('waits until the owner of the contract allows more nodes').waitFor()
+    // No chain can be asked here, so nothing is said of a transaction that the ledger does not know.
+    await page.goto(at(`/payment/${hashOf('unknown')}`))
+    await page.getByText('Cannot be checked now').waitFor({ state: 'attached' })
+    assert.equal(await page.getByText('waiting for the next block').count(), 0)
   } finally {
     await browser.close()
     await service.close()

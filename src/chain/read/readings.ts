@@ -8,7 +8,7 @@ import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../rpc/wire.ts'
 import { createBuyerReading } from './buyer.ts'
-import { readView, viewCall } from './calls.ts'
+import { readView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
 
 /** The time that one read may add to the answer it is part of. */
@@ -65,12 +65,19 @@ export function createReadings(options: ReadingsOptions): Readings {
     }
   }
 
+  function viewNow<Name extends ViewName>(name: Name, args: ViewArgs<Name>) {
+    const { method, params } = viewCall(factory, 'latest', name, args)
+    return attempt(async (timeoutMs) => readView(name, await rpc.request(method, params, once(timeoutMs))))
+  }
+
   const nodes = memory<NodeReading | null>(NODE_MS, clock)
   const [cover, readCover] = [memory<Cover>(COVER_MS, clock), createCoverReading(rpc, factory)]
   const balance = memory<bigint>(STATE_MS, clock)
   const paused = memory<boolean>(STATE_MS, clock)
+  // Fixed when the contract was deployed.
+  const walletMax = memory<bigint>(Number.POSITIVE_INFINITY, clock)
   // The caller of a wallet's nodes wants the latest arrivals: nothing is remembered here.
-  const nodesOf = memory<bigint[]>(0, clock)
+  const nodesOf = memory<readonly bigint[]>(0, clock)
   const readNode = createNodeQueue({
     rpc,
     factory,
@@ -102,19 +109,14 @@ export function createReadings(options: ReadingsOptions): Readings {
       return found === null ? null : wei(found)
     },
 
-    paused() {
-      const { method, params } = viewCall(factory, 'latest', 'paused', [])
-      const ask = () =>
-        attempt(async (timeoutMs) => readView('paused', await rpc.request(method, params, once(timeoutMs))))
-      return paused('', ask)
+    async maxPerWallet() {
+      const most = await walletMax('', () => viewNow('maxPerWallet', []))
+      return most === null ? null : Number(most)
     },
 
-    nodesOf(owner) {
-      const { method, params } = viewCall(factory, 'latest', 'nodesOf', [owner])
-      const ask = () =>
-        attempt(async (timeoutMs) => [...readView('nodesOf', await rpc.request(method, params, once(timeoutMs)))])
-      return nodesOf(owner, ask)
-    },
+    paused: () => paused('', () => viewNow('paused', [])),
+
+    nodesOf: (owner) => nodesOf(owner, () => viewNow('nodesOf', [owner])),
 
     buyer: createBuyerReading(rpc, factory, clock),
   }

@@ -23,7 +23,7 @@ function noneWhileAway(error: unknown): null {
   throw error
 }
 
-export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
+export const wellKnown = ({ deps, queryReplica, cached, snapshot }: Tools): Route => {
   const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded, site } = deps.settings
   const shown = { ...UNNAMED, ...site }
   const { logo, ...brand } = shown.brand
@@ -43,8 +43,12 @@ export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
     handle: () =>
       cached('well-known', KEPT_SEC, async () => {
         // Without the ledger its owners still withdraw, by what is set: the chain and the contract.
-        const paymentAddress = await queryReplica(readWalletInForce).catch(noneWhileAway)
-        return toJson({ chainId, rpcUrl: publicRpcUrl, factoryAddress, paymentAddress, apiBase, embedded, ...people })
+        const [paymentAddress, maxPerWallet] = await Promise.all([
+          queryReplica(readWalletInForce).catch(noneWhileAway),
+          snapshot.maxPerWallet(),
+        ])
+        const contract = { factoryAddress, maxPerWallet }
+        return toJson({ chainId, rpcUrl: publicRpcUrl, ...contract, paymentAddress, apiBase, embedded, ...people })
       }),
   }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { WALLET_NAME } from '../../support/browser-wallet.ts'
-import { wallet } from '../../support/service.ts'
+import { type WellKnown, wallet } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import type { End } from './ends.ts'
 
@@ -76,13 +76,14 @@ async function sendsNothingAndErrs(end: End): Promise<void> {
   assert.equal((await bought(end)).length, 1)
 }
 
-/** Mines on the ledger's chain. */
-const mine = ({ wellKnown }: End, blocks: number) =>
-  fetch(wellKnown.rpcUrl, {
+const askChain = ({ rpcUrl }: WellKnown, method: string, params: unknown[]) =>
+  fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: [`0x${blocks.toString(16)}`] }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
+/** Mines on the ledger's chain. */
+const mine = ({ wellKnown }: End, blocks: number) => askChain(wellKnown, 'anvil_mine', [`0x${blocks.toString(16)}`])
 
 /** `sendsElse`: the wallet has sent something, of which the ledger knows nothing. */
 const isQuiet = (sendsElse: boolean) => async (end: End) => {
@@ -147,6 +148,25 @@ async function isAskedElsewhereToo(end: End): Promise<void> {
   assert.equal(await asking.isDisabled(), true)
 }
 
+/** What the wallet refused, or lacked, is said until that changes. */
+async function lacksEther(end: End): Promise<void> {
+  const { page, own, wellKnown } = end
+  const setBalance = (wei: bigint) => askChain(wellKnown, 'anvil_setBalance', [own.address, `0x${wei.toString(16)}`])
+  await connect(end)
+  own.refuseNext()
+  await press(page, PAY)
+  const refused = page.getByText('You refused in the wallet.')
+  await refused.waitFor()
+  await setBalance(BASIC_WEI)
+  await page.getByText('Not enough ether:').waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'You have 0.01 ETH; price and gas take 0.01' }).first().waitFor()
+  assert.equal(await refused.count(), 0)
+  assert.equal(await page.getByText('would be held, so it is not offered').count(), 0)
+  await setBalance(BASIC_WEI * 100n)
+  await page.getByText('Not enough ether:').waitFor({ state: 'detached' })
+  assert.equal(await page.getByRole('button', { name: PAY }).isEnabled(), true)
+}
+
 /** A payment by hand that is not of the tier on the page moves it on all the same. */
 const byHand = (valueWei: bigint, text: RegExp) => async (end: End) => {
   const { page, account, service, wellKnown } = end
@@ -168,6 +188,7 @@ export const UNANSWERED: readonly (readonly [title: string, account: number, pla
   ['that sends and never answers is watched while it is asked', 18, neverAnswers],
   ['that errs and has made another transaction sells nothing more by itself', 18, isQuiet(true)],
   ['that is asked is not asked again by another way', 19, isAskedElsewhereToo],
+  ['that refuses, and then has too little ether', 16, lacksEther],
   ['that pays a wrong amount by hand', 17, byHand(BASIC_WEI + 9n, /more than Basic costs/)],
   ['that pays another tier’s price by hand', 19, byHand(25n * 10n ** 15n, /Node \d+ is yours/)],
 ]

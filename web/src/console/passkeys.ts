@@ -62,6 +62,8 @@ const inWords =
       throw new Error(`Browsers use passkeys of this service under the name “${name}”: open the console there.`, {
         cause,
       })
+    if (!isSecureContext)
+      throw new Error('Browsers use passkeys only over https: open the console by its https address.', { cause })
     throw new Error(`The browser could not use a passkey: ${message}`, { cause })
   }
 

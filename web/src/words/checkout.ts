@@ -48,6 +48,7 @@ export const words = {
     pay: 'Pay {amount} ETH',
     unchecked: 'Not all of it could be checked just now. What does not pass would be held, not lost.',
     notOffered: 'This payment would be held, so it is not offered:',
+    notEnough: 'Not enough ether:',
     agree:
       'The operator would look at this payment first: it would be held until they release the node or send the ether back. Pay all the same.',
     thenHash: 'Then enter its transaction’s hash below.',

@@ -19,6 +19,7 @@ export const words = {
   /** Each state as a title and an announcement say it. */
   said: {
     none: 'In no block yet',
+    unchecked: 'Cannot be checked now',
     orphaned: 'Taken back by the chain',
     seen: 'In a block',
     accepted: 'Accepted',

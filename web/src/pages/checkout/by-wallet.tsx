@@ -32,8 +32,14 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   const [agreed, setAgreed] = useState(false)
   const why = useId()
   const { pay, isAsked, proposed } = usePay({ tier, quote, wallet, sent, agreed, isContract })
-  if (!wallet) return <Connect />
   const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
+  // What the wallet refused a while ago says nothing of what it would be asked now.
+  const asked = [wallet?.address, wallet?.chainId, ...blocking.map(({ check }) => check)].join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of who pays, and of what keeps them from it
+  useEffect(() => {
+    if (!pay.isPending) pay.reset()
+  }, [asked])
+  if (!wallet) return <Connect />
   const isHeldBack = blocking.length > 0 || (isReviewed && !agreed)
   return (
     <div className="stack">
@@ -75,7 +81,7 @@ function Obstacles({ blocking, tier }: { blocking: readonly BuyerCheck[]; tier: 
     <div className="notice bad">
       <div>
         <p>
-          <strong>{t.notOffered}</strong>
+          <strong>{blocking.every(({ check }) => check === 'ether') ? t.notEnough : t.notOffered}</strong>
         </p>
         <ul>
           {blocking.map((check) => (

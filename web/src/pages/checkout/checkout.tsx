@@ -23,7 +23,7 @@ import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
 import { Preflight } from './preflight.tsx'
-import { holdingInWords } from './tiers.tsx'
+import { holdingInWords, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 const t = words.buy
@@ -136,10 +136,11 @@ const what = (text: ReactNode) => <strong className="what">{text}</strong>
 /** What is checked, where no wallet has been named yet. */
 function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | undefined }) {
   const { amount, allowance, holding, holdingAtBlock, sender, held } = words.rules
+  const mostOf = useMostPerWallet()
   return (
     <ul className="checks">
       <li>{rich(amount, { what, amount: ether(tier.priceWei) })}</li>
-      <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: tier.maxPerWallet }) })}</li>
+      <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: mostOf(tier) }) })}</li>
       <li>{rich(tier.holdingWei > 0n ? holdingAtBlock : holding, { what, holding: holdingInWords(tier) })}</li>
       <li>
         {rich(sender, { what })} {mode && walletWords.contractsMay[mode]}

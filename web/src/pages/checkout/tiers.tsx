@@ -3,7 +3,7 @@ import type { Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { ether, times } from '../../format.ts'
-import { useTiers } from '../../ledger.ts'
+import { useDeployment, useTiers } from '../../ledger.ts'
 import { Amount, Mark } from '../../ui/facts.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -25,6 +25,7 @@ export function Tiers() {
 }
 
 export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
+  const mostOf = useMostPerWallet()
   if (tiers.length === 0) return <Empty title={t.none} />
   const byPrice = [...tiers].sort((a, b) => Number(b.onSale) - Number(a.onSale) || Number(a.priceWei - b.priceWei))
   return (
@@ -40,7 +41,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
           </p>
           <ul className="terms">
             <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
-            <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: tier.maxPerWallet }) })}</li>
+            <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: mostOf(tier) }) })}</li>
             <li>{holdingInWords(tier)}</li>
           </ul>
           {tier.onSale && !tier.soldOut && (
@@ -52,6 +53,12 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
       ))}
     </ul>
   )
+}
+
+/** How many nodes of a tier a wallet may hold: the tier's own limit, or the contract's for all tiers if that is lower. */
+export function useMostPerWallet(): (tier: Tier) => number {
+  const { data } = useDeployment()
+  return ({ maxPerWallet }) => Math.min(maxPerWallet, data?.maxPerWallet ?? maxPerWallet)
 }
 
 /** The required holding of a tier, in words. */

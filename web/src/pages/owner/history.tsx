@@ -70,7 +70,7 @@ function Entries({ entries, isPart }: { entries: readonly Entry[]; isPart: boole
   if (entries.length === 0) return <Empty title={t.none} />
   return (
     <div className="stack">
-      <Table caption={t.title} rows={entries} keyOf={({ key }) => key} columns={COLUMNS} first={10} />
+      <Table caption={t.title} rows={entries} keyOf={({ key }) => key} columns={columnsOf(entries)} first={10} />
       <p className="note">
         {fill(t.limits, { entries: LISTED_MAX })} {isPart && fill(t.nodes, { nodes: NODES_MAX })}
       </p>
@@ -103,8 +103,15 @@ const COLUMNS: readonly Column<Entry>[] = [
     sortBy: ({ amountWei }) => amountWei,
     cell: ({ amountWei }) => <Amount wei={amountWei} plain />,
   },
-  { heading: t.worth, figure: true, cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} /> },
 ]
+const WORTH: Column<Entry> = {
+  heading: t.worth,
+  figure: true,
+  cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} />,
+}
+/** What an entry was worth is a column only if some price is known: many services have no price feed. */
+const columnsOf = (entries: readonly Entry[]) =>
+  entries.some(({ usdPerEther }) => usdPerEther !== null) ? [...COLUMNS, WORTH] : COLUMNS
 
 async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
   const entries: Entry[] = []

@@ -48,7 +48,7 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
   if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
   const payments = [...(reading.data ?? [])].sort((a, b) => Number(b.from === payer) - Number(a.from === payer))
   const [first] = payments
-  const state = reading.isPending ? null : words.said[first ? first.status : 'none']
+  const state = reading.isPending ? null : words.said[first ? first.status : reading.isError ? 'unchecked' : 'none']
   return (
     <div className="payment">
       <Announcement said={state} />
@@ -59,7 +59,7 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
         </p>
       )}
       {reading.isPending && <Waiting lines={4} />}
-      {!reading.isPending && payments.length === 0 && (
+      {reading.isSuccess && payments.length === 0 && (
         <>
           <Way payment={null} />
           <NotSeen txHash={txHash} payer={payer} since={since} asked={reading.dataUpdatedAt} />
