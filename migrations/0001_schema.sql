@@ -1025,8 +1025,9 @@ CREATE TABLE passkey_invitations (
 
 ----------------------------------------------------------------------------------------------------------- webhooks
 
--- A trigger writes every event in the transaction of the fact it tells of. So no path can forget one, and none is told of what did not
--- happen. A worker delivers them. While no endpoint wants an event, none is written.
+-- An event is written in the transaction of what it tells of, so none is told of what did not happen: of payments, rounds and withdrawals by the
+-- triggers below, so that no path can forget one; of rows of the audit log by who writes these (src/domain/webhooks/kinds.ts has the table).
+-- A worker delivers them. While no endpoint wants an event, none is written.
 
 -- A receiver of events, for all instances. Its name is its host and a digest of its URL, because the URL may be a secret, as its signing
 -- secrets are: nothing that reads this shows either. An endpoint that was removed keeps its row for its deliveries.
@@ -1142,97 +1143,3 @@ BEGIN
 END $$;
 CREATE TRIGGER webhook_withdrawals AFTER INSERT ON withdrawals
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION webhook_withdrawals();
-
--- What the passes find is a setting that changes.
-CREATE FUNCTION webhook_setting() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  former jsonb;
-BEGIN
-  IF NEW.name = 'drift' AND jsonb_array_length(NEW.value) > 0 THEN
-    PERFORM webhook_emit('drift.found', concat_ws(' ', NEW.value, NEW.updated_at), jsonb_build_object(
-      'count', jsonb_array_length(NEW.value), 'drifts', jsonb_path_query_array(NEW.value, '$[0 to 19]')));
-  ELSIF NEW.name LIKE 'funds %' AND NEW.value ->> 'low' = 'true' THEN
-    -- Each time they become low, not each time the figures change.
-    IF TG_OP = 'UPDATE' AND OLD.value ->> 'low' = 'true' THEN RETURN NULL; END IF;
-    PERFORM webhook_emit('funds.low', concat_ws(' ', NEW.name, NEW.updated_at), NEW.value - 'low');
-  ELSIF NEW.name = 'budget' THEN
-    former := CASE WHEN TG_OP = 'UPDATE' THEN OLD.value ELSE '{}' END;
-    IF NEW.value -> 'low' <> '[]' AND (former -> 'low') IS DISTINCT FROM (NEW.value -> 'low') THEN
-      PERFORM webhook_emit('budget.low', concat_ws(' ', 'low', NEW.updated_at), NEW.value - 'spent');
-    END IF;
-    IF NEW.value ->> 'spent' IS NOT NULL AND (former ->> 'spent') IS DISTINCT FROM (NEW.value ->> 'spent') THEN
-      PERFORM webhook_emit('budget.spent', concat_ws(' ', 'spent', NEW.updated_at), NEW.value - 'low');
-    END IF;
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON settings
-  FOR EACH ROW WHEN (NEW.name IN ('drift', 'budget') OR NEW.name LIKE 'funds %') EXECUTE FUNCTION webhook_setting();
-
--- A reorganisation that took back what may have been told.
-CREATE FUNCTION webhook_reorganisation() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM webhook_emit('chain.reorganised', NEW.id || ' ' || NEW.at, NEW.detail);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER webhook_reorganisation AFTER INSERT ON audit
-  FOR EACH ROW WHEN (NEW.action = 'reorganisation') EXECUTE FUNCTION webhook_reorganisation();
-
--- A refund that contradicts the chain.
-CREATE FUNCTION webhook_refund_alarm() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM webhook_emit('refund.alarm', NEW.id || ' ' || NEW.at,
-    NEW.detail || jsonb_build_object('alarm', NEW.action, 'ref', NEW.subject));
-  RETURN NULL;
-END $$;
-CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON audit
-  FOR EACH ROW WHEN (NEW.action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly', 'refundOfMinted',
-    'refundOfOrphaned', 'refundGone')) EXECUTE FUNCTION webhook_refund_alarm();
-
--- What a person decided, and what the passes wrote down for a person: one event for each such row of the audit log.
-CREATE FUNCTION webhook_act() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  event_type text := CASE
-    WHEN NEW.action = 'halted' THEN 'passes.halted'
-    WHEN NEW.action IN ('resumed', 'haltWithdrawn') THEN 'passes.resumed'
-    WHEN NEW.action = 'paused' THEN 'rounds.paused'
-    WHEN NEW.action = 'unpaused' THEN 'rounds.resumed'
-    WHEN NEW.action IN ('released', 'dismissed', 'dustDismissed', 'refunding', 'refunded', 'refundPrepared', 'refundCancelled', 'attributed')
-      THEN 'payment.decided'
-    WHEN NEW.action IN ('termsEntered', 'termsTakenBack') THEN 'terms.changed'
-    WHEN NEW.action IN ('tierCreated', 'tierChanged') THEN 'tiers.changed'
-    WHEN NEW.action IN ('walletChanged', 'walletTakenBack', 'walletClosed') THEN 'wallet.changed'
-    WHEN NEW.action = 'signerDown' THEN 'signer.down'
-    WHEN NEW.action = 'signerRestored' THEN 'signer.restored'
-    WHEN NEW.action = 'foreignTransaction' THEN 'key.used'
-    WHEN NEW.action = 'proofFailed' THEN 'proof.failed'
-    WHEN NEW.action = 'guardRefused' THEN 'guard.refused'
-    WHEN NEW.action = 'restored' THEN 'ledger.restored'
-  END;
-BEGIN
-  -- Who, what and about what. The row itself has the rest, for those who may read it.
-  PERFORM webhook_emit(event_type, concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
-    'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
-  RETURN NULL;
-END $$;
-CREATE TRIGGER webhook_act AFTER INSERT ON audit FOR EACH ROW
-  WHEN (NEW.action IN ('halted', 'resumed', 'haltWithdrawn', 'paused', 'unpaused', 'released', 'dismissed', 'dustDismissed', 'refunding',
-    'refunded', 'refundPrepared', 'refundCancelled', 'attributed', 'termsEntered', 'termsTakenBack', 'tierCreated', 'tierChanged',
-    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored', 'proofFailed',
-    'guardRefused'))
-  EXECUTE FUNCTION webhook_act();
-
--- Keys and passkeys that are made or revoked, invitations, wrong keys that were tried, a passkey whose counter went back and so may be a copy,
--- and acts that wait for a second person.
-CREATE FUNCTION webhook_key() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM webhook_emit(CASE WHEN NEW.action IN ('wrongAdminKeys', 'passkeyCopied') THEN 'keys.wrong' WHEN NEW.action = 'proposed' THEN 'act.proposed'
-      ELSE 'keys.changed' END,
-    concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
-      'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
-  RETURN NULL;
-END $$;
-CREATE TRIGGER webhook_key AFTER INSERT ON audit FOR EACH ROW
-  WHEN (NEW.action IN ('wrongAdminKeys', 'keyMade', 'keyRevoked', 'keysRevoked', 'proposed',
-    'passkeyInvited', 'invitationRevoked', 'passkeyMade', 'passkeyRevoked', 'passkeyCopied'))
-  EXECUTE FUNCTION webhook_key();
