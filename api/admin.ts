@@ -406,9 +406,9 @@ export interface components {
          * @description Why a payment is held or ignored.
          * @enum {string}
          */
-        PaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
+        PaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
         /** @enum {string|null} */
-        NullablePaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
+        NullablePaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
         /**
          * @description What became of a transaction.
          * @enum {string}
@@ -1031,6 +1031,8 @@ export interface components {
             happened: {
                 nodes: components["schemas"]["Count"];
                 nodesUnpaid: components["schemas"]["Count"];
+                /** @description Nodes that were expelled though somebody had paid for them. */
+                paidNodesExpelled: components["schemas"]["Count"];
                 rounds: components["schemas"]["Count"];
                 credits: components["schemas"]["Count"];
                 creditedWei: components["schemas"]["Wei"];

@@ -258,7 +258,8 @@ CREATE TABLE payments (
   -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.
   -- `contractWallet`: a contract sent it, and nothing shows yet that the contract is somebody's wallet.
   reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
-    'unattributed', 'mintReverted', 'mintedElsewhere', 'oldWallet', 'recheck', 'refunding', 'contractWallet', 'self', 'operator', 'zero', 'failed')),
+    'unattributed', 'mintReverted', 'supplySpent', 'mintedElsewhere', 'oldWallet', 'recheck', 'refunding', 'contractWallet', 'self', 'operator', 'zero',
+    'failed')),
   tier_id text,
   tier_version int,
   outbox_id bigint REFERENCES outbox, -- the mint that carries it
@@ -642,15 +643,19 @@ CREATE TABLE grants (
   granted_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A node that left its cohort before it was ever credited, and which cohort that was.
+-- A node that left its cohort, which cohort that was, and what the node was credited until then: that stays its own.
 CREATE TABLE expulsions (
   node_id bigint PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
+  credited_wei wei NOT NULL,
+  turn_count int NOT NULL, -- credits of the cohort until then: later ones are not the node's
+  expelled_at timestamptz NOT NULL,
   tx_hash hash NOT NULL,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL
 );
 CREATE INDEX expulsions_block ON expulsions (block_number);
+CREATE INDEX expulsions_cohort ON expulsions (cohort);
 
 -- An ERC-721 transfer, the mint included: who owned a node when.
 CREATE TABLE node_transfers (
@@ -667,7 +672,8 @@ CREATE INDEX node_transfers_node ON node_transfers (node_id, block_number DESC, 
 -- What a wallet ever held.
 CREATE INDEX node_transfers_to ON node_transfers (to_address, node_id);
 
--- What the contract's owner did: keys, budgets, bounds, windows of turns that are not owed, pause, ownership, sweeps.
+-- What the contract's owner did: keys, budgets, bounds, caps of tiers, windows of turns that are not owed, pause, ownership, sweeps; and ether
+-- that somebody sent to the contract.
 CREATE TABLE owner_acts (
   block_number bigint NOT NULL,
   log_index int NOT NULL,
@@ -930,7 +936,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
 -- What a stolen key leaves behind, and refunds that contradict the chain. Both are empty in a healthy ledger, and counted by every scrape.
 CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed',
-  'guardRefused');
+  'guardRefused', 'paidNodeExpelled');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 
@@ -1025,9 +1031,8 @@ CREATE TABLE passkey_invitations (
 
 ----------------------------------------------------------------------------------------------------------- webhooks
 
--- An event is written in the transaction of what it tells of, so none is told of what did not happen: of payments, rounds and withdrawals by the
--- triggers below, so that no path can forget one; of rows of the audit log by who writes these (src/domain/webhooks/kinds.ts has the table).
--- A worker delivers them. While no endpoint wants an event, none is written.
+-- A trigger writes every event in the transaction of the fact it tells of. So no path can forget one, and none is told of what did not
+-- happen. A worker delivers them. While no endpoint wants an event, none is written.
 
 -- A receiver of events, for all instances. Its name is its host and a digest of its URL, because the URL may be a secret, as its signing
 -- secrets are: nothing that reads this shows either. An endpoint that was removed keeps its row for its deliveries.
@@ -1143,3 +1148,98 @@ BEGIN
 END $$;
 CREATE TRIGGER webhook_withdrawals AFTER INSERT ON withdrawals
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION webhook_withdrawals();
+
+-- What the passes find is a setting that changes.
+CREATE FUNCTION webhook_setting() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  former jsonb;
+BEGIN
+  IF NEW.name = 'drift' AND jsonb_array_length(NEW.value) > 0 THEN
+    PERFORM webhook_emit('drift.found', concat_ws(' ', NEW.value, NEW.updated_at), jsonb_build_object(
+      'count', jsonb_array_length(NEW.value), 'drifts', jsonb_path_query_array(NEW.value, '$[0 to 19]')));
+  ELSIF NEW.name LIKE 'funds %' AND NEW.value ->> 'low' = 'true' THEN
+    -- Each time they become low, not each time the figures change.
+    IF TG_OP = 'UPDATE' AND OLD.value ->> 'low' = 'true' THEN RETURN NULL; END IF;
+    PERFORM webhook_emit('funds.low', concat_ws(' ', NEW.name, NEW.updated_at), NEW.value - 'low');
+  ELSIF NEW.name = 'budget' THEN
+    former := CASE WHEN TG_OP = 'UPDATE' THEN OLD.value ELSE '{}' END;
+    IF NEW.value -> 'low' <> '[]' AND (former -> 'low') IS DISTINCT FROM (NEW.value -> 'low') THEN
+      PERFORM webhook_emit('budget.low', concat_ws(' ', 'low', NEW.updated_at), NEW.value - 'spent');
+    END IF;
+    IF NEW.value ->> 'spent' IS NOT NULL AND (former ->> 'spent') IS DISTINCT FROM (NEW.value ->> 'spent') THEN
+      PERFORM webhook_emit('budget.spent', concat_ws(' ', 'spent', NEW.updated_at), NEW.value - 'low');
+    END IF;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON settings
+  FOR EACH ROW WHEN (NEW.name IN ('drift', 'budget') OR NEW.name LIKE 'funds %') EXECUTE FUNCTION webhook_setting();
+
+-- A reorganisation that took back what may have been told.
+CREATE FUNCTION webhook_reorganisation() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM webhook_emit('chain.reorganised', NEW.id || ' ' || NEW.at, NEW.detail);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_reorganisation AFTER INSERT ON audit
+  FOR EACH ROW WHEN (NEW.action = 'reorganisation') EXECUTE FUNCTION webhook_reorganisation();
+
+-- A refund that contradicts the chain.
+CREATE FUNCTION webhook_refund_alarm() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM webhook_emit('refund.alarm', NEW.id || ' ' || NEW.at,
+    NEW.detail || jsonb_build_object('alarm', NEW.action, 'ref', NEW.subject));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON audit
+  FOR EACH ROW WHEN (NEW.action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly', 'refundOfMinted',
+    'refundOfOrphaned', 'refundGone')) EXECUTE FUNCTION webhook_refund_alarm();
+
+-- What a person decided, and what the passes wrote down for a person: one event for each such row of the audit log.
+CREATE FUNCTION webhook_act() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  event_type text := CASE
+    WHEN NEW.action = 'halted' THEN 'passes.halted'
+    WHEN NEW.action IN ('resumed', 'haltWithdrawn') THEN 'passes.resumed'
+    WHEN NEW.action = 'paused' THEN 'rounds.paused'
+    WHEN NEW.action = 'unpaused' THEN 'rounds.resumed'
+    WHEN NEW.action IN ('released', 'dismissed', 'dustDismissed', 'refunding', 'refunded', 'refundPrepared', 'refundCancelled', 'attributed')
+      THEN 'payment.decided'
+    WHEN NEW.action IN ('termsEntered', 'termsTakenBack') THEN 'terms.changed'
+    WHEN NEW.action IN ('tierCreated', 'tierChanged') THEN 'tiers.changed'
+    WHEN NEW.action IN ('walletChanged', 'walletTakenBack', 'walletClosed') THEN 'wallet.changed'
+    WHEN NEW.action = 'signerDown' THEN 'signer.down'
+    WHEN NEW.action = 'signerRestored' THEN 'signer.restored'
+    WHEN NEW.action = 'foreignTransaction' THEN 'key.used'
+    WHEN NEW.action = 'proofFailed' THEN 'proof.failed'
+    WHEN NEW.action = 'guardRefused' THEN 'guard.refused'
+    WHEN NEW.action = 'paidNodeExpelled' THEN 'node.expelled'
+    WHEN NEW.action = 'restored' THEN 'ledger.restored'
+  END;
+BEGIN
+  -- Who, what and about what. The row itself has the rest, for those who may read it.
+  PERFORM webhook_emit(event_type, concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
+    'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_act AFTER INSERT ON audit FOR EACH ROW
+  WHEN (NEW.action IN ('halted', 'resumed', 'haltWithdrawn', 'paused', 'unpaused', 'released', 'dismissed', 'dustDismissed', 'refunding',
+    'refunded', 'refundPrepared', 'refundCancelled', 'attributed', 'termsEntered', 'termsTakenBack', 'tierCreated', 'tierChanged',
+    'walletChanged', 'walletTakenBack', 'walletClosed', 'signerDown', 'signerRestored', 'foreignTransaction', 'restored', 'proofFailed',
+    'guardRefused', 'paidNodeExpelled'))
+  EXECUTE FUNCTION webhook_act();
+
+-- Keys and passkeys that are made or revoked, invitations, wrong keys that were tried, a passkey whose counter went back and so may be a copy,
+-- and acts that wait for a second person.
+CREATE FUNCTION webhook_key() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM webhook_emit(CASE WHEN NEW.action IN ('wrongAdminKeys', 'passkeyCopied') THEN 'keys.wrong' WHEN NEW.action = 'proposed' THEN 'act.proposed'
+      ELSE 'keys.changed' END,
+    concat_ws(' ', NEW.id, NEW.at, NEW.action), jsonb_build_object(
+      'action', NEW.action, 'actor', NEW.actor, 'subject', NEW.subject, 'auditId', NEW.id::text));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_key AFTER INSERT ON audit FOR EACH ROW
+  WHEN (NEW.action IN ('wrongAdminKeys', 'keyMade', 'keyRevoked', 'keysRevoked', 'proposed',
+    'passkeyInvited', 'invitationRevoked', 'passkeyMade', 'passkeyRevoked', 'passkeyCopied'))
+  EXECUTE FUNCTION webhook_key();

@@ -241,6 +241,7 @@ export interface components {
          *       "mintedAt": "2026-01-01T00:00:00.000Z",
          *       "lastCreditedAt": "2026-01-02T00:00:00.000Z",
          *       "nextCreditAt": "2026-01-03T00:00:00.000Z",
+         *       "expelledAt": null,
          *       "createdAt": "2026-01-01T00:00:00.000Z"
          *     }
          */
@@ -270,6 +271,8 @@ export interface components {
             lastCreditedAt: components["schemas"]["NullableTime"];
             /** @description When its next credit is due. */
             nextCreditAt: components["schemas"]["NullableTime"];
+            /** @description When the contract’s owner took it out of its cohort: it keeps what it was credited, and is credited no more. `null` for every other node. */
+            expelledAt: components["schemas"]["NullableTime"];
             /** @description When it came to be. */
             createdAt: components["schemas"]["NullableTime"];
         };
@@ -289,6 +292,7 @@ export interface components {
          *       "mintedAt": "2026-01-01T00:00:00.000Z",
          *       "lastCreditedAt": "2026-01-02T00:00:00.000Z",
          *       "nextCreditAt": "2026-01-03T00:00:00.000Z",
+         *       "expelledAt": null,
          *       "createdAt": "2026-01-01T00:00:00.000Z",
          *       "matchedBy": "nodeId",
          *       "chain": {
@@ -357,6 +361,8 @@ export interface components {
             lastCreditedAt: components["schemas"]["NullableTime"];
             /** @description When its next credit is due. */
             nextCreditAt: components["schemas"]["NullableTime"];
+            /** @description When the contract’s owner took it out of its cohort: it keeps what it was credited, and is credited no more. `null` for every other node. */
+            expelledAt: components["schemas"]["NullableTime"];
             /** @description When it came to be. */
             createdAt: components["schemas"]["NullableTime"];
             /**
@@ -601,7 +607,7 @@ export interface components {
              * @description Why it is held. `review`: a person looks at it first.
              * @enum {string|null}
              */
-            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
+            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
             /** @description Who paid; the node is minted to this wallet. */
             from: components["schemas"]["NullableAddress"];
             /** @description The tier it pays for. */

@@ -74,8 +74,7 @@ abstract contract MoneyProofs is Proofs {
         vm.assume(r.floorGwei <= r.ceilingGwei && r.paid <= 3);
         vm.prank(OWNER);
         factory.setBounds(DISTRIBUTOR, r.floorGwei, r.ceilingGwei);
-        vm.prank(OWNER);
-        factory.setSwapsAllowance(r.allowance);
+        allow(r.allowance);
         vm.deal(address(factory), r.surplus);
         vm.warp(FIRST_DUE + 2 * INTERVAL);
         Books memory before = books();
@@ -116,22 +115,29 @@ abstract contract MoneyProofs is Proofs {
         assertSame(before);
     }
 
-    /// @dev Expelling moves nothing that is owed, and never touches a node that was credited.
-    function check_expel(address caller, uint80 amount, uint80 withdrawn, bytes32 ref) public {
+    /// @dev Expelling moves nothing that is owed, takes a node that was credited only within its window, and once.
+    function check_expel(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age) public {
         history(amount, withdrawn);
+        vm.assume(age >= INTERVAL);
+        vm.warp(START + age);
         Books memory before = books();
         bytes32[] memory refs = new bytes32[](1);
         refs[0] = ref;
         bool ok = attempt(caller, 0, abi.encodeCall(INodeFactory.expel, (refs)));
         vm.assertTrue(ok == (caller == OWNER), "the owner alone");
         assertSame(before);
+        bool isYoung = age < 2 * INTERVAL;
+        bool gone = ok && (ref == "newcomer" || ((amount == 0 || isYoung) && (ref == "alice" || ref == "bob")));
+        uint256 left;
         for (uint256 id = 1; id <= 3; ++id) {
-            (,, uint256 credited,, uint256 cohort) = factory.nodeInfo(id);
-            if (credited != 0) vm.assertEq(cohort, DAILY, "a credited node stays");
+            (,,,, uint256 cohort) = factory.nodeInfo(id);
+            if (cohort == DAILY) ++left;
+            else vm.assertTrue(gone && cohort == 0 && factory.nodeOfRef(ref) == id, "the one that was named");
         }
-        uint256 gone = ok && ref == "newcomer" ? 1 : 0;
-        if (ok && amount == 0 && (ref == "alice" || ref == "bob")) gone = 1;
+        vm.assertEq(left, gone ? 2 : 3, "one at most");
         (, uint256 size,,,) = factory.cohort(DAILY);
-        vm.assertEq(size, 3 - gone, "as many as left");
+        vm.assertEq(size, left, "as many as are left");
+        (uint256 minted,) = factory.tierSupply(TIER);
+        vm.assertEq(minted, left, "and in the tier");
     }
 }

@@ -11,21 +11,22 @@ abstract contract PowerProofs is Proofs {
     function check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
         vm.assume(caller != OWNER);
         bytes32 before = powers();
-        vm.assertTrue(!attempt(caller, 0, ownersCall(power % 10, a, b, c)), "refused");
+        vm.assertTrue(!attempt(caller, 0, ownersCall(power % 11, a, b, c)), "refused");
         vm.assertEq(powers(), before, "as it was");
     }
 
     /// @dev A prover takes each branch by itself, where it could not look an array up by an index that is open.
     function ownersCall(uint256 power, address a, uint256 b, uint256 c) private pure returns (bytes memory) {
-        if (power == 0) return abi.encodeCall(INodeFactory.setMinter, (a, b, c));
+        if (power == 0) return abi.encodeCall(INodeFactory.setMinter, (a, MINTER, b, c));
         if (power == 1) return abi.encodeCall(INodeFactory.refillMinter, (a, b, b, c, c));
-        if (power == 2) return abi.encodeCall(INodeFactory.setDistributor, (a, b, c));
+        if (power == 2) return abi.encodeCall(INodeFactory.setDistributor, (a, DISTRIBUTOR, b, c));
         if (power == 3) return abi.encodeCall(INodeFactory.setBounds, (a, b, c));
-        if (power == 4) return abi.encodeCall(INodeFactory.setSwapsAllowance, (b));
+        if (power == 4) return abi.encodeCall(INodeFactory.setSwapsAllowance, (DISTRIBUTOR, b, 0));
         if (power == 5) return abi.encodeCall(INodeFactory.addNotOwed, (1, b, c));
         if (power == 6) return abi.encodeCall(INodeFactory.setInterval, (b, c));
         if (power == 7) return abi.encodeCall(INodeFactory.pause, ());
         if (power == 8) return abi.encodeCall(INodeFactory.unpause, ());
+        if (power == 9) return abi.encodeCall(INodeFactory.capTier, (TIER, b));
         return abi.encodeCall(INodeFactory.transferOwnership, (a));
     }
 
@@ -35,8 +36,9 @@ abstract contract PowerProofs is Proofs {
         (,,, uint256 interval,) = factory.cohort(DAILY);
         bytes memory keys =
             abi.encode(factory.owner(), factory.pendingOwner(), factory.minter(), factory.distributor());
+        (, uint256 most) = factory.tierSupply(TIER);
         bytes memory rest = abi.encode(
-            nodes, cohorts, floorGwei, ceilingGwei, factory.swapsAllowance(), factory.notOwedCount(), interval
+            nodes, cohorts, floorGwei, ceilingGwei, factory.swapsAllowance(), factory.notOwedCount(), interval, most
         );
         return keccak256(bytes.concat(keys, rest, abi.encode(factory.paused())));
     }
@@ -57,7 +59,7 @@ abstract contract PowerProofs is Proofs {
         vm.assume(to != address(0) && to != address(factory));
         history(amount, 0);
         vm.prank(OWNER);
-        factory.setMinter(MINTER, budget, 0);
+        factory.setMinter(MINTER, MINTER, budget, 0);
         Books memory before = books();
         uint256 held = factory.balanceOf(to);
         bool isFree = factory.nodeOfRef(ref) == 0;
@@ -70,6 +72,22 @@ abstract contract PowerProofs is Proofs {
         (uint256 left,) = factory.budget();
         vm.assertEq(left, minted ? budget - 1 : budget, "out of the budget");
         if (minted) vm.assertEq(balanceOfNode(4), 0, "nothing of turns before it");
+    }
+
+    /// @dev A cap is never raised, never below what is minted, and no mint goes beyond it.
+    function check_supply(uint32 first, uint256 second, address to, bytes32 ref) public {
+        vm.assume(to != address(0) && to != address(factory) && first >= 2);
+        vm.prank(OWNER);
+        factory.capTier(TIER, first);
+        bool ok = attempt(OWNER, 0, abi.encodeCall(INodeFactory.capTier, (TIER, second)));
+        vm.assertTrue(ok == (second <= first && second >= 2), "lower, and no lower than what is minted");
+        (, uint256 most) = factory.tierSupply(TIER);
+        vm.assertEq(most, ok ? second : first, "as it was said");
+        attempt(MINTER, 0, mintCall(to, DAILY, ref));
+        (uint256 minted, uint256 after_) = factory.tierSupply(TIER);
+        bool fits = most > 2 && ref != "alice" && ref != "bob";
+        vm.assertEq(minted, fits ? 3 : 2, "within it");
+        vm.assertEq(after_, most, "which a mint leaves alone");
     }
 
     /// @dev A transfer moves one node from list to list, its balance with it, and no other's.

@@ -10,6 +10,7 @@ abstract contract ForkGuard is INodeFactory {
     /// address, and only the chain itself writes to it; where the chain does not, it answers zero or nothing.
     address private constant HISTORY = 0x0000F90827F1C53a10cb7A02335B175320002935;
 
+    /// @inheritdoc INodeFactory
     function hashOf(uint256 blockNumber) external view returns (bytes32) {
         return _hashOf(blockNumber);
     }

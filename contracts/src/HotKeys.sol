@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {INodeFactory} from "./INodeFactory.sol";
 import {DistributorWord, DistributorWords, MinterWord} from "./PackedKeys.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
@@ -9,6 +10,7 @@ import {TwoStepOwner} from "./TwoStepOwner.sol";
 abstract contract HotKeys is TwoStepOwner {
     MinterWord internal _minter;
     DistributorWord internal _distributor;
+    /// @inheritdoc INodeFactory
     uint256 public swapsAllowance;
 
     constructor(Setup memory setup) {
@@ -23,10 +25,13 @@ abstract contract HotKeys is TwoStepOwner {
 
     // --------------------------------------------------------------------------------------------- contract's owner
 
-    function setMinter(address newMinter, uint256 nodes, uint256 cohorts) external onlyOwner {
+    /// @inheritdoc INodeFactory
+    function setMinter(address newMinter, address former, uint256 nodes, uint256 cohorts) external onlyOwner {
+        if (newMinter != address(0) && former != _minter.key()) revert WrongKey();
         _setMinter(newMinter, nodes, cohorts);
     }
 
+    /// @inheritdoc INodeFactory
     function refillMinter(address minter_, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)
         external
         onlyOwner
@@ -41,10 +46,16 @@ abstract contract HotKeys is TwoStepOwner {
         emit MinterRefilled(minter_, nodes, cohorts, formerNodes, formerCohorts);
     }
 
-    function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei) external onlyOwner {
+    /// @inheritdoc INodeFactory
+    function setDistributor(address newDistributor, address former, uint256 floorGwei, uint256 ceilingGwei)
+        external
+        onlyOwner
+    {
+        if (newDistributor != address(0) && former != _distributor.key()) revert WrongKey();
         _setDistributor(newDistributor, floorGwei, ceilingGwei);
     }
 
+    /// @inheritdoc INodeFactory
     function setBounds(address distributor_, uint256 floorGwei, uint256 ceilingGwei) external onlyOwner {
         DistributorWord former = _distributor;
         if (distributor_ != former.key()) revert WrongKey();
@@ -53,33 +64,43 @@ abstract contract HotKeys is TwoStepOwner {
         emit BoundsSet(distributor_, floorGwei, ceilingGwei, former.floorGwei(), former.ceilingGwei());
     }
 
-    function setSwapsAllowance(uint256 allowance) external onlyOwner {
-        emit SwapsAllowanceSet(allowance, swapsAllowance);
+    /// @inheritdoc INodeFactory
+    function setSwapsAllowance(address distributor_, uint256 allowance, uint256 former) external onlyOwner {
+        if (distributor_ != _distributor.key()) revert WrongKey();
+        uint256 current = swapsAllowance;
+        if (allowance > current && former != current) revert WrongAllowance();
+        emit SwapsAllowanceSet(allowance, current);
         swapsAllowance = allowance;
     }
 
     // ------------------------------------------------------------------------------------------------------ reading
 
+    /// @inheritdoc INodeFactory
     function minter() external view returns (address) {
         return _minter.key();
     }
 
+    /// @inheritdoc INodeFactory
     function budget() external view returns (uint256 nodes, uint256 cohorts) {
         return (_minter.nodes(), _minter.cohorts());
     }
 
+    /// @inheritdoc INodeFactory
     function lastId() external view returns (uint256) {
         return _minter.lastId();
     }
 
+    /// @inheritdoc INodeFactory
     function lastCohort() external view returns (uint256) {
         return _minter.lastCohort();
     }
 
+    /// @inheritdoc INodeFactory
     function distributor() external view returns (address) {
         return _distributor.key();
     }
 
+    /// @inheritdoc INodeFactory
     function bounds() external view returns (uint256 floorGwei, uint256 ceilingGwei) {
         return (_distributor.floorGwei(), _distributor.ceilingGwei());
     }

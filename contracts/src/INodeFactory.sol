@@ -10,7 +10,8 @@ interface INodeFactory {
     // ------------------------------------------------------------------------------------------------ what goes in
 
     /// @notice Constructor argument. `nodes` and `cohorts` are the minter's first budget, the bounds are those of one
-    /// node and turn. `leastInterval` is the shortest time between turns that any cohort may have.
+    /// node and turn. `leastInterval` is the shortest time between turns that any cohort may have, `expulsionPeriod` the longest
+    /// time after its mint in which a node that was credited may be expelled.
     struct Setup {
         address owner;
         address minter;
@@ -21,6 +22,7 @@ interface INodeFactory {
         uint256 ceilingGwei;
         uint256 maxPerWallet;
         uint256 leastInterval;
+        uint256 expulsionPeriod;
     }
 
     /// @notice One node to mint. `ref` names the reason for it (a payment): one ref is one node, for ever.
@@ -67,7 +69,7 @@ interface INodeFactory {
 
     /// @notice An order was passed over; the others of its batch were not. Reasons: 1 the wallet is at its cap, 2 the
     /// cohort was never opened or its turn is due, 3 the recipient is impossible (zero, or this contract), 4 the minter
-    /// has no nodes left in its budget.
+    /// has no nodes left in its budget, 5 the tier has as many nodes as it may ever have.
     event MintSkipped(bytes32 indexed ref, uint256 reason);
 
     /// @notice An order for `to` was passed over, because its ref already is node `nodeId` and another wallet owns that.
@@ -96,8 +98,15 @@ interface INodeFactory {
     /// the distributor sent the round's ether.
     event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance);
 
-    /// @notice A node that was never credited left its cohort for the closed one, number 0. Its ref stays used.
-    event NodeExpelled(uint256 indexed nodeId, bytes32 indexed ref, uint256 indexed cohort);
+    /// @notice A node left its cohort for the closed one, number 0: what it was credited until then stays its own, and it
+    /// is credited no more. Its ref stays used; its tier has a place more.
+    event NodeExpelled(uint256 indexed nodeId, bytes32 indexed ref, uint256 indexed cohort, uint256 credited);
+
+    /// @notice From here on the tier may have `most` nodes at most.
+    event TierCapped(uint256 indexed tier, uint256 most, uint256 former);
+
+    /// @notice Ether came in by a plain transfer. It is owed to no node: the owner may send it back.
+    event EtherReceived(address indexed sender, uint256 amount);
 
     /// @notice `amount` left for `to`; the node has withdrawn `withdrawnTotal` since its mint, this included.
     event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal);
@@ -147,6 +156,8 @@ interface INodeFactory {
     error NotNodeOwner();
     /// @notice The role has changed hands: the key named does not hold it.
     error WrongKey();
+    /// @notice The allowance would rise from another value than the one named.
+    error WrongAllowance();
     /// @notice Opening, minting and crediting are paused.
     error IsPaused();
     /// @notice The block's time is later than the call's `validUntil`.
@@ -159,6 +170,10 @@ interface INodeFactory {
     error BudgetOutOfRange();
     /// @notice A floor above its ceiling, or a ceiling beyond 48 bits of gwei.
     error BoundsOutOfRange();
+    /// @notice A window of more than 7 days.
+    error ExpulsionPeriodOutOfRange();
+    /// @notice A tier above 65535, or a most that is above the former one or below the nodes that the tier has.
+    error SupplyOutOfRange();
     /// @notice The guard block is not on this fork, or the chain no longer knows its hash.
     error StaleFork();
     /// @notice The opening does not begin with the next cohort number.
@@ -256,7 +271,8 @@ interface INodeFactory {
     /// passed over; a total of zero reverts. Never paused.
     function withdrawAll(uint256[] calldata ids, address to) external;
 
-    /// @notice Whether the caller's wallet takes nodes only by its own calls and by mints from now on.
+    /// @notice Whether the caller's wallet takes nodes only by its own calls and by mints from now on. A market delivers by
+    /// a call of its own, so a wallet that declines gifts cannot be sold a node there.
     function declineGifts(bool declined) external;
 
     // --------------------------------------------------------------------------------------------- contract's owner
@@ -264,25 +280,33 @@ interface INodeFactory {
     /// @notice Changes the time between turns after the pending one. Never recounts turns that have passed.
     function setInterval(uint256 cohort, uint256 interval) external;
 
-    /// @notice Moves the nodes of these refs that were never credited into the closed cohort, also while a turn of theirs
-    /// is due. Refs without a node, of nodes that were credited, and of nodes already expelled are passed over.
+    /// @notice Moves the nodes of these refs into the closed cohort, also while a turn of theirs is due: those that were
+    /// never credited at any time, those that were credited only within `expulsionPeriod`, or two intervals of their cohort if
+    /// those are shorter, of their mint. What a node was credited stays its own. Refs without a node, of nodes that were
+    /// credited and are older, and of nodes already expelled are passed over.
     function expel(bytes32[] calldata refs) external;
 
-    /// @notice Replaces the minter at once, with a budget of its own. Zero: no key has the role.
-    function setMinter(address newMinter, uint256 nodes, uint256 cohorts) external;
+    /// @notice Sets how many nodes `tier` may ever have; nodes that were expelled do not count. It is never raised, and
+    /// never below the nodes that the tier has.
+    function capTier(uint256 tier, uint256 most) external;
+
+    /// @notice Replaces the minter `former` at once, with a budget of its own. Zero: no key has the role, whoever has it now.
+    function setMinter(address newMinter, address former, uint256 nodes, uint256 cohorts) external;
 
     /// @notice Adds to the budget of `minter`, which must be the present one, no further than up to each most.
     function refillMinter(address minter, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)
         external;
 
-    /// @notice Replaces the distributor at once, with bounds of its own. Zero: no key has the role.
-    function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei) external;
+    /// @notice Replaces the distributor `former` at once, with bounds of its own. Zero: no key has the role, whoever has it
+    /// now.
+    function setDistributor(address newDistributor, address former, uint256 floorGwei, uint256 ceilingGwei) external;
 
     /// @notice Sets what `distributor`, which must be the present one, may pay a node for a turn.
     function setBounds(address distributor, uint256 floorGwei, uint256 ceilingGwei) external;
 
-    /// @notice How much surplus rounds without value may spend from now on.
-    function setSwapsAllowance(uint256 allowance) external;
+    /// @notice How much surplus rounds without value may spend from now on, by `distributor`, which must be the present
+    /// one. To raise it takes its value at present, `former`; to lower it does not, since a round may change it any time.
+    function setSwapsAllowance(address distributor, uint256 allowance, uint256 former) external;
 
     /// @notice Adds window number `window`, the next: turns due at or after `from` and before `until` are not owed. It
     /// begins no earlier than the former one ended. 2^40 - 1 is open-ended.
@@ -350,6 +374,10 @@ interface INodeFactory {
     /// @notice Whether the contract's ether covers what it owes.
     function isSolvent() external view returns (bool);
 
+    /// @notice How many nodes the tier has, those that were expelled left out, and how many it may ever have: 2^32 - 1, as
+    /// many as there are ids, where that was never set.
+    function tierSupply(uint256 tier) external view returns (uint256 minted, uint256 most);
+
     /// @notice How many nodes the minter may still mint, and how many cohorts it may still open.
     function budget() external view returns (uint256 nodes, uint256 cohorts);
 
@@ -364,6 +392,7 @@ interface INodeFactory {
     function swapsAllowance() external view returns (uint256);
     function maxPerWallet() external view returns (uint256);
     function leastInterval() external view returns (uint256);
+    function expulsionPeriod() external view returns (uint256);
     function paused() external view returns (bool);
     function owner() external view returns (address);
     function pendingOwner() external view returns (address);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {INodeFactory} from "./INodeFactory.sol";
 import {NodeLists} from "./NodeLists.sol";
 import {NodeMetadata} from "./NodeMetadata.sol";
 import {Books, Cohort} from "./Packed.sol";
@@ -8,9 +9,10 @@ import {Books, Cohort} from "./Packed.sol";
 /// @notice Owns what each node was credited and has withdrawn, and every wei that leaves for its owner. It must never let
 /// anyone but a node's owner move what is owed to that node, nor copy what a recipient returns.
 /// @dev A cohort keeps what one of its nodes was credited since the opening; a node keeps that figure as of its mint.
-/// The difference is the node's credit, so a round writes one slot per cohort, however many nodes the cohort has.
+/// The difference is the node's credit, so a round writes one slot per cohort, however many nodes the cohort has. It is
+/// taken modulo 2^80: cohort 0's figure is always 0, and a node that moves there keeps 0 less its credit as its own.
 abstract contract NodeAccounts is NodeLists {
-    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint 80 | cohort 16.
+    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint, or less the credit, 80 | cohort 16.
     uint256 private constant PER_NODE_SHIFT = 160;
     uint256 private constant COHORT_SHIFT = 240;
 
@@ -27,6 +29,7 @@ abstract contract NodeAccounts is NodeLists {
 
     // ------------------------------------------------------------------------------------------------- node's owner
 
+    /// @inheritdoc INodeFactory
     function withdraw(uint256 id, address to, uint256 amount) external {
         (uint256 balance, uint256 totals) = _requireOwn(id);
         if (_isImpossible(to)) revert ImpossibleRecipient();
@@ -36,6 +39,7 @@ abstract contract NodeAccounts is NodeLists {
         _payOut(to, amount);
     }
 
+    /// @inheritdoc INodeFactory
     function withdrawAll(uint256[] calldata ids, address to) external {
         if (_isImpossible(to)) revert ImpossibleRecipient();
         uint256 total;
@@ -51,6 +55,7 @@ abstract contract NodeAccounts is NodeLists {
 
     // ------------------------------------------------------------------------------------------------------ reading
 
+    /// @inheritdoc INodeFactory
     function nodeInfo(uint256 id)
         external
         view
@@ -61,12 +66,14 @@ abstract contract NodeAccounts is NodeLists {
         nodeOwner = address(uint160(word));
     }
 
+    /// @inheritdoc INodeFactory
     function getStateFingerprint(uint256 id) external view returns (bytes32) {
         uint256 word = _requireWord(id);
         (, uint256 credited, uint256 withdrawn, uint256 cohortId) = _account(id, word);
         return keccak256(abi.encode(id, address(uint160(word)), cohortId, credited, withdrawn));
     }
 
+    /// @notice Metadata as a data URI, with exact amounts and a picture.
     /// @dev Made on chain: there is no server to outlive.
     function tokenURI(uint256 id) public view override returns (string memory) {
         (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId) = _account(id, _requireWord(id));
@@ -75,6 +82,7 @@ abstract contract NodeAccounts is NodeLists {
         );
     }
 
+    /// @inheritdoc INodeFactory
     function cohort(uint256 id)
         external
         view
@@ -84,38 +92,47 @@ abstract contract NodeAccounts is NodeLists {
         return (stored.perNode(), stored.size(), stored.nextDue(), stored.interval(), stored.tier());
     }
 
+    /// @inheritdoc INodeFactory
     function round() external view returns (uint256) {
         return _books.round();
     }
 
+    /// @inheritdoc INodeFactory
     function creditedTotal() external view returns (uint256) {
         return _books.credited();
     }
 
+    /// @inheritdoc INodeFactory
     function withdrawnTotal() external view returns (uint256) {
         return _books.withdrawn();
     }
 
+    /// @inheritdoc INodeFactory
     function outstanding() external view returns (uint256) {
         return _books.owed();
     }
 
+    /// @inheritdoc INodeFactory
     function isSolvent() external view returns (bool) {
         return address(this).balance >= _books.owed();
     }
 
+    /// @inheritdoc INodeFactory
     function paused() external view returns (bool) {
         return _books.isPaused();
     }
 
+    /// @notice The collection's name.
     function name() public pure override returns (string memory) {
         return "Node Ledger";
     }
 
+    /// @notice The collection's symbol.
     function symbol() public pure override returns (string memory) {
         return "NODE";
     }
 
+    /// @notice ERC-165: ERC-721 with its metadata, and ERC-5646.
     function supportsInterface(bytes4 interfaceId) public view override returns (bool) {
         return interfaceId == ERC5646 || super.supportsInterface(interfaceId);
     }
@@ -146,9 +163,23 @@ abstract contract NodeAccounts is NodeLists {
     {
         uint256 perNodeAtMint;
         (cohortId, perNodeAtMint) = _originIn(word);
-        credited = _cohorts[cohortId].perNode() - perNodeAtMint;
+        credited = _creditSince(perNodeAtMint, _cohorts[cohortId]);
         withdrawn = _totalIn(_withdrawn[id / TOTALS_PER_WORD], id);
         balance = credited - withdrawn;
+    }
+
+    /// @dev What a node of the cohort was credited since its figure was `perNodeAtMint`.
+    function _creditSince(uint256 perNodeAtMint, Cohort current) internal pure returns (uint256) {
+        unchecked {
+            return uint80(current.perNode() - perNodeAtMint);
+        }
+    }
+
+    /// @dev Moves a node with that credit into the closed cohort, 0.
+    function _close(uint256 id, uint256 credited) internal {
+        unchecked {
+            _setExtraData(id, uint96(_extraDataOf(0, uint80(0 - credited))));
+        }
     }
 
     function _isImpossible(address to) internal view returns (bool) {
@@ -176,7 +207,7 @@ abstract contract NodeAccounts is NodeLists {
         if (address(uint160(word)) != msg.sender) revert NotNodeOwner();
         (uint256 cohortId, uint256 perNodeAtMint) = _originIn(word);
         totals = _withdrawn[id / TOTALS_PER_WORD];
-        balance = _cohorts[cohortId].perNode() - perNodeAtMint - _totalIn(totals, id);
+        balance = _creditSince(perNodeAtMint, _cohorts[cohortId]) - _totalIn(totals, id);
     }
 
     /// @dev Adding stays within the total's own bits: it never exceeds what was credited, which is 80 bits.

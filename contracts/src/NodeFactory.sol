@@ -3,10 +3,11 @@ pragma solidity 0.8.37;
 
 import {ForkGuard} from "./ForkGuard.sol";
 import {HotKeys} from "./HotKeys.sol";
+import {INodeFactory} from "./INodeFactory.sol";
 import {NodeAccounts} from "./NodeAccounts.sol";
 import {NodeLists} from "./NodeLists.sol";
 import {NotOwedWindows} from "./NotOwedWindows.sol";
-import {Books, Cohort, Cohorts} from "./Packed.sol";
+import {Books, Cohort, Cohorts, Supply, Use, Uses} from "./Packed.sol";
 import {DistributorWord, MinterWord} from "./PackedKeys.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
@@ -18,23 +19,46 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     uint256 private constant COHORT_CLOSED = 2;
     uint256 private constant RECIPIENT_IMPOSSIBLE = 3;
     uint256 private constant BUDGET_SPENT = 4;
+    uint256 private constant SUPPLY_SPENT = 5;
 
     /// @dev Each turn has a seed of its own that the service looks up and publishes; more turns take a further round.
     uint256 private constant TURNS_MAX = 2_000;
+    /// @dev A cohort's tier has 16 bits: this is no tier's number.
+    uint256 private constant TIERS = 1 << 16;
 
+    /// @dev A buyer's node is out of the owner's reach after a week, once it was credited.
+    uint256 private constant EXPULSION_PERIOD_MAX = 7 days;
+    /// @dev And after two of its turns, if those come sooner.
+    uint256 private constant EXPEL_INTERVALS = 2;
+
+    /// @inheritdoc INodeFactory
     uint256 public immutable leastInterval;
-    mapping(bytes32 ref => uint256) private _nodeOfRef;
+    /// @inheritdoc INodeFactory
+    uint256 public immutable expulsionPeriod;
+    mapping(bytes32 ref => Use) private _uses;
+    mapping(uint256 tier => Supply) private _supplies;
+
+    /// @dev The supply of the tier that a batch mints at the moment, which is written when it goes on to another.
+    struct Minting {
+        uint256 tier;
+        Supply supply;
+    }
 
     constructor(Setup memory setup) NodeLists(setup.maxPerWallet) TwoStepOwner(setup.owner) HotKeys(setup) {
         if (setup.leastInterval == 0 || setup.leastInterval > type(uint32).max) revert ScheduleOutOfRange();
+        if (setup.expulsionPeriod > EXPULSION_PERIOD_MAX) revert ExpulsionPeriodOutOfRange();
         leastInterval = setup.leastInterval;
+        expulsionPeriod = setup.expulsionPeriod;
     }
 
-    /// @dev Plain ether is owed to no node: it is surplus.
-    receive() external payable {}
+    /// @dev Plain ether is owed to no node: it is surplus. This has to cost less than the 2,300 gas that `transfer` gives.
+    receive() external payable {
+        emit EtherReceived(msg.sender, msg.value);
+    }
 
     // ------------------------------------------------------------------------------------------------------- minter
 
+    /// @inheritdoc INodeFactory
     function openCohorts(uint256 first, CohortOpening[] calldata openings, uint256 validUntil) external onlyMinter {
         if (_books.isPaused()) revert IsPaused();
         _requireInTime(validUntil);
@@ -49,6 +73,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         _minter = word.opened(count);
     }
 
+    /// @inheritdoc INodeFactory
     function mint(Order[] calldata orders, uint256 guardBlock, bytes32 guardHash, uint256 validUntil)
         external
         onlyMinter
@@ -61,16 +86,19 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         if (orders.length > type(uint32).max - former) revert NodeIdsExhausted();
         uint256 id = former;
         uint256 lastInBudget = former + word.nodes();
+        Minting memory minting = Minting(TIERS, Supply.wrap(0));
         for (uint256 i; i < orders.length; ++i) {
             unchecked {
-                if (_mintOrder(orders[i], id + 1, lastInBudget)) ++id;
+                if (_mintOrder(orders[i], id + 1, lastInBudget, minting)) ++id;
             }
         }
+        _turnTo(TIERS, minting);
         _minter = word.minted(id - former);
     }
 
     // -------------------------------------------------------------------------------------------------- distributor
 
+    /// @inheritdoc INodeFactory
     function credit(
         uint256 round_,
         uint256 guardBlock,
@@ -105,6 +133,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
 
     // --------------------------------------------------------------------------------------------- contract's owner
 
+    /// @inheritdoc INodeFactory
     function setInterval(uint256 cohortId, uint256 interval) external onlyOwner {
         Cohort changed = _cohorts[cohortId];
         if (!changed.isOpen()) revert CohortNotOpen();
@@ -118,20 +147,34 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         emit IntervalSet(cohortId, interval, former);
     }
 
+    /// @inheritdoc INodeFactory
     function expel(bytes32[] calldata refs) external onlyOwner {
         for (uint256 i; i < refs.length; ++i) {
-            uint256 id = _nodeOfRef[refs[i]];
-            (uint256 cohortId, uint256 perNodeAtMint) = _originIn(_ownerWord(id));
+            Use use = _uses[refs[i]];
+            (uint256 cohortId, uint256 perNodeAtMint) = _originIn(_ownerWord(use.id()));
             // No node has number 0, whose word is empty: the closed cohort, as that of a node already expelled.
             if (cohortId == 0) continue;
             Cohort former = _cohorts[cohortId];
-            if (former.perNode() != perNodeAtMint) continue;
+            uint256 credited = _creditSince(perNodeAtMint, former);
+            if (credited != 0 && block.timestamp >= use.mintedAt() + _expulsionPeriodOf(former)) continue;
             _cohorts[cohortId] = former.left();
-            _setExtraData(id, 0);
-            emit NodeExpelled(id, refs[i], cohortId);
+            _supplies[former.tier()] = _supplies[former.tier()].left();
+            _close(use.id(), credited);
+            emit NodeExpelled(use.id(), refs[i], cohortId, credited);
         }
     }
 
+    /// @inheritdoc INodeFactory
+    function capTier(uint256 tier, uint256 most) external onlyOwner {
+        if (tier >= TIERS) revert SupplyOutOfRange();
+        Supply supply = _supplies[tier];
+        uint256 former = supply.most();
+        if (most > former || most < supply.minted()) revert SupplyOutOfRange();
+        _supplies[tier] = supply.withMost(most);
+        emit TierCapped(tier, most, former);
+    }
+
+    /// @inheritdoc INodeFactory
     function sweep(address to, uint256 amount) external onlyOwner {
         if (_isImpossible(to)) revert ImpossibleRecipient();
         if (amount == 0) revert ZeroAmount();
@@ -140,11 +183,13 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         _send(to, amount);
     }
 
+    /// @inheritdoc INodeFactory
     function pause() external onlyOwner {
         _books = _books.withPaused(true);
         emit Paused();
     }
 
+    /// @inheritdoc INodeFactory
     function unpause() external onlyOwner {
         _books = _books.withPaused(false);
         emit Unpaused();
@@ -152,10 +197,17 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
 
     // ------------------------------------------------------------------------------------------------------ reading
 
+    /// @inheritdoc INodeFactory
     function nodeOfRef(bytes32 ref) external view returns (uint256) {
-        return _nodeOfRef[ref];
+        return _uses[ref].id();
     }
 
+    /// @inheritdoc INodeFactory
+    function tierSupply(uint256 tier) external view returns (uint256 minted, uint256 most) {
+        return (_supplies[tier].minted(), _supplies[tier].most());
+    }
+
+    /// @inheritdoc INodeFactory
     function nodesInfo(uint256 firstId, uint256 count) external view returns (NodeView[] memory nodes) {
         uint256 last = _minter.lastId();
         if (firstId == 0) (firstId, count) = (1, count == 0 ? 0 : count - 1);
@@ -186,9 +238,12 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     }
 
     /// @dev Whether the order took `id`. What is skipped leaves no trace but its event, so it can be ordered again.
-    function _mintOrder(Order calldata order, uint256 id, uint256 lastInBudget) private returns (bool) {
+    function _mintOrder(Order calldata order, uint256 id, uint256 lastInBudget, Minting memory minting)
+        private
+        returns (bool)
+    {
         (address to, uint256 cohortId, bytes32 ref) = (order.to, order.cohort, order.ref);
-        uint256 taken = _nodeOfRef[ref];
+        uint256 taken = _uses[ref].id();
         if (taken != 0) {
             if (_ownerOf(taken) != to) emit RefTaken(ref, taken, to);
             return false;
@@ -198,13 +253,30 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         if (_countIn(list) >= maxPerWallet) return _skip(ref, WALLET_FULL);
         Cohort joined = _takingNodes(cohortId);
         if (!joined.isOpen()) return _skip(ref, COHORT_CLOSED);
+        uint256 tier = joined.tier();
+        if (tier != minting.tier) _turnTo(tier, minting);
+        if (minting.supply.isSpent()) return _skip(ref, SUPPLY_SPENT);
         if (id > lastInBudget) return _skip(ref, BUDGET_SPENT);
 
         _cohorts[cohortId] = joined.joined();
-        _nodeOfRef[ref] = id;
+        minting.supply = minting.supply.joined();
+        _uses[ref] = Uses.packed(id, block.timestamp);
         _mintInto(to, list, id, _extraDataOf(cohortId, joined.perNode()));
         emit NodeMinted(id, to, ref, cohortId);
         return true;
+    }
+
+    /// @dev Writes the supply of the tier before, and reads that of the next. `TIERS` is none.
+    function _turnTo(uint256 tier, Minting memory minting) private {
+        if (minting.tier != TIERS) _supplies[minting.tier] = minting.supply;
+        minting.tier = tier;
+        if (tier != TIERS) minting.supply = _supplies[tier];
+    }
+
+    /// @dev How long after its mint a node of the cohort may be expelled though it was credited.
+    function _expulsionPeriodOf(Cohort current) private view returns (uint256) {
+        uint256 turns = EXPEL_INTERVALS * current.interval();
+        return turns < expulsionPeriod ? turns : expulsionPeriod;
     }
 
     /// @dev The cohort as a node would join it now, nothing where it is closed: it was never opened, or a turn of its

@@ -28,6 +28,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
     uint256 private constant CAP_MAX = 256;
     uint256 private constant OVERFLOW_WORDS = 32;
 
+    /// @inheritdoc INodeFactory
     uint256 public immutable maxPerWallet;
     mapping(address wallet => uint256[OVERFLOW_WORDS]) private _overflow;
 
@@ -36,6 +37,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         maxPerWallet = maxPerWallet_;
     }
 
+    /// @inheritdoc INodeFactory
     function nodesOf(address wallet) external view returns (uint256[] memory ids) {
         uint256 word = _balanceWord(wallet);
         ids = new uint256[](_countIn(word));
@@ -45,21 +47,25 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         }
     }
 
+    /// @inheritdoc INodeFactory
     function declineGifts(bool declined) external {
         uint256 word = _balanceWord(msg.sender) & ~DECLINES_GIFTS;
         _setBalanceWord(msg.sender, declined ? word | DECLINES_GIFTS : word);
         emit GiftsDeclined(msg.sender, declined);
     }
 
+    /// @inheritdoc INodeFactory
     function declinesGifts(address wallet) external view returns (bool) {
         return _balanceWord(wallet) & DECLINES_GIFTS != 0;
     }
 
+    /// @notice How many nodes the wallet holds.
     function balanceOf(address wallet) public view override returns (uint256) {
         if (wallet == address(0)) revert BalanceQueryForZeroAddress();
         return _countIn(_balanceWord(wallet));
     }
 
+    /// @notice Lets `account` transfer the node; it takes no ether.
     /// @dev ERC-721 lets this function take ether, which would be lost to its sender.
     function approve(address account, uint256 id) public payable override {
         if (msg.value != 0) revert EtherRefused();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {INodeFactory} from "./INodeFactory.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
 /// @notice Owns which turns are not owed: windows of time that the contract's owner has set. It must never let a window
@@ -15,6 +16,7 @@ abstract contract NotOwedWindows is TwoStepOwner {
 
     Window[] private _windows;
 
+    /// @inheritdoc INodeFactory
     function addNotOwed(uint256 window, uint256 from, uint256 until) external onlyOwner {
         uint256 count = _windows.length;
         if (window != count + 1) revert WrongWindow();
@@ -24,6 +26,7 @@ abstract contract NotOwedWindows is TwoStepOwner {
         emit NotOwedSet(window, from, until);
     }
 
+    /// @inheritdoc INodeFactory
     function endNotOwed(uint256 window, uint256 until) external onlyOwner {
         if (window == 0 || window != _windows.length) revert WrongWindow();
         Window storage last = _windows[window - 1];
@@ -34,10 +37,12 @@ abstract contract NotOwedWindows is TwoStepOwner {
         emit NotOwedSet(window, last.from, until);
     }
 
+    /// @inheritdoc INodeFactory
     function notOwedCount() external view returns (uint256) {
         return _windows.length;
     }
 
+    /// @inheritdoc INodeFactory
     function notOwed(uint256 window) external view returns (uint256 from, uint256 until) {
         if (window == 0 || window > _windows.length) return (0, 0);
         return (_windows[window - 1].from, _windows[window - 1].until);

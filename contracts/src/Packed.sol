@@ -24,7 +24,21 @@ type Cohort is uint256;
 ///     paused       1
 type Books is uint256;
 
+/// @dev 72 bits, what a ref was used for:
+///
+///     id          32   the node; there are fewer than 2^32 ids
+///     mintedAt    40   the block's time
+type Use is uint256;
+
+/// @dev 64 bits, a tier's nodes:
+///
+///     minted      32   without those that were expelled; at most as many as there are ids
+///     withheld    32   2^32 - 1 less the most that it may ever have: nothing where that was never set
+type Supply is uint256;
+
 using Cohorts for Cohort global;
+using Uses for Use global;
+using Supplies for Supply global;
 using BooksLib for Books global;
 
 library Cohorts {
@@ -132,5 +146,58 @@ library BooksLib {
     function withPaused(Books books, bool paused) internal pure returns (Books) {
         uint256 others = Books.unwrap(books) & ~(uint256(1) << PAUSED);
         return Books.wrap(paused ? others | (1 << PAUSED) : others);
+    }
+}
+
+library Uses {
+    uint256 private constant MINTED_AT = 32;
+
+    function packed(uint256 id_, uint256 mintedAt_) internal pure returns (Use) {
+        return Use.wrap(id_ | (mintedAt_ << MINTED_AT));
+    }
+
+    function id(Use use) internal pure returns (uint256) {
+        return uint32(Use.unwrap(use));
+    }
+
+    function mintedAt(Use use) internal pure returns (uint256) {
+        return Use.unwrap(use) >> MINTED_AT;
+    }
+}
+
+library Supplies {
+    uint256 internal constant MOST_MAX = type(uint32).max;
+    uint256 private constant WITHHELD = 32;
+
+    function minted(Supply supply) internal pure returns (uint256) {
+        return uint32(Supply.unwrap(supply));
+    }
+
+    function most(Supply supply) internal pure returns (uint256) {
+        unchecked {
+            return MOST_MAX - (Supply.unwrap(supply) >> WITHHELD);
+        }
+    }
+
+    function isSpent(Supply supply) internal pure returns (bool) {
+        return supply.minted() >= supply.most();
+    }
+
+    /// @dev One node more, of fewer than the most.
+    function joined(Supply supply) internal pure returns (Supply) {
+        unchecked {
+            return Supply.wrap(Supply.unwrap(supply) + 1);
+        }
+    }
+
+    /// @dev One node fewer, of at least one.
+    function left(Supply supply) internal pure returns (Supply) {
+        unchecked {
+            return Supply.wrap(Supply.unwrap(supply) - 1);
+        }
+    }
+
+    function withMost(Supply supply, uint256 most_) internal pure returns (Supply) {
+        return Supply.wrap(supply.minted() | ((MOST_MAX - most_) << WITHHELD));
     }
 }

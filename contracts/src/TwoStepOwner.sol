@@ -20,19 +20,23 @@ abstract contract TwoStepOwner is INodeFactory {
         _;
     }
 
+    /// @inheritdoc INodeFactory
     function owner() external view returns (address) {
         return _owner;
     }
 
+    /// @inheritdoc INodeFactory
     function pendingOwner() external view returns (address) {
         return _pendingOwner;
     }
 
+    /// @inheritdoc INodeFactory
     function transferOwnership(address newOwner) external onlyOwner {
         _pendingOwner = newOwner;
         emit OwnershipTransferStarted(msg.sender, newOwner);
     }
 
+    /// @inheritdoc INodeFactory
     function acceptOwnership() external {
         if (msg.sender != _pendingOwner) revert NotPendingOwner();
         emit OwnershipTransferred(_owner, msg.sender);

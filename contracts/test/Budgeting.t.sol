@@ -20,7 +20,7 @@ contract BudgetingTest is FactoryTest {
 
     function setMinter(uint256 nodes, uint256 cohorts) internal {
         vm.prank(OWNER);
-        factory.setMinter(MINTER, nodes, cohorts);
+        factory.setMinter(MINTER, MINTER, nodes, cohorts);
     }
 
     function setBounds(uint256 floorGwei, uint256 ceilingGwei) internal {
@@ -142,7 +142,7 @@ contract BudgetingTest is FactoryTest {
         vm.expectRevert(INodeFactory.BudgetOutOfRange.selector);
         refill(1, 1, 1, 1 << 16);
         vm.prank(OWNER);
-        factory.setMinter(BOB, 10, 5);
+        factory.setMinter(BOB, MINTER, 10, 5);
         vm.expectRevert(INodeFactory.WrongKey.selector);
         refill(7, 20, 3, 9);
         assertBudget(10, 5);
@@ -151,7 +151,7 @@ contract BudgetingTest is FactoryTest {
     function test_a_new_minter_comes_with_a_budget_of_its_own() public {
         setMinter(100, 50);
         vm.prank(OWNER);
-        factory.setMinter(BOB, 3, 2);
+        factory.setMinter(BOB, MINTER, 3, 2);
         assertBudget(3, 2);
     }
 
@@ -198,7 +198,7 @@ contract BudgetingTest is FactoryTest {
         emit BoundsSet(DISTRIBUTOR, 2, 2, 1, 2);
         setBounds(2, 2);
         vm.prank(OWNER);
-        factory.setDistributor(BOB, 5, 6);
+        factory.setDistributor(BOB, DISTRIBUTOR, 5, 6);
         vm.expectRevert(INodeFactory.WrongKey.selector);
         setBounds(1, 1);
         (uint256 floorGwei, uint256 ceilingGwei) = factory.bounds();
@@ -206,7 +206,7 @@ contract BudgetingTest is FactoryTest {
         vm.assertEq(ceilingGwei, 6, "the new key's ceiling");
         vm.expectRevert(INodeFactory.BoundsOutOfRange.selector);
         vm.prank(OWNER);
-        factory.setDistributor(BOB, 7, 6);
+        factory.setDistributor(BOB, BOB, 7, 6);
     }
 
     function test_bounds_of_all_sizes_are_kept_whole(uint48 floorGwei, uint48 ceilingGwei) public {

@@ -107,6 +107,21 @@ contract CatchingUpTest is FactoryTest {
         vm.assertEq(balanceOfNode(1), 3 ether, "paid for three");
     }
 
+    function test_skipped_turns_do_not_count_as_paid_ones() public {
+        mint(ALICE, DAILY);
+        mint(ALICE, OTHER);
+        add(1, dueNumber(0), dueNumber(2_001));
+        vm.warp(dueNumber(9_000));
+        INodeFactory.CohortCredit[] memory credits = turns(DAILY, 0, OTHER, 0);
+        (credits[0].skipped, credits[0].paid) = (2_001, 1_000);
+        (credits[1].skipped, credits[1].paid) = (2_001, 1_001);
+        refuseCredit(INodeFactory.TooManyTurns.selector, credits, 0);
+        credits[1].paid = 1_000;
+        credit(credits, 0);
+        vm.assertEq(nextDueOf(DAILY), dueNumber(3_001), "DAILY");
+        vm.assertEq(nextDueOf(OTHER), dueNumber(3_001), "OTHER");
+    }
+
     function test_a_credit_that_only_skips_takes_a_round_number() public {
         mint(ALICE, DAILY);
         add(1, 0, NO_END);

@@ -14,6 +14,7 @@ abstract contract Comparing is Model {
     /// @dev Ether that left the factory, by recipient, and ether that came in: nothing may appear or vanish.
     mapping(address to => uint256) internal received;
     uint256 internal etherIn;
+    uint256 internal stray;
     address[] internal wallets;
 
     /// @notice Everything, at once.
@@ -63,6 +64,7 @@ abstract contract Comparing is Model {
         }
         vm.assertEq(received[refuser], 0, "the refuser got nothing");
         vm.assertEq(self.balance + out, etherIn, "nothing appears or vanishes");
+        vm.assertEq(replay.stray(), stray, "plain ether is told");
     }
 
     function checkKeys() private view {
@@ -95,11 +97,11 @@ abstract contract Comparing is Model {
             vm.assertEq(factory.nodeOfRef(node.ref), id, "ref");
             vm.assertEq(replay.nodeOfRef(node.ref), id, "ref by the logs");
             vm.assertEq(factory.getApproved(id), node.approved, "approved");
-            (address holder, uint256 cohort, uint256 perNodeAtMint, uint256 withdrawn,) = replay.nodes(id);
+            (address holder, uint256 cohort, uint256 perNodeAtMint, uint256 kept, uint256 withdrawn,) = replay.nodes(id);
             (,,, uint256 perNode,) = replay.cohorts(cohort);
             same(views[i].owner, node.owner, holder, "owner");
             same(views[i].cohort, node.cohort, cohort, "cohort");
-            same(views[i].credited, node.credited, perNode - perNodeAtMint, "credited");
+            same(views[i].credited, node.credited, perNode - perNodeAtMint + kept, "credited");
             same(views[i].withdrawn, node.withdrawn, withdrawn, "withdrawn");
             vm.assertEq(views[i].balance, node.credited - node.withdrawn, "balance");
         }
@@ -121,6 +123,10 @@ abstract contract Comparing is Model {
         same(nextDue, schedule.nextDue, nextDueR, "nextDue");
         same(interval, schedule.interval, intervalR, "interval");
         same(tier, schedule.tier, tierR, "tier");
+        (uint256 minted, uint256 most) = factory.tierSupply(tier);
+        same(minted, supplyOf(tier), replay.minted(tier), "nodes of the tier");
+        same(most, mostOf(tier), type(uint32).max - replay.withheld(tier), "the most of the tier");
+        vm.assertTrue(minted <= most, "never more than that");
     }
 
     /// @dev The list is the wallet's nodes, each once, within the cap.

@@ -135,8 +135,7 @@ contract CreditingTest is FactoryTest {
         mint(BOB, DAILY);
         vm.warp(FIRST_DUE);
         vm.deal(address(factory), 10 ether);
-        vm.prank(OWNER);
-        factory.setSwapsAllowance(10 ether);
+        allow(10 ether);
         refuseCredit(INodeFactory.WrongValue.selector, turn(DAILY, 1 ether), 1 ether);
         refuseCredit(INodeFactory.WrongValue.selector, turn(DAILY, 1 ether), 2 ether + 1);
         refuseCredit(INodeFactory.WrongValue.selector, turn(DAILY, 0), 1);
@@ -175,8 +174,7 @@ contract CreditingTest is FactoryTest {
     function test_a_round_without_value_spends_surplus_within_the_allowance() public {
         mint(ALICE, DAILY);
         vm.deal(address(factory), 5 ether);
-        vm.prank(OWNER);
-        factory.setSwapsAllowance(4 ether);
+        allow(4 ether);
         vm.warp(FIRST_DUE);
         refuseCredit(INodeFactory.AllowanceExceeded.selector, turn(DAILY, 4 ether + 1), 0);
         INodeFactory.CohortCredit[] memory credits = turn(DAILY, 3 ether);
@@ -191,8 +189,7 @@ contract CreditingTest is FactoryTest {
     function test_what_is_owed_is_not_surplus() public {
         mint(ALICE, DAILY);
         creditTurn(DAILY, 5 ether);
-        vm.prank(OWNER);
-        factory.setSwapsAllowance(100 ether);
+        allow(100 ether);
         vm.warp(FIRST_DUE + INTERVAL);
         refuseCredit(INodeFactory.SurplusExceeded.selector, turn(DAILY, 1), 0);
         vm.deal(address(factory), 7 ether);
@@ -204,8 +201,7 @@ contract CreditingTest is FactoryTest {
     function test_an_allowance_of_any_size_is_spent() public {
         mint(ALICE, DAILY);
         vm.deal(address(factory), 5 ether);
-        vm.prank(OWNER);
-        factory.setSwapsAllowance(type(uint256).max);
+        allow(type(uint256).max);
         vm.warp(FIRST_DUE);
         credit(turn(DAILY, 3 ether), 0);
         vm.assertEq(factory.swapsAllowance(), type(uint256).max - 3 ether, "spent");

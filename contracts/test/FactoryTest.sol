@@ -35,6 +35,9 @@ abstract contract FactoryTest is Test {
     uint256 internal constant START = 1_700_000_000;
     uint256 internal constant INTERVAL = 1 days;
     uint256 internal constant LEAST_INTERVAL = 1 minutes;
+    uint256 internal constant EXPULSION_PERIOD = 7 days;
+    uint256 internal constant TIER = 7;
+    uint256 internal constant NO_CAP = type(uint32).max;
     uint256 internal constant FIRST_DUE = START + 1 days;
     uint256 internal constant CAP = 20;
     uint256 internal constant DAILY = 1;
@@ -70,7 +73,8 @@ abstract contract FactoryTest is Test {
             floorGwei: 0,
             ceilingGwei: CEILING_GWEI,
             maxPerWallet: cap,
-            leastInterval: LEAST_INTERVAL
+            leastInterval: LEAST_INTERVAL,
+            expulsionPeriod: EXPULSION_PERIOD
         });
     }
 
@@ -101,7 +105,7 @@ abstract contract FactoryTest is Test {
     }
 
     function open() internal returns (uint256) {
-        return open(7, FIRST_DUE, INTERVAL);
+        return open(TIER, FIRST_DUE, INTERVAL);
     }
 
     // ------------------------------------------------------------------------------------------------------ minting
@@ -207,7 +211,26 @@ abstract contract FactoryTest is Test {
         credit(turn(cohort, amount), amount * size);
     }
 
+    // ------------------------------------------------------------------------------------------------------- supply
+
+    function capTier(uint256 tier, uint256 most) internal {
+        vm.prank(OWNER);
+        factory.capTier(tier, most);
+    }
+
+    function assertSupply(uint256 tier, uint256 minted, uint256 most) internal view {
+        (uint256 mintedNow, uint256 mostNow) = factory.tierSupply(tier);
+        vm.assertEq(mintedNow, minted, "nodes of the tier");
+        vm.assertEq(mostNow, most, "the most it may have");
+    }
+
     // ------------------------------------------------------------------------------------------------------- shared
+
+    function allow(uint256 amount) internal {
+        uint256 former = factory.swapsAllowance();
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(DISTRIBUTOR, amount, former);
+    }
 
     function ids(uint256 a, uint256 b) internal pure returns (uint256[] memory list) {
         list = new uint256[](2);

@@ -14,6 +14,7 @@ contract GoverningTest is FactoryTest {
     event MinterSet(address indexed minter, address indexed former, uint256 nodes, uint256 cohorts);
     event DistributorSet(address indexed distributor, address indexed former, uint256 floorGwei, uint256 ceilingGwei);
     event SwapsAllowanceSet(uint256 allowance, uint256 former);
+    event EtherReceived(address indexed sender, uint256 amount);
     event Swept(address indexed to, uint256 amount);
     event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
@@ -46,6 +47,7 @@ contract GoverningTest is FactoryTest {
         vm.assertEq(factory.pendingOwner(), address(0), "pendingOwner");
         vm.assertEq(factory.maxPerWallet(), 256, "maxPerWallet");
         vm.assertEq(factory.leastInterval(), LEAST_INTERVAL, "leastInterval");
+        vm.assertEq(factory.expulsionPeriod(), EXPULSION_PERIOD, "expulsionPeriod");
         (uint256 nodes, uint256 cohorts) = factory.budget();
         vm.assertEq(nodes, 500, "nodes");
         vm.assertEq(cohorts, 24, "cohorts");
@@ -95,7 +97,11 @@ contract GoverningTest is FactoryTest {
         refuseConstruction(INodeFactory.ScheduleOutOfRange.selector, setup);
         setup.leastInterval = 1 << 32;
         refuseConstruction(INodeFactory.ScheduleOutOfRange.selector, setup);
-        setup.leastInterval = 1;
+        (setup.leastInterval, setup.expulsionPeriod) = (1, 7 days + 1);
+        refuseConstruction(INodeFactory.ExpulsionPeriodOutOfRange.selector, setup);
+        setup.expulsionPeriod = 7 days;
+        deploy(setup);
+        setup.expulsionPeriod = 0;
         deploy(setup);
     }
 
@@ -103,14 +109,15 @@ contract GoverningTest is FactoryTest {
 
     function test_a_stranger_has_none_of_the_owners_powers() public {
         refuse(abi.encodeCall(INodeFactory.setInterval, (DAILY, 60)));
-        refuse(abi.encodeCall(INodeFactory.setMinter, (ALICE, 1, 1)));
+        refuse(abi.encodeCall(INodeFactory.setMinter, (ALICE, MINTER, 1, 1)));
         refuse(abi.encodeCall(INodeFactory.refillMinter, (MINTER, 1, 1, 1, 1)));
-        refuse(abi.encodeCall(INodeFactory.setDistributor, (ALICE, 1, 1)));
+        refuse(abi.encodeCall(INodeFactory.setDistributor, (ALICE, DISTRIBUTOR, 1, 1)));
         refuse(abi.encodeCall(INodeFactory.setBounds, (DISTRIBUTOR, 1, 1)));
         refuse(abi.encodeCall(INodeFactory.expel, (new bytes32[](0))));
+        refuse(abi.encodeCall(INodeFactory.capTier, (TIER, 1)));
         refuse(abi.encodeCall(INodeFactory.addNotOwed, (1, 0, NO_END)));
         refuse(abi.encodeCall(INodeFactory.endNotOwed, (1, 0)));
-        refuse(abi.encodeCall(INodeFactory.setSwapsAllowance, (1)));
+        refuse(abi.encodeCall(INodeFactory.setSwapsAllowance, (DISTRIBUTOR, 1, 0)));
         refuse(abi.encodeCall(INodeFactory.sweep, (ALICE, 1)));
         refuse(abi.encodeCall(INodeFactory.pause, ()));
         refuse(abi.encodeCall(INodeFactory.unpause, ()));
@@ -122,7 +129,7 @@ contract GoverningTest is FactoryTest {
         expectEvent();
         emit MinterSet(BOB, MINTER, 3, 2);
         vm.prank(OWNER);
-        factory.setMinter(BOB, 3, 2);
+        factory.setMinter(BOB, MINTER, 3, 2);
         vm.assertEq(factory.minter(), BOB, "minter");
         vm.assertEq(factory.lastId(), 1, "the field beside it is untouched");
         vm.assertEq(factory.lastCohort(), 2, "nor is this one");
@@ -132,13 +139,63 @@ contract GoverningTest is FactoryTest {
         factory.mint(order(ALICE, DAILY, "ref"), 0, 0, block.timestamp);
     }
 
+    function test_a_key_is_replaced_only_where_it_is_still_the_one_that_was_named() public {
+        vm.prank(OWNER);
+        factory.setMinter(BOB, MINTER, 3, 2);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setMinter(CAROL, MINTER, 500, 24);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setMinter(CAROL, address(0), 500, 24);
+        vm.assertEq(factory.minter(), BOB, "minter");
+        vm.prank(OWNER);
+        factory.setDistributor(BOB, DISTRIBUTOR, 0, 7);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setDistributor(CAROL, DISTRIBUTOR, 0, 9);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setDistributor(CAROL, address(0), 0, 9);
+        vm.assertEq(factory.distributor(), BOB, "distributor");
+        (, uint256 ceilingGwei) = factory.bounds();
+        vm.assertEq(ceilingGwei, 7, "its bounds");
+    }
+
+    function test_a_role_is_taken_from_whoever_has_it() public {
+        vm.prank(OWNER);
+        factory.setMinter(address(0), ALICE, 0, 0);
+        vm.prank(OWNER);
+        factory.setDistributor(address(0), ALICE, 0, 0);
+        vm.assertEq(factory.minter(), address(0), "no minter");
+        vm.assertEq(factory.distributor(), address(0), "no distributor");
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setMinter(BOB, MINTER, 3, 2);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.refillMinter(MINTER, 1, 1, 1, 1);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setBounds(DISTRIBUTOR, 0, 1);
+        vm.expectRevert(INodeFactory.WrongKey.selector);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(DISTRIBUTOR, 0, 0);
+        vm.prank(OWNER);
+        factory.setMinter(BOB, address(0), 3, 2);
+        vm.prank(OWNER);
+        factory.setDistributor(BOB, address(0), 0, 7);
+        vm.assertEq(factory.minter(), BOB, "a minter again");
+        vm.assertEq(factory.distributor(), BOB, "a distributor again");
+    }
+
     function test_a_new_distributor_replaces_the_old_at_once() public {
         mint(ALICE, DAILY);
         vm.warp(FIRST_DUE);
         expectEvent();
         emit DistributorSet(BOB, DISTRIBUTOR, 0, 7);
         vm.prank(OWNER);
-        factory.setDistributor(BOB, 0, 7);
+        factory.setDistributor(BOB, DISTRIBUTOR, 0, 7);
         vm.assertEq(factory.distributor(), BOB, "distributor");
         refuseCredit(INodeFactory.NotDistributor.selector, turn(DAILY, 0), 0);
         creditAs(BOB, 1, turn(DAILY, 0), 0);
@@ -208,13 +265,92 @@ contract GoverningTest is FactoryTest {
         expectEvent();
         emit SwapsAllowanceSet(type(uint256).max, 0);
         vm.prank(OWNER);
-        factory.setSwapsAllowance(type(uint256).max);
+        factory.setSwapsAllowance(DISTRIBUTOR, type(uint256).max, 0);
         vm.assertEq(factory.swapsAllowance(), type(uint256).max, "any number");
         expectEvent();
         emit SwapsAllowanceSet(0, type(uint256).max);
         vm.prank(OWNER);
-        factory.setSwapsAllowance(0);
+        factory.setSwapsAllowance(DISTRIBUTOR, 0, 0);
         vm.assertEq(factory.swapsAllowance(), 0, "none");
+    }
+
+    function refuseAllowance(bytes4 reason, address key, uint256 allowance, uint256 former) internal {
+        vm.expectRevert(reason);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(key, allowance, former);
+    }
+
+    function test_an_allowance_rises_only_from_what_it_was_when_it_was_signed() public {
+        allow(10 ether);
+        refuseAllowance(INodeFactory.WrongAllowance.selector, DISTRIBUTOR, 10 ether + 1, 10 ether - 1);
+        refuseAllowance(INodeFactory.WrongAllowance.selector, DISTRIBUTOR, 10 ether + 1, 10 ether + 1);
+        refuseAllowance(INodeFactory.WrongAllowance.selector, DISTRIBUTOR, 20 ether, 0);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(DISTRIBUTOR, 20 ether, 10 ether);
+        vm.assertEq(factory.swapsAllowance(), 20 ether, "raised");
+        refuseAllowance(INodeFactory.WrongAllowance.selector, DISTRIBUTOR, 20 ether + 1, 10 ether);
+    }
+
+    function test_lowering_an_allowance_is_not_stopped_by_a_round_that_spends_a_wei() public {
+        mint(ALICE, DAILY);
+        vm.deal(address(factory), 1 ether);
+        allow(1 ether);
+        vm.warp(FIRST_DUE);
+        credit(turn(DAILY, 1), 0);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(DISTRIBUTOR, 1 ether - 1, 1 ether);
+        vm.assertEq(factory.swapsAllowance(), 1 ether - 1, "as it is, whatever was named");
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(DISTRIBUTOR, 0, 1 ether);
+        vm.assertEq(factory.swapsAllowance(), 0, "lowered");
+    }
+
+    function test_an_allowance_is_for_the_key_it_names() public {
+        allow(10);
+        refuseAllowance(INodeFactory.WrongKey.selector, MINTER, 11, 10);
+        refuseAllowance(INodeFactory.WrongKey.selector, MINTER, 0, 10);
+        refuseAllowance(INodeFactory.WrongKey.selector, address(0), 0, 10);
+        vm.prank(OWNER);
+        factory.setDistributor(BOB, DISTRIBUTOR, 0, 1);
+        refuseAllowance(INodeFactory.WrongKey.selector, DISTRIBUTOR, 11, 10);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(BOB, 11, 10);
+        vm.assertEq(factory.swapsAllowance(), 11, "the new key's");
+    }
+
+    // ---------------------------------------------------------------------------------------------------- stray ether
+
+    function test_plain_ether_is_told_and_swept_back_and_is_taken_with_what_transfer_gives() public {
+        mint(ALICE, DAILY);
+        creditTurn(DAILY, 3 ether);
+        vm.deal(address(this), 5 ether);
+        expectEvent();
+        emit EtherReceived(address(this), 2 ether);
+        payable(address(factory)).transfer(2 ether);
+        vm.assertTrue(payable(address(factory)).send(1 ether), "nor does send need more");
+        vm.assertEq(factory.outstanding(), 3 ether, "owed to no node");
+        vm.prank(OWNER);
+        factory.sweep(CAROL, 3 ether);
+        vm.assertEq(CAROL.balance, 3 ether, "sent back");
+    }
+
+    function test_a_round_with_its_ether_is_no_stray_ether() public {
+        mint(ALICE, DAILY);
+        vm.warp(FIRST_DUE);
+        vm.recordLogs();
+        credit(turn(DAILY, 1 ether), 1 ether);
+        vm.assertEq(vm.getRecordedLogs().length, 1, "Credited alone");
+    }
+
+    function test_a_call_that_is_none_of_the_contracts_takes_no_ether() public {
+        vm.deal(address(this), 1 ether);
+        (bool taken,) = address(factory).call{value: 1 ether}("abc");
+        vm.assertTrue(!taken, "three bytes");
+        (taken,) = address(factory).call{value: 1 ether}(abi.encodeWithSignature("deposit()"));
+        vm.assertTrue(!taken, "an unknown function");
+        (taken,) = address(factory).call{value: 1 ether}(abi.encodeCall(INodeFactory.declineGifts, (true)));
+        vm.assertTrue(!taken, "a function that takes none");
+        vm.assertEq(address(factory).balance, 0, "nothing came in");
     }
 
     // --------------------------------------------------------------------------------------------------------- sweep

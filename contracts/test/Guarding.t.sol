@@ -15,6 +15,13 @@ contract Oracle {
     }
 }
 
+/// @dev Has a hash for every number, as a history that counts other blocks than NUMBER does.
+contract Ahead {
+    fallback(bytes calldata number) external returns (bytes memory) {
+        return abi.encode(keccak256(number));
+    }
+}
+
 /// @dev Fails with what looks like a hash.
 contract Liar {
     fallback() external {
@@ -127,6 +134,18 @@ contract GuardingTest is FactoryTest {
         refuses(block.number, "ours");
         refuses(block.number + 1, "ours");
         refuses(type(uint256).max, "ours");
+    }
+
+    function test_the_history_is_asked_for_numbers_beyond_the_blocks_own_too() public {
+        // As on Arbitrum, where NUMBER is the parent chain's and the history's numbers are the chain's own.
+        vm.etch(HISTORY, address(new Ahead()).code);
+        uint256[4] memory numbers =
+            [block.number, block.number + 1, block.number + 100_000_000, type(uint256).max];
+        for (uint256 i; i < numbers.length; ++i) {
+            vm.assertEq(factory.hashOf(numbers[i]), keccak256(abi.encode(numbers[i])), "the history's own");
+        }
+        refuses(block.number + 100_000_000, "theirs");
+        passes(block.number + 100_000_000, keccak256(abi.encode(block.number + 100_000_000)));
     }
 
     function test_an_answer_of_any_other_length_than_32_bytes_is_no_hash() public {

@@ -17,7 +17,8 @@ abstract contract Handler is Comparing {
         INodeFactory.CohortOpening[] memory openings = new INodeFactory.CohortOpening[](dig(seed, 1) % 3);
         for (uint256 i; i < openings.length; ++i) {
             uint256 dice = dig(seed, 10 + i);
-            openings[i].tier = dice % (1 << 16);
+            // Mostly a few, so that cohorts share a tier.
+            openings[i].tier = dice % 4 == 0 ? dice % (1 << 16) : dice % 3;
             openings[i].firstDue = block.timestamp - 1_000 + (dice >> 16) % 2_000;
             openings[i].interval = LEAST_INTERVAL - 1 + (dice >> 32) % 300;
         }

@@ -180,6 +180,29 @@ contract HoldingTest is FactoryTest {
         transfer(ALICE, address(0), 1);
     }
 
+    function test_nobody_who_may_move_a_node_sends_it_to_the_factory() public {
+        mint(ALICE, DAILY);
+        vm.prank(ALICE);
+        factory.setApprovalForAll(BOB, true);
+        vm.prank(ALICE);
+        factory.approve(CAROL, 1);
+        address[3] memory movers = [ALICE, BOB, CAROL];
+        for (uint256 i; i < movers.length; ++i) {
+            vm.expectRevert(INodeFactory.ImpossibleRecipient.selector);
+            vm.prank(movers[i]);
+            factory.transferFrom(ALICE, address(factory), 1);
+            vm.expectRevert(INodeFactory.ImpossibleRecipient.selector);
+            vm.prank(movers[i]);
+            factory.safeTransferFrom(ALICE, address(factory), 1);
+        }
+        vm.assertEq(factory.ownerOf(1), ALICE, "hers as before");
+    }
+
+    function test_the_zero_address_has_no_balance_to_ask_for() public {
+        vm.expectRevert(ERC721.BalanceQueryForZeroAddress.selector);
+        factory.balanceOf(address(0));
+    }
+
     function test_only_the_owner_or_someone_approved_moves_a_node() public {
         mint(ALICE, DAILY);
         mint(ALICE, DAILY);
@@ -277,9 +300,20 @@ contract HoldingTest is FactoryTest {
         vm.expectRevert(reason);
         vm.prank(ALICE);
         factory.approve{value: 1}(BOB, 1);
+        vm.expectRevert(reason);
+        vm.prank(ALICE);
+        factory.approve{value: 1}(address(0), 1);
         vm.prank(ALICE);
         factory.approve(BOB, 1);
         vm.assertEq(factory.getApproved(1), BOB, "approved");
+        vm.expectRevert(reason);
+        vm.prank(ALICE);
+        factory.approve{value: 1}(address(0), 1);
+        vm.assertEq(factory.getApproved(1), BOB, "still approved");
+        vm.prank(ALICE);
+        factory.approve(address(0), 1);
+        vm.assertEq(factory.getApproved(1), address(0), "taken back");
+        vm.assertEq(address(factory).balance, 0, "nothing stayed");
     }
 
     // ---------------------------------------------------------------------------------------------------- safe moves

@@ -84,7 +84,7 @@ contract Governor is Handler {
         else if (kind < 34) openCohorts(seed);
         else if (kind < 35) donate(amount, seed % 2 == 0);
         else if (kind < 36) declineGifts(seed, dig(seed, 85) % 3 == 0);
-        else governOnce(dig(seed, 86) % 16, seed, amount);
+        else governOnce(dig(seed, 86) % 18, seed, amount);
     }
 
     function governOnce(uint256 kind, uint256 seed, uint256 amount) private {
@@ -96,7 +96,9 @@ contract Governor is Handler {
         else if (kind < 12) setNotOwed(seed);
         else if (kind < 13) sweep(seed, amount);
         else if (kind < 15) setPaused(seed);
-        else setSwapsAllowance(seed, amount);
+        else if (kind < 16) setSwapsAllowance(seed, amount);
+        else if (kind < 17) capTier(seed);
+        else expel(seed);
     }
 
     /// @dev An act of the owner's: carried out only by the present owner.
@@ -127,11 +129,23 @@ contract Governor is Handler {
         settle(0);
     }
 
+    /// @dev Mostly a tier that there is, so little below what it may have that the next nodes fill it.
+    function capTier(uint256 seed) private {
+        uint256 tier = rarely(seed, 1) ? dig(seed, 2) % (1 << 17) : schedules[cohortBy(dig(seed, 3))].tier;
+        uint256 most = rarely(seed, 4) ? mostOf(tier) + 1 : supplyOf(tier) + dig(seed, 5) % 40;
+        if (rarely(seed, 6) && most > 0) most = supplyOf(tier) - (supplyOf(tier) == 0 ? 0 : 1);
+        if (!govern(seed, abi.encodeCall(INodeFactory.capTier, (tier, most)))) return;
+        settle(modelCapTier(tier, most));
+    }
+
     function setMinter(uint256 seed) private {
         address key = KEYS[1 + dig(seed, 1) % 5];
         (uint256 more, uint256 moreCohorts) = (dig(seed, 2) % 60, dig(seed, 3) % 4);
         if (dig(seed, 4) % 8 != 0) return refill(seed, key, more, moreCohorts);
-        if (!govern(seed, abi.encodeCall(INodeFactory.setMinter, (key, more, moreCohorts)))) return;
+        if (rarely(seed, 8)) key = address(0);
+        address former = rarely(seed, 9) ? KEYS[dig(seed, 10) % KEYS.length] : minter;
+        if (!govern(seed, abi.encodeCall(INodeFactory.setMinter, (key, former, more, moreCohorts)))) return;
+        if (key != address(0) && former != minter) return settle(INodeFactory.WrongKey.selector);
         (minter, nodesLeft, cohortsLeft) = (key, more, moreCohorts);
         settle(0);
     }
@@ -158,11 +172,14 @@ contract Governor is Handler {
         // Mostly wide, or no round would fit for long.
         if (dig(seed, 10) % 4 != 0) (least, most) = (0, type(uint48).max);
         bool whole = dig(seed, 8) % 2 == 0;
+        if (whole && rarely(seed, 11)) key = address(0);
+        address former = rarely(seed, 12) ? KEYS[dig(seed, 13) % KEYS.length] : distributor;
         bytes memory call = whole
-            ? abi.encodeCall(INodeFactory.setDistributor, (key, least, most))
+            ? abi.encodeCall(INodeFactory.setDistributor, (key, former, least, most))
             : abi.encodeCall(INodeFactory.setBounds, (key, least, most));
         if (!govern(seed, call)) return;
         if (!whole && key != distributor) return settle(INodeFactory.WrongKey.selector);
+        if (whole && key != address(0) && former != distributor) return settle(INodeFactory.WrongKey.selector);
         if (least > most) return settle(INodeFactory.BoundsOutOfRange.selector);
         (distributor, floorGwei, ceilingGwei) = (key, least, most);
         settle(0);
@@ -227,7 +244,11 @@ contract Governor is Handler {
 
     function setSwapsAllowance(uint256 seed, uint256 amount) private {
         amount = rarely(seed, 1) ? type(uint256).max : bound(amount, 0, 1e18);
-        if (!govern(seed, abi.encodeCall(INodeFactory.setSwapsAllowance, (amount)))) return;
+        address key = rarely(seed, 2) ? KEYS[dig(seed, 3) % KEYS.length] : distributor;
+        uint256 former = rarely(seed, 4) ? allowance / 2 : allowance;
+        if (!govern(seed, abi.encodeCall(INodeFactory.setSwapsAllowance, (key, amount, former)))) return;
+        if (key != distributor) return settle(INodeFactory.WrongKey.selector);
+        if (amount > allowance && former != allowance) return settle(INodeFactory.WrongAllowance.selector);
         allowance = amount;
         settle(0);
     }
@@ -237,9 +258,10 @@ contract Governor is Handler {
         etherHeld += amount;
         etherIn += amount;
         if (forced) return vm.deal(self, self.balance + amount);
+        stray += amount;
         vm.deal(address(this), amount);
-        (bool taken,) = self.call{value: amount}("");
-        vm.assertTrue(taken, "plain ether is taken");
+        act(address(this), amount, "");
+        settle(0);
     }
 
     function pass(uint256 time, uint256 blocks) private {
@@ -266,7 +288,8 @@ contract InvariantsTest is Test {
             floorGwei: 0,
             ceilingGwei: type(uint48).max,
             maxPerWallet: 18,
-            leastInterval: 40
+            leastInterval: 40,
+            expulsionPeriod: 500
         });
         vm.recordLogs();
         address factory = create(bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), abi.encode(setup)));

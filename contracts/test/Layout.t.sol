@@ -34,10 +34,10 @@ contract LayoutTest is FactoryTest {
         factory.transferOwnership(CAROL);
         vm.prank(OWNER);
         factory.setBounds(DISTRIBUTOR, 5, 6);
-        vm.prank(OWNER);
-        factory.setSwapsAllowance(77);
+        allow(77);
         vm.prank(OWNER);
         factory.addNotOwed(1, 8, 9);
+        capTier(TIER, 500);
         vm.prank(OWNER);
         factory.pause();
         vm.prank(ALICE);
@@ -55,7 +55,9 @@ contract LayoutTest is FactoryTest {
         vm.assertEq(word(8), 77, "swapsAllowance");
         vm.assertEq(word(9), 1, "windows");
         vm.assertEq(word(uint256(keccak256(abi.encode(9)))), 8 | (9 << 40), "a window");
-        vm.assertEq(word(mapped(uint256(bytes32("ref")), 10)), 9, "ref");
+        vm.assertEq(word(mapped(uint256(bytes32("ref")), 10)), 9 | (START << 32), "ref");
+        uint256 withheld = NO_CAP - 500;
+        vm.assertEq(word(mapped(TIER, 11)), 10 | (withheld << 32), "supply");
     }
 
     function test_nodes_and_lists_lie_in_soladys_slots() public {

@@ -195,7 +195,7 @@ contract MintingTest is FactoryTest {
     function test_the_first_reason_that_applies_is_told_in_the_order_3_1_2_4() public {
         mintMany(ALICE, CAP);
         vm.prank(OWNER);
-        factory.setMinter(MINTER, 0, 0);
+        factory.setMinter(MINTER, MINTER, 0, 0);
         INodeFactory.Order[] memory orders = new INodeFactory.Order[](4);
         orders[0] = INodeFactory.Order(address(factory), 77, "impossible");
         orders[1] = INodeFactory.Order(ALICE, 77, "full");

@@ -13,6 +13,7 @@ abstract contract Model is Test {
         address approved;
         uint256 cohort;
         bytes32 ref;
+        uint256 mintedAt;
         uint256 credited;
         uint256 withdrawn;
     }
@@ -32,6 +33,7 @@ abstract contract Model is Test {
 
     uint256 internal constant CAP = 18;
     uint256 internal constant LEAST_INTERVAL = 40;
+    uint256 internal constant EXPULSION_PERIOD = 500;
     /// @dev Counters begin so near their ends that runs reach them.
     uint256 internal constant FORMER_NODES = type(uint32).max - 80;
     uint256 internal constant FORMER_COHORTS = type(uint16).max - 7;
@@ -40,6 +42,9 @@ abstract contract Model is Test {
     Node[] internal nodes;
     Window[] internal windows;
     mapping(uint256 cohort => Schedule) internal schedules;
+    /// @dev A tier's most, where it was capped.
+    mapping(uint256 tier => uint256) internal mosts;
+    mapping(uint256 tier => bool) internal isCapped;
     mapping(address owner => mapping(address operator => bool)) internal operators;
     mapping(address wallet => bool) internal declines;
     uint256 internal rounds;
@@ -69,6 +74,16 @@ abstract contract Model is Test {
         for (uint256 i; i < nodes.length; ++i) {
             if (nodes[i].cohort == cohort && cohort != 0) ++size;
         }
+    }
+
+    function supplyOf(uint256 tier) internal view returns (uint256 minted) {
+        for (uint256 i; i < nodes.length; ++i) {
+            if (nodes[i].cohort != 0 && schedules[nodes[i].cohort].tier == tier) ++minted;
+        }
+    }
+
+    function mostOf(uint256 tier) internal view returns (uint256) {
+        return isCapped[tier] ? mosts[tier] : type(uint32).max;
     }
 
     function countOf(address wallet) internal view returns (uint256 count) {
@@ -103,10 +118,10 @@ abstract contract Model is Test {
 
     // ------------------------------------------------------------------------------------------------------- minting
 
-    /// @dev The outcome of an order: a node, one of the reasons 1 to 4, or a used ref, silent or reported.
+    /// @dev The outcome of an order: a node, one of the reasons 1 to 5, or a used ref, silent or reported.
     uint256 internal constant MINTED = 0;
-    uint256 internal constant SILENT = 5;
-    uint256 internal constant TAKEN = 6;
+    uint256 internal constant SILENT = 6;
+    uint256 internal constant TAKEN = 7;
 
     function modelMint(INodeFactory.Order memory order) internal returns (uint256) {
         uint256 taken = idOf(order.ref);
@@ -117,12 +132,13 @@ abstract contract Model is Test {
         if (!schedule.open) return 2;
         bool due = schedule.nextDue <= block.timestamp;
         if (due && sizeOf(order.cohort) > 0) return 2;
+        if (isCapped[schedule.tier] && supplyOf(schedule.tier) >= mosts[schedule.tier]) return 5;
         if (nodesLeft == 0) return 4;
         while (schedule.nextDue <= block.timestamp) {
             schedule.nextDue += schedule.interval;
         }
         --nodesLeft;
-        nodes.push(Node(order.to, address(0), order.cohort, order.ref, 0, 0));
+        nodes.push(Node(order.to, address(0), order.cohort, order.ref, block.timestamp, 0, 0));
         return MINTED;
     }
 
@@ -154,8 +170,22 @@ abstract contract Model is Test {
     function modelExpel(bytes32[] memory refs) internal {
         for (uint256 i; i < refs.length; ++i) {
             uint256 id = idOf(refs[i]);
-            if (id != 0 && nodeOf(id).credited == 0) nodeOf(id).cohort = 0;
+            if (id != 0 && (nodeOf(id).credited == 0 || isInWindow(nodeOf(id)))) nodeOf(id).cohort = 0;
         }
+    }
+
+    function isInWindow(Node memory node) private view returns (bool) {
+        uint256 age = block.timestamp - node.mintedAt;
+        return age < EXPULSION_PERIOD && age < 2 * schedules[node.cohort].interval;
+    }
+
+    function modelCapTier(uint256 tier, uint256 most) internal returns (bytes4) {
+        bool rises = isCapped[tier] && most > mosts[tier];
+        if (tier >= 1 << 16 || most >= 1 << 32 || rises || most < supplyOf(tier)) {
+            return INodeFactory.SupplyOutOfRange.selector;
+        }
+        (isCapped[tier], mosts[tier]) = (true, most);
+        return 0;
     }
 
     // ----------------------------------------------------------------------------------------------------- crediting

@@ -64,11 +64,12 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_skip(from, until, now_, skipped % 8, amount, withdrawn);
     }
 
-    function test_check_expel(address caller, uint80 amount, uint80 withdrawn, bytes32 ref) public {
+    function test_check_expel(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
         bytes32[4] memory refs = [bytes32("alice"), "bob", "newcomer", ref];
         address by = uint160(caller) % 2 == 0 ? OWNER : someone(caller);
-        check_expel(by, amount, withdrawn, refs[uint256(ref) % 4]);
+        age = uint40(bound(age, INTERVAL, 3 * INTERVAL));
+        check_expel(by, amount, withdrawn, refs[uint256(ref) % 4], age % 4 == 0 ? uint40(2 * INTERVAL - age % 8 / 4) : age);
     }
 
     function test_check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
@@ -89,6 +90,13 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         bytes32[4] memory refs = [bytes32("alice"), ref, ref, ref];
         address by = uint160(caller) % 2 == 0 ? MINTER : someone(caller);
         check_mint(by, someone(to), refs[uint256(ref) % 4], cohort % 4, budget % 3, amount);
+    }
+
+    function test_check_supply(uint32 first, uint256 second, address to, bytes32 ref) public {
+        if (to == address(0)) to = ALICE;
+        bytes32[4] memory refs = [bytes32("alice"), ref, ref, ref];
+        first = first % 4 == 0 ? uint32(bound(first, 2, type(uint32).max)) : 2 + first % 3;
+        check_supply(first, second % 2 == 0 ? second % 6 : second, someone(to), refs[uint256(ref) % 4]);
     }
 
     function test_check_transfer(address caller, address from, address to, uint8 id, uint80 amount, uint80 withdrawn)

@@ -11,6 +11,7 @@ contract Replay {
         address owner;
         uint256 cohort;
         uint256 perNodeAtMint;
+        uint256 kept;
         uint256 withdrawn;
         bytes32 ref;
     }
@@ -34,6 +35,10 @@ contract Replay {
     mapping(address wallet => uint256) public counts;
     mapping(address wallet => bool) public declines;
     mapping(bytes32 ref => uint256) public nodeOfRef;
+    mapping(uint256 tier => uint256) public minted;
+    /// @dev How many fewer than there are ids.
+    mapping(uint256 tier => uint256) public withheld;
+    uint256 public stray;
     uint256 public lastId;
     uint256 public lastCohort;
     uint256 public windowCount;
@@ -84,8 +89,12 @@ contract Replay {
             mint(topic(log, 1), log.topics[3], word(log, 0));
         } else if (kind == INodeFactory.NodeExpelled.selector) {
             Node storage node = nodes[topic(log, 1)];
-            --cohorts[node.cohort].size;
-            (node.cohort, node.perNodeAtMint) = (0, 0);
+            Cohort storage left = cohorts[node.cohort];
+            require(node.cohort == topic(log, 3) && nodeOfRef[log.topics[2]] == topic(log, 1), "the node that left");
+            require(left.perNode - node.perNodeAtMint == word(log, 0), "what it was credited");
+            --left.size;
+            --minted[left.tier];
+            (node.cohort, node.perNodeAtMint, node.kept) = (0, 0, word(log, 0));
         } else if (kind == INodeFactory.Withdrawn.selector) {
             nodes[topic(log, 1)].withdrawn = word(log, 2);
             withdrawn += word(log, 1);
@@ -103,6 +112,7 @@ contract Replay {
             cohort.nextDue += cohort.interval;
         }
         ++cohort.size;
+        ++minted[cohort.tier];
         --nodesLeft;
         (nodes[id].cohort, nodes[id].perNodeAtMint, nodes[id].ref) = (number, cohort.perNode, ref);
         nodeOfRef[ref] = id;
@@ -155,6 +165,12 @@ contract Replay {
         } else if (kind == INodeFactory.BoundsSet.selector) {
             require(floorGwei == word(log, 2) && ceilingGwei == word(log, 3), "the former bounds");
             (floorGwei, ceilingGwei) = (word(log, 0), word(log, 1));
+        } else if (kind == INodeFactory.TierCapped.selector) {
+            uint256 former = type(uint32).max - withheld[topic(log, 1)];
+            require(former == word(log, 1) && word(log, 0) <= former, "the former most");
+            withheld[topic(log, 1)] = type(uint32).max - word(log, 0);
+        } else if (kind == INodeFactory.EtherReceived.selector) {
+            stray += word(log, 0);
         } else if (kind == INodeFactory.SwapsAllowanceSet.selector) {
             require(allowance == word(log, 1), "the former allowance");
             allowance = word(log, 0);

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Base64} from "solady/utils/Base64.sol";
 import {ERC721} from "solady/tokens/ERC721.sol";
+import {INodeFactory} from "../src/INodeFactory.sol";
 import {FactoryTest} from "./FactoryTest.sol";
 
 /// @notice Owns what markets, wallets and indexers see of a node: metadata, fingerprint, interfaces.
@@ -120,6 +121,39 @@ contract ShowingTest is FactoryTest {
         factory.transferFrom(CAROL, ALICE, 1);
         assertChanged(true, "owned as before");
         vm.assertTrue(factory.getStateFingerprint(2) != last, "each node's own");
+    }
+
+    function test_two_like_nodes_of_one_owner_have_fingerprints_of_their_own() public {
+        mintMany(ALICE, 3);
+        bytes32[3] memory prints =
+            [factory.getStateFingerprint(1), factory.getStateFingerprint(2), factory.getStateFingerprint(3)];
+        vm.assertTrue(prints[0] != prints[1] && prints[1] != prints[2] && prints[0] != prints[2], "each its own");
+    }
+
+    function test_the_last_node_there_can_be_is_read_and_withdrawn_from() public {
+        uint256 last_ = type(uint32).max;
+        skipTo(last_);
+        vm.assertEq(mint(ALICE, DAILY), last_, "the last id");
+        creditTurn(DAILY, 3 ether);
+        (address holder, uint256 balance,,, uint256 cohort) = factory.nodeInfo(last_);
+        vm.assertEq(holder, ALICE, "owner");
+        vm.assertEq(balance, 3 ether, "balance");
+        vm.assertEq(cohort, DAILY, "cohort");
+        INodeFactory.NodeView[] memory views = factory.nodesInfo(last_ - 1, 5);
+        vm.assertEq(views.length, 2, "as far as there are any");
+        vm.assertEq(views[1].balance, 3 ether, "the last of a range");
+        vm.assertTrue(factory.getStateFingerprint(last_) != 0, "fingerprint");
+        assertHolds(factory.tokenURI(last_), JSON);
+        vm.assertEq(factory.nodesOf(ALICE)[0], last_, "in its list");
+        vm.prank(ALICE);
+        factory.withdraw(last_, ALICE, 1 ether);
+        vm.prank(ALICE);
+        factory.transferFrom(ALICE, BOB, last_);
+        uint256[] memory one = new uint256[](1);
+        one[0] = last_;
+        vm.prank(BOB);
+        factory.withdrawAll(one, BOB);
+        vm.assertEq(BOB.balance, 2 ether, "the rest");
     }
 
     function test_a_fingerprint_tells_an_expelled_node() public {

@@ -39,31 +39,35 @@ const START_TIMEOUT_MS = 20_000
 
 /** Gas per unit. All inputs are fixed, so that a figure holds to the unit; those that are divided are rounded. */
 const GAS = {
-  'open a cohort': 55_254,
-  'open a cohort, per cohort of 24': 26_306,
-  'mint to new owners, per node of 50': 73_626,
-  'mint to existing owners, per node of 50': 56_526,
-  'mint of a wallet’s eighth node, per node of 50': 79_317,
-  'mint of a wallet’s ninth node, per node of 50': 62_217,
-  'mint of used refs, per order of 50': 6_300,
-  'round of one cohort, 50 nodes': 39_938,
-  'round of one cohort, 1 node': 39_938,
+  'open a cohort': 55_276,
+  'open a cohort, per cohort of 24': 26_307,
+  'mint to new owners, per node of 50': 74_228,
+  'mint to existing owners, per node of 50': 56_786,
+  'mint of a wallet’s eighth node, per node of 50': 79_577,
+  'mint of a wallet’s ninth node, per node of 50': 62_477,
+  'mint to existing owners, two tiers in turn, per node of 50': 57_411,
+  'mint of used refs, per order of 50': 6_310,
+  'round of one cohort, 50 nodes': 39_960,
+  'round of one cohort, 1 node': 39_960,
   'each further cohort in a round': 9_454,
-  'round of one cohort, 365 turns': 39_962,
-  'round of one cohort, from surplus': 47_129,
-  'round that skips 365 turns and pays none': 43_873,
-  'round that skips 365 turns and pays one': 46_714,
-  'withdraw, first of three nodes': 64_618,
-  'withdraw, later': 47_518,
-  'withdrawAll of ten, first time': 183_651,
-  'withdrawAll of ten, later': 115_251,
-  'withdrawAll of seven, later': 92_835,
-  'transfer from a list of 256, worst case': 144_786,
-  'transfer to a new owner': 60_141,
-  'transfer to an existing owner': 49_349,
-  'expel one node': 40_121,
-  'expel two nodes': 50_598,
-  'refill the minter': 33_290,
+  'round of one cohort, 365 turns': 39_984,
+  'round of one cohort, from surplus': 47_151,
+  'round that skips 365 turns and pays none': 43_895,
+  'round that skips 365 turns and pays one': 46_736,
+  'withdraw, first of three nodes': 64_569,
+  'withdraw, later': 47_469,
+  'withdrawAll of ten, first time': 183_161,
+  'withdrawAll of ten, later': 114_761,
+  'withdrawAll of seven, later': 92_492,
+  'transfer from a list of 256, worst case': 144_808,
+  'transfer to a new owner': 60_163,
+  'transfer to an existing owner': 49_371,
+  'expel one node': 45_622,
+  'expel two nodes': 56_797,
+  'refill the minter': 33_312,
+  'expel a node that was credited': 45_765,
+  'cap a tier': 30_797,
+  'plain ether': 22_474,
   'decline gifts': 28_953,
   'a guard beyond 256 blocks, more': 4_878,
 } as const
@@ -107,17 +111,18 @@ describe('gas by receipt', () => {
     }
   }
 
-  async function open(count: number): Promise<{ cohorts: bigint[]; gas: number }> {
+  async function open(count: number, tier = 1n): Promise<{ cohorts: bigint[]; gas: number }> {
     const first = ((await read('lastCohort')) as bigint) + 1n
-    const openings = Array.from({ length: count }, () => ({ tier: 1n, firstDue: dueFrom(0), interval: INTERVAL_SEC }))
+    const openings = Array.from({ length: count }, () => ({ tier, firstDue: dueFrom(0), interval: INTERVAL_SEC }))
     const gas = await gasOf(minter, 'openCohorts', [first, openings, NEVER])
     return { cohorts: openings.map((_, index) => first + BigInt(index)), gas }
   }
 
   const openOne = async () => (await open(1)).cohorts[0] as bigint
 
-  async function mint(cohort: bigint, recipients: Address[], salt: string): Promise<number> {
-    const orders = recipients.map((to, index) => ({ to, cohort, ref: ref(`${salt}${index}`) }))
+  async function mint(cohort: bigint, recipients: Address[], salt: string, other = cohort): Promise<number> {
+    const cohortOf = (index: number) => (index % 2 === 0 ? cohort : other)
+    const orders = recipients.map((to, index) => ({ to, cohort: cohortOf(index), ref: ref(`${salt}${index}`) }))
     return gasOf(minter, 'mint', [orders, ...(await guard()), NEVER])
   }
 
@@ -155,6 +160,7 @@ describe('gas by receipt', () => {
       ceilingGwei: 2n ** 48n - 1n,
       maxPerWallet: CAP,
       leastInterval: 3_600n,
+      expulsionPeriod: 7n * 86_400n,
     }
     const hash = await chain.deployContract({ account: owner, abi, bytecode: factoryBytecode, args: [setup] })
     const { contractAddress } = await untilMined(chain, hash)
@@ -180,7 +186,11 @@ describe('gas by receipt', () => {
     const recipients = Array.from({ length: BATCH }, (_, index) => fresh(`buyer${index}`))
     record('mint to new owners, per node of 50', (await mint(cohort, recipients, 'new')) / BATCH)
     record('mint to existing owners, per node of 50', (await mint(cohort, recipients, 'more')) / BATCH)
-    for (let node = 3; node <= 7; node++) await mint(cohort, recipients, `fill${node}`)
+    const [other = 0n] = (await open(1, 2n)).cohorts
+    await mint(other, [fresh('first of its tier')], 'first of its tier')
+    const inTurn = await mint(cohort, recipients, 'in turn', other)
+    record('mint to existing owners, two tiers in turn, per node of 50', inTurn / BATCH)
+    for (let node = 4; node <= 7; node++) await mint(cohort, recipients, `fill${node}`)
     record('mint of a wallet\u2019s eighth node, per node of 50', (await mint(cohort, recipients, 'eighth')) / BATCH)
     record('mint of a wallet\u2019s ninth node, per node of 50', (await mint(cohort, recipients, 'ninth')) / BATCH)
     record('mint of used refs, per order of 50', (await mint(cohort, recipients, 'ninth')) / BATCH)
@@ -215,7 +225,7 @@ describe('gas by receipt', () => {
     await mint(cohort, [fresh('late')], 'late')
     await round([cohort], 1n)
     await chain.sendTransaction({ account: owner, to: factory, value: AMOUNT_WEI * 10n })
-    await send(owner, 'setSwapsAllowance', [AMOUNT_WEI * 10n])
+    await send(owner, 'setSwapsAllowance', [distributor.address, AMOUNT_WEI * 10n, 0n])
     record('round of one cohort, from surplus', await round([cohort], 1n, { skipped: 0n, paid: 1n }, true))
     await send(owner, 'addNotOwed', [1n, 0n, 2n ** 40n - 1n])
     record('round that skips 365 turns and pays none', await round([cohort], 1n, { skipped: 365n, paid: 0n }))
@@ -281,6 +291,15 @@ describe('gas by receipt', () => {
     await mint(cohort, [fresh('rogue0'), fresh('rogue1'), fresh('rogue2')], 'rogue')
     record('expel one node', await gasOf(owner, 'expel', [[ref('rogue0')]]))
     record('expel two nodes', await gasOf(owner, 'expel', [[ref('rogue1'), ref('rogue2')]]))
+    await mint(cohort, [fresh('rogue3')], 'credited')
+    await round([cohort], 1n)
+    record('expel a node that was credited', await gasOf(owner, 'expel', [[ref('credited0')]]))
+    record('cap a tier', await gasOf(owner, 'capTier', [1n, 10_000n]))
+    const { gasUsed } = await untilMined(
+      chain,
+      await chain.sendTransaction({ account: alice, to: factory, value: AMOUNT_WEI }),
+    )
+    record('plain ether', Number(gasUsed))
     record('refill the minter', await gasOf(owner, 'refillMinter', [minter.address, 500n, 100_500n, 24n, 1_024n]))
     record('decline gifts', await gasOf(alice, 'declineGifts', [true]))
   })

@@ -22,6 +22,7 @@ const SETUP = {
   ceilingGwei: 10n ** 9n,
   maxPerWallet: 20,
   leastIntervalSec: 1,
+  expulsionPeriodSec: 7 * 86_400,
 } as const
 
 type Hex = `0x${string}`

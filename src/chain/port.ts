@@ -207,6 +207,8 @@ export interface OwnersPowers {
 export interface GovernanceReader {
   readonly factory: Address
   powers(): Promise<OwnersPowers>
+  tierSupply(tierNo: number): Promise<{ minted: number; most: number }>
+  expulsionPeriodSec(): Promise<number>
   /** The contract's refusal of a call made now from that account, or null where it would succeed. */
   refusalOf(call: { to: Address; data: `0x${string}` }, from: Address): Promise<string | null>
 }

@@ -178,8 +178,8 @@ export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
     /** An order for `to` was skipped: its ref already is node `nodeId`, which another wallet owns. */
     | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }
-    /** The node left cohort `cohort` for the closed one. */
-    | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number }
+    /** The node left cohort `cohort` for the closed one, with what it was credited until then. */
+    | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number; creditedWei: Wei }
     | { kind: 'transfer'; nodeId: bigint; from: Address; to: Address }
     | { kind: 'cohortOpened'; cohort: number; tierNo: number; firstDue: number; intervalSec: number }
     | { kind: 'intervalSet'; cohort: number; intervalSec: number }
@@ -199,21 +199,23 @@ export type FactoryEvent = Position & { logIndex: number } & (
     /** The round was paid from surplus. Without this event the distributor sent its ether. */
     | { kind: 'surplusSpent'; round: number; amountWei: Wei; allowanceWei: Wei }
     | { kind: 'withdrawn'; nodeId: bigint; owner: Address; to: Address; amountWei: Wei; withdrawnTotalWei: Wei }
-    /** An act of the contract's owner: the event's own name and arguments, addresses in lower case, numbers in decimal. */
+    /** An act of the contract's owner, or ether that came: the event's own name and arguments, addresses in lower case, numbers in decimal. */
     | { kind: 'ownerAct'; name: OwnerActName; detail: Readonly<Record<string, string>> }
   )
 
-/** Events that say who may do what: keys, budgets, bounds, allowance, windows of turns not owed, pause, ownership, sweeps. */
+/** Events of who may do what: keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership; and of ether that is owed to no node. */
 export const OWNER_ACTS = [
   'MinterSet',
   'MinterRefilled',
   'DistributorSet',
   'BoundsSet',
   'SwapsAllowanceSet',
+  'TierCapped',
   'NotOwedSet',
   'Paused',
   'Unpaused',
   'Swept',
+  'EtherReceived',
   'OwnershipTransferStarted',
   'OwnershipTransferred',
 ] as const

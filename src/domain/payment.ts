@@ -17,6 +17,7 @@ export type HoldReason =
   | 'senderDenied'
   | 'unattributed'
   | 'mintReverted'
+  | 'supplySpent'
   | 'mintedElsewhere'
   | 'oldWallet'
   | 'recheck'
@@ -24,7 +25,10 @@ export type HoldReason =
   | 'contractWallet'
 
 /** The judge's reasons to hold a payment. */
-export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted' | 'mintedElsewhere' | 'refunding'>
+export type JudgedReason = Exclude<
+  HoldReason,
+  'unattributed' | 'mintReverted' | 'supplySpent' | 'mintedElsewhere' | 'refunding'
+>
 
 /** The buyer's token holding at the payment's block. */
 export type HoldingReading =

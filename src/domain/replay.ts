@@ -70,10 +70,13 @@ export interface NewSkip {
   due: number
   turns: number
 }
-/** A node that left its cohort for the closed one. */
+/** A node that left its cohort for the closed one, with what it was credited there and the number of these credits. */
 export interface NewExpulsion extends Stamp {
   nodeId: bigint
   cohort: number
+  creditedWei: Wei
+  /** Number of the cohort's credits until then. */
+  turnCount: number
 }
 export interface NewOwnerAct extends Stamp {
   name: OwnerActName
@@ -157,8 +160,8 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
       changes.refsTaken.push({ ref: event.ref, nodeId: event.nodeId, to: event.to, txHash: event.txHash })
       break
     case 'nodeExpelled': {
-      changes.expulsions.push({ ...stamp, nodeId: event.nodeId, cohort: event.cohort })
       const cohort = cohortOf(changes, known, event.cohort)
+      changes.expulsions.push(expelled(event, stamp, cohort))
       // Never below zero: the node may be missing in the ledger, which the reconciler finds.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
       break
@@ -198,6 +201,14 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
 }
 
 type EventOf<Kind extends FactoryEvent['kind']> = Extract<FactoryEvent, { kind: Kind }>
+
+const expelled = (
+  { nodeId, creditedWei }: EventOf<'nodeExpelled'>,
+  stamp: Stamp,
+  left: LedgerCohort,
+): NewExpulsion => ({
+  ...{ ...stamp, nodeId, cohort: left.cohort, creditedWei, turnCount: left.turnCount },
+})
 
 function opened(event: EventOf<'cohortOpened'>): LedgerCohort {
   return {

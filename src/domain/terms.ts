@@ -55,6 +55,9 @@ export interface BoundsGwei {
 
 const GWEI = 10n ** 9n
 
+/** The floor of a new factory: half of the least turn at the lowest rate, so that terms have room to fall. */
+export const floorFor = (minWei: bigint, lowestBps: bigint): bigint => (minWei * lowestBps) / BPS_BASE / 2n / GWEI
+
 /** The bounds that make room for a range at every rate, no narrower than the present ones; null where there is room. */
 export function boundsNeeded(
   { minWei, maxWei }: Pick<CreditTerms, 'minWei' | 'maxWei'>,

@@ -60,6 +60,7 @@ const DECIDABLE = [
   ...HOLD_REASONS,
   'unattributed',
   'mintReverted',
+  'supplySpent',
   'mintedElsewhere',
 ] as const satisfies readonly HoldReason[]
 
@@ -195,9 +196,9 @@ export const MOVES = {
     by: ['store'],
     from: ['accepted', 'minting'],
     to: ['held'],
-    reasons: ['walletLimit', 'mintReverted'],
+    reasons: ['walletLimit', 'supplySpent', 'mintReverted'],
     verdict: 'held',
-    why: 'The contract skipped its order: the wallet is full, or no order can succeed.',
+    why: 'The contract skipped its order: the wallet is full, the tier has all its nodes, or no order can succeed.',
   },
   loseRef: {
     by: ['store'],

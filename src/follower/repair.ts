@@ -3,12 +3,13 @@
 // block is compared with the ledger's header once all was read.
 import type { ChainNode } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction } from '../db/core/sql.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
 import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
 import { compareCohort, type Drift } from '../domain/drift.ts'
 import type { FactoryEvent } from '../domain/observed.ts'
+import type { NewExpulsion } from '../domain/replay.ts'
 import { wei } from '../domain/units.ts'
 import type {
   ChainRead,
@@ -128,7 +129,8 @@ async function insertNode(
   const [cohort] = mint ? await ctx.contract.cohorts([mint.cohort], cursor) : []
   if (!mint || !cohort) return false
   const credits = await creditsIn(ctx, mint)
-  const read = [...events, ...credits]
+  const left = await leavings(ctx, expulsions)
+  const read = [...events, ...credits, ...left.credits]
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
   // A node that lags does not know all of its events yet.
@@ -150,7 +152,7 @@ async function insertNode(
     await nodes.insertNodes(sql, [row])
     await nodes.insertOwnershipChanges(sql, transfers)
     await nodes.insertWithdrawals(sql, withdrawals)
-    await nodes.insertExpulsions(sql, expulsions)
+    await nodes.insertExpulsions(sql, await left.counted(sql))
     await countIntoStates(sql, { cohort: cohort.cohort, fromBlock: mint.blockNumber, by: 1 })
     await resizeCohort(sql, cohort.cohort, cohort.size)
     await adopt(ctx, sql, [mint.ref])
@@ -174,9 +176,26 @@ async function creditsIn(
   return wasCredited ? await ctx.history.creditsIn(cohort, blockNumber) : []
 }
 
-/** The rounds among these credits that came before the mint. */
-const roundsBefore = (credits: readonly FactoryEvent[], mint: FactoryEvent) =>
-  credits.flatMap((event) => (event.kind === 'credited' && event.logIndex < mint.logIndex ? [event.round] : []))
+/** The rounds among these credits that came before a mint or an expulsion of their block. */
+const roundsBefore = (credits: readonly FactoryEvent[], { logIndex }: FactoryEvent) =>
+  credits.flatMap((event) => (event.kind === 'credited' && event.logIndex < logIndex ? [event.round] : []))
+
+type Expulsion = Extract<FactoryEvent, { kind: 'nodeExpelled' }>
+
+/** What has to be read of a node's expulsion: the credits of its block, and, in the ledger, those of its cohort until then. */
+async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Expulsion[]) {
+  const credits: FactoryEvent[] = []
+  for (const expulsion of expulsions) credits.push(...(await creditsIn(ctx, expulsion)))
+  const counted = (sql: Sql): Promise<NewExpulsion[]> =>
+    Promise.all(
+      expulsions.map(async (expulsion) => {
+        const until = { blockNumber: expulsion.blockNumber, rounds: roundsBefore(credits, expulsion) }
+        const before = await nodes.sumCreditsBefore(sql, expulsion.cohort, until)
+        return { ...expulsion, turnCount: before.credits }
+      }),
+    )
+  return { credits, counted }
+}
 
 /** Replaces what the ledger has of a node's transfers, withdrawals and expulsion by the node's own events, unless these are no more. */
 async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
@@ -185,19 +204,21 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
   const expulsions = events.filter((event) => event.kind === 'nodeExpelled')
-  const left = expulsions.map(({ cohort }) => cohort)
-  const cohorts = left.length > 0 ? await ctx.contract.cohorts(left, cursor) : []
-  if (!(await areOlderCanonical(ctx, events))) return false
+  const numbers = expulsions.map(({ cohort }) => cohort)
+  const cohorts = numbers.length > 0 ? await ctx.contract.cohorts(numbers, cursor) : []
+  const left = await leavings(ctx, expulsions)
+  const read = [...events, ...left.credits]
+  if (!(await areOlderCanonical(ctx, read))) return false
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
-    if (!(await areOwnBlocks(sql, events))) return false
+    if (!(await areOwnBlocks(sql, read))) return false
     const known = await nodes.countEvents(sql, nodeId)
     // All that there is, or more, is known: then it is not for want of events that the two differ.
     if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
     const isExpelledNow = expulsions.length > known.expulsions
     if (transfers.length + withdrawals.length === known.transfers + known.withdrawals && !isExpelledNow) return false
     if (isExpelledNow) {
-      await nodes.insertExpulsions(sql, expulsions)
+      await nodes.insertExpulsions(sql, await left.counted(sql))
       for (const { cohort, blockNumber } of expulsions) {
         await countIntoStates(sql, { cohort, fromBlock: blockNumber, by: -1 })
       }

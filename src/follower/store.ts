@@ -21,6 +21,7 @@ import {
   insertOwnershipChanges,
   insertWithdrawals,
   readMintedTo,
+  readPaidExpulsions,
   readUnpaidRefs,
 } from '../db/nodes/nodes.ts'
 import { insertOwnerActs } from '../db/nodes/owner-acts.ts'
@@ -50,12 +51,13 @@ import { seedBlocksOf, termsReader } from './seeds.ts'
 /** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
 export const HEADERS_KEPT = 8_192
 
-/** The contract's reasons for passing over an order: the wallet is at its cap, the cohort takes no nodes just now, the budget is spent. */
+/** The contract's reasons for passing over an order: a full wallet, a cohort that takes no nodes just now, a spent budget, a full tier. */
 const SKIPPED_WALLET_FULL = 1
 const SKIPPED_COHORT = 2
 const SKIPPED_BUDGET = 4
-/** After these the payment simply waits for the next mint. */
-const PASSING = [SKIPPED_COHORT, SKIPPED_BUDGET]
+const SKIPPED_SUPPLY = 5
+/** After a closed cohort and a spent budget the payment simply waits for the next mint. */
+const EXPECTED = [SKIPPED_WALLET_FULL, SKIPPED_COHORT, SKIPPED_BUDGET, SKIPPED_SUPPLY]
 
 export interface StoreResult {
   cursor: Cursor
@@ -252,13 +254,15 @@ async function settlePayments(
   await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
   await alarmOddCohorts(ctx, sql, numbersOf(range.events, 'cohortOpened'))
 
-  const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
-  const impossible = changes.skipped.filter(({ reason }) => reason !== SKIPPED_WALLET_FULL && !PASSING.includes(reason))
-  await payments.holdSkipped(sql, refsOf(full), 'walletLimit')
+  const skippedFor = (wanted: number) => refsOf(changes.skipped.filter(({ reason }) => reason === wanted))
+  await payments.holdSkipped(sql, skippedFor(SKIPPED_WALLET_FULL), 'walletLimit')
+  await payments.holdSkipped(sql, skippedFor(SKIPPED_SUPPLY), 'supplySpent')
+  const impossible = changes.skipped.filter(({ reason }) => !EXPECTED.includes(reason))
   await payments.holdSkipped(sql, refsOf(impossible), 'mintReverted')
   for (const { ref, reason } of impossible)
     await raiseAlarm(ctx, sql, { action: 'mintSkipped', subject: ref, detail: { reason } })
   await alarmRefsTaken(ctx, sql, changes.refsTaken)
+  await alarmExpelled(ctx, sql, changes.expulsions)
 
   await payments.releaseUnminted(
     sql,
@@ -326,6 +330,12 @@ async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['re
     if (mintedTo.get(nodeId) === to) continue
     await raiseAlarm(ctx, sql, { action: 'refTaken', subject: ref, detail: { nodeId: nodeId.toString(), to } })
   }
+}
+
+/** Reports nodes that were expelled though somebody paid for them: each of these payments is to be sent back. */
+async function alarmExpelled(ctx: Logging, sql: Sql, expulsions: ReplayedChanges['expulsions']): Promise<void> {
+  for (const { ref, nodeId } of await readPaidExpulsions(sql, expulsions))
+    await raiseAlarm(ctx, sql, { action: 'paidNodeExpelled', subject: ref, detail: { nodeId: String(nodeId) } })
 }
 
 const refsOf = (skipped: ReplayedChanges['skipped']) => skipped.map((skip) => skip.ref)

@@ -4,7 +4,7 @@ import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.t
 import type { GovernanceReader, OwnersPowers } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { readBudgetNeed } from '../db/nodes/budget.ts'
-import { readNodesOfRefs } from '../db/nodes/grants.ts'
+import { type NodeOfRef, readNodesOfRefs } from '../db/nodes/grants.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
@@ -120,9 +120,9 @@ export const previewMinter = defineReading({
   run: async (deps: OwnerDeps, { address: newMinter, nodes, cohorts }) => {
     const powers = await deps.governance.powers()
     if (newMinter === powers.distributor) return sameAccount
-    const call = { name: 'setMinter', newMinter, nodes: BigInt(nodes), cohorts: BigInt(cohorts) } as const
+    const budget = { nodes: BigInt(nodes), cohorts: BigInt(cohorts) }
     return preview(deps, powers, {
-      call,
+      call: { name: 'setMinter', newMinter, former: powers.minter, ...budget },
       before: { minter: powers.minter, ...budgetShown(powers.budget) },
       after: { minter: newMinter, ...budgetShown({ nodes, cohorts }) },
       notes: ['What the former key had signed can no longer be carried out.'],
@@ -143,7 +143,7 @@ export const previewDistributor = defineReading({
     if (newDistributor === powers.minter) return sameAccount
     const bounds = boundsIn(asked)
     return preview(deps, powers, {
-      call: { name: 'setDistributor', newDistributor, ...bounds },
+      call: { name: 'setDistributor', newDistributor, former: powers.distributor, ...bounds },
       before: { distributor: powers.distributor, ...boundsShown(gweiOf(powers)) },
       after: { distributor: newDistributor, ...boundsShown(bounds) },
       notes: await notesOnBounds(deps, bounds),
@@ -199,13 +199,50 @@ const refs = (help: string) =>
     },
   })
 
-/** Refuses refs without a node, and nodes that were credited, which the contract passes over. */
+export const previewCap = defineReading({
+  ...PREVIEW,
+  command: 'owner cap-tier',
+  summary: 'preview the transaction that sets how many nodes a tier may ever have',
+  details: `${PREVIEW.details} It can never be raised again, and never be below the nodes that the tier has.`,
+  examples: ['owner cap-tier basic --most 500'],
+  args: ['tier'],
+  fields: {
+    tier: field.text('the tier, by its id'),
+    most: field.whole('how many nodes it may ever have', 0, NODES_MAX),
+  },
+  run: async (deps: OwnerDeps, { tier: tierId, most }) => {
+    const tier = (await readTierVersions(deps.pool)).find((version) => version.tierId === tierId)
+    if (!tier) return refuseAct('notFound', `There is no tier ${tierId}.`)
+    const [powers, supply] = [await deps.governance.powers(), await deps.governance.tierSupply(tier.tierNo)]
+    if (most > supply.most)
+      return refuseAct('conflict', `The tier may have ${supply.most} nodes at most: that can never be raised.`)
+    if (most < supply.minted)
+      return refuseAct('conflict', `The tier has ${supply.minted} nodes already: it can have no fewer.`)
+    return preview(deps, powers, {
+      call: { name: 'capTier', tier: BigInt(tier.tierNo), most: BigInt(most) },
+      before: supplyShown(supply.minted, supply.most),
+      after: supplyShown(supply.minted, most),
+      notes: ['It can be lowered later, and never raised. What is paid beyond it is held, for you to pay back.'],
+    })
+  },
+})
+
+const supplyShown = (minted: number, most: number) => ({
+  'nodes of the tier': String(minted),
+  'the most it may ever have': most === NODES_MAX ? 'no limit' : String(most),
+})
+
+/** How many of its cohort's intervals after its mint a node that was credited may be expelled, where the window is no shorter. */
+const EXPEL_INTERVALS = 2
+
+/** Refuses refs without a node, and nodes that the contract passes over. */
 export const previewExpel = defineReading({
   ...PREVIEW,
   command: 'owner expel',
-  summary: 'preview the transaction that takes nodes which were never credited out of their cohorts',
-  details: `${PREVIEW.details} For nodes that a stolen minter made. A ref that has a payment or a grant is refused unless it is
-named a second time with --again: expelling takes what somebody paid for, or was given.`,
+  summary: 'preview the transaction that takes nodes out of their cohorts',
+  details: `${PREVIEW.details} For nodes that a stolen minter made. A node that was credited leaves only within the contract's window
+of its mint, and keeps what it was credited. A ref that has a payment or a grant is refused unless it is named a second time with
+--again: expelling takes what somebody paid for, or was given.`,
   examples: ['owner expel <ref>'],
   args: ['refs'],
   fields: {
@@ -222,11 +259,13 @@ async function expel(
   const again = new Set(named)
   const nodes = await readNodesOfRefs(deps.pool, refs)
   const paidFor = new Set(await readPaymentRefs(deps.pool, refs))
+  const window = { sec: await deps.governance.expulsionPeriodSec(), now: (await readCursor(deps.pool))?.time ?? 0 }
   const objections = refs.flatMap((ref) => {
     const node = nodes.find((candidate) => candidate.ref === ref)
     if (!node) return [`${ref} has no node that the ledger knows.`]
     if (node.cohort === null) return [`${ref}: node ${node.nodeId} was expelled already.`]
-    if (node.credited) return [`${ref}: node ${node.nodeId} was credited, so it can never be expelled.`]
+    if (isPastWindow(node, window))
+      return [`${ref}: node ${node.nodeId} was credited and is too old, so it can never be expelled.`]
     if (again.has(ref)) return []
     if (node.granted)
       return [
@@ -244,10 +283,13 @@ async function expel(
   return preview(deps, await deps.governance.powers(), {
     call: { name: 'expel', refs },
     before: shown(({ cohort }) => `cohort ${cohort}`),
-    after: shown(() => 'no cohort: it earns nothing, for good'),
+    after: shown(({ creditedWei }) => `no cohort: it is credited nothing more than ${creditedWei} wei, for good`),
     notes: ['A ref stays used: what was paid under it is refunded or dismissed, and never minted.'],
   })
 }
+
+const isPastWindow = ({ creditedWei, mintedAt, intervalSec }: NodeOfRef, { sec, now }: { sec: number; now: number }) =>
+  creditedWei > 0n && now >= mintedAt + Math.min(sec, EXPEL_INTERVALS * (intervalSec ?? 0))
 
 interface Change {
   call: OwnerCall

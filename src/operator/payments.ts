@@ -33,6 +33,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'senderDenied',
   'unattributed',
   'mintReverted',
+  'supplySpent',
   'mintedElsewhere',
   'oldWallet',
   'recheck',

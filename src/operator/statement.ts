@@ -252,6 +252,7 @@ export function statementCsv(statement: Statement): string {
     add('payments', state, { detail: [tierId, reason].filter(Boolean).join(' ') || null, count, wei: valueWei })
   add('nodes', 'minted', { count: happened.nodes })
   add('nodes', 'without payment', { count: happened.nodesUnpaid })
+  add('nodes', 'expelled though paid for', { count: happened.paidNodesExpelled })
   add('refunds', 'recorded', { count: happened.refunds, wei: happened.refundedWei })
   add('refunds', 'from the payments wallet', { wei: happened.refundedFromWalletWei })
   add('credits', 'rounds', { count: happened.rounds, wei: happened.creditedWei })

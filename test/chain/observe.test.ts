@@ -296,6 +296,7 @@ test('effects of budgets, catching up and the owner are seen as events of their 
     await stage.act(0, 'setSwapsAllowance', [100n])
     await stage.act(0, 'addNotOwed', window)
     await stage.chain.send({ from: at(8), to: stage.factory, value: '0x64' })
+    await stage.act(0, 'capTier', [7n, 1_000n])
     await stage.chain.mine()
     const orders = [
       { to: at(8), cohort: 1, ref: ref('a') },
@@ -317,12 +318,15 @@ test('effects of budgets, catching up and the owner are seen as events of their 
   assert.deepEqual(
     range.events.map(bare).map((event) => (event.kind === 'ownerAct' ? { kind: event.kind, name: event.name } : event)),
     [
-      ...['MinterSet', 'SwapsAllowanceSet', 'NotOwedSet'].map((name) => ({ kind: 'ownerAct', name })),
+      ...['MinterSet', 'SwapsAllowanceSet', 'NotOwedSet', 'EtherReceived', 'TierCapped'].map((name) => ({
+        kind: 'ownerAct',
+        name,
+      })),
       { kind: 'refTaken', ref: ref('a'), nodeId: 1n, to: at(8) },
       { kind: 'transfer', nodeId: 3n, from: ZERO_ADDRESS, to: at(8) },
       { kind: 'nodeMinted', nodeId: 3n, owner: at(8), ref: ref('5'), cohort: 1 },
       { kind: 'mintSkipped', ref: ref('6'), reason: 4 },
-      { kind: 'nodeExpelled', nodeId: 3n, ref: ref('5'), cohort: 1 },
+      { kind: 'nodeExpelled', nodeId: 3n, ref: ref('5'), cohort: 1, creditedWei: 0n },
       { kind: 'ownerAct', name: 'MinterSet' },
       { kind: 'turnsSkipped', round: 3, cohort: 1, due: nextDue, turns: 1 },
       { kind: 'credited', round: 3, cohort: 1, due, turns: 2, amountPerNodeWei: 30n, nodeCount: 2 },

@@ -9,11 +9,12 @@ import { address, hash } from '../../src/domain/units.ts'
 const FACTORY = address(`0x${'fa'.repeat(20)}`)
 const KEY = address(`0x${'ab'.repeat(20)}`)
 const CALLS: OwnerCall[] = [
-  { name: 'setMinter', newMinter: KEY, nodes: 1n, cohorts: 2n },
+  { name: 'capTier', tier: 3n, most: 500n },
+  { name: 'setMinter', newMinter: KEY, former: FACTORY, nodes: 1n, cohorts: 2n },
   { name: 'refillMinter', minter: KEY, nodes: 1n, nodesMost: 2n, cohorts: 3n, cohortsMost: 4n },
-  { name: 'setDistributor', newDistributor: KEY, floorGwei: 5n, ceilingGwei: 6n },
+  { name: 'setDistributor', newDistributor: KEY, former: FACTORY, floorGwei: 5n, ceilingGwei: 6n },
   { name: 'setBounds', distributor: KEY, floorGwei: 5n, ceilingGwei: 6n },
-  { name: 'setSwapsAllowance', allowance: 2n ** 255n },
+  { name: 'setSwapsAllowance', distributor: KEY, allowance: 2n ** 255n, former: 2n ** 254n },
   { name: 'setInterval', cohort: 7n, interval: 8n },
   { name: 'addNotOwed', window: 1n, from: 9n, until: 10n },
   { name: 'endNotOwed', window: 1n, until: 10n },

@@ -1,6 +1,6 @@
 // A chain with the factory on it, and what a test of the chain side needs to act on both: calls by owners, minters and
 // strangers, mined when the test says so.
-import { type Abi, encodeFunctionData, parseAbi } from 'viem'
+import { type Abi, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import { factoryAbi } from '../../src/chain/factory/abi.ts'
 import { deployDemoToken, deployFactory } from '../../src/chain/factory/deploy.ts'
 import type { FactoryCall, SignerAccount, WatchedAddresses } from '../../src/chain/port.ts'
@@ -10,7 +10,7 @@ import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain, whileMining } from '../support/anvil.ts'
-import { ROOMY_SETUP } from '../support/factory.ts'
+import { namingPresent, ROOMY_SETUP } from '../support/factory.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 
 /** Acts of the factory's and the nodes' owners; the service's own ABI has none of them. */
@@ -19,11 +19,12 @@ const ownersAbi = parseAbi([
   'function withdrawAll(uint256[] ids, address to)',
   'function transferFrom(address from, address to, uint256 id)',
   'function setInterval(uint256 cohort, uint256 interval)',
-  'function setDistributor(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function setDistributor(address newDistributor, address former, uint256 floorGwei, uint256 ceilingGwei)',
   'function expel(bytes32[] refs)',
-  'function setMinter(address newMinter, uint256 nodes, uint256 cohorts)',
+  'function capTier(uint256 tier, uint256 most)',
+  'function setMinter(address newMinter, address former, uint256 nodes, uint256 cohorts)',
   'function addNotOwed(uint256 window, uint256 from, uint256 until)',
-  'function setSwapsAllowance(uint256 allowance)',
+  'function setSwapsAllowance(address distributor, uint256 allowance, uint256 former)',
   'function pause()',
   'function unpause()',
 ])
@@ -49,6 +50,15 @@ export interface Stage {
   head(): Promise<{ number: number; hash: Hash; time: number }>
   close(): Promise<void>
 }
+
+/** Reads the factory. */
+const readerOf =
+  (chain: TestChain, factory: Address) =>
+  async <T>(functionName: string, args: readonly unknown[] = []): Promise<T> => {
+    const data = encodeFunctionData({ abi: factoryAbi as Abi, functionName, args })
+    const answer = (await chain.rpc('eth_call', [{ to: factory, data }, 'latest'])) as `0x${string}`
+    return decodeFunctionResult({ abi: factoryAbi as Abi, functionName, data: answer }) as T
+  }
 
 /** Starts one; under a second. */
 export async function startStage(): Promise<Stage> {
@@ -86,7 +96,8 @@ export async function startStage(): Promise<Stage> {
       opened.push(own, provider)
       return { rpc: own, provider }
     },
-    async act(account, functionName, args, to = factory) {
+    async act(account, functionName, given, to = factory) {
+      const args = await namingPresent(readerOf(chain, factory), functionName, given)
       const data = encodeFunctionData({ abi: [...ownersAbi, ...factoryAbi] as Abi, functionName, args })
       return (await chain.send({ from: at(account), to, data, gas: '0x80000' })) as Hash
     },

@@ -17,7 +17,8 @@ import { temporaryDirectory } from '../support/temporary.ts'
 const OWNER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const MINTER = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'
 const DISTRIBUTOR = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB'
-const ROLES = ['--owner', OWNER, '--minter', MINTER, '--distributor', DISTRIBUTOR]
+const KEYS = ['--owner', OWNER, '--minter', MINTER, '--distributor', DISTRIBUTOR]
+const ROLES = [...KEYS, '--min-wei', '0.0005ether']
 /** A secret key, and one that is public knowledge. */
 const OWN_KEY = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
 const KNOWN_KEY = developmentAccount(0).privateKey
@@ -71,6 +72,9 @@ describe('on a chain of its own', () => {
     assert.deepEqual([settings.CHAIN_ID, settings.RPC_URL], ['31337', chain.rpcUrl])
     assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'owner')), BigInt(OWNER))
     assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'maxPerWallet')), 20n)
+    assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'expulsionPeriod')), 604_800n)
+    const [floorGwei] = (await call(settings.FACTORY_ADDRESS, 'bounds')).slice(2).match(/.{64}/g) ?? []
+    assert.equal(BigInt(`0x${floorGwei}`), 250_000n, 'half of the least turn')
     assert.match(err, /costs at most +0\.\d+ ether/)
     assert.match(err, new RegExp(`deployer +${developmentAccount(0).address}, has [\\d.]+ ether`, 'i'))
     assert.ok(!(out + err).includes(KNOWN_KEY.slice(2)))
@@ -250,6 +254,9 @@ describe('refused before anything is asked of the chain', () => {
       good,
       /less than the floor/,
     ],
+    ['no floor, and nothing that it is made of', [...KEYS, ...rpc], good, /--min-wei: name the least/],
+    ['a rate of none', [...ROLES, ...rpc, '--lowest-bps', '0'], good, /--lowest-bps: a whole number/],
+    ['a window beyond a week', [...ROLES, ...rpc, '--expulsion-period', '604801'], good, /0 to 604800/],
     ['a cap of none', [...ROLES, ...rpc, '--max-per-wallet', '0'], good, /1 to 256/],
   ]
   for (const [what, argv, env, words] of rows) {

@@ -281,7 +281,7 @@ test('a turn without terms cannot be recomputed, which is not right', async () =
 const NODE: NodeDetail = {
   ...{ id: 9, nodeId: '5', matchedBy: 'nodeId', owner: OWNER, tierId: 'basic', priceWei: 1n },
   ...{ creditedWei: 100n, withdrawnWei: 30n, balanceWei: 70n, paymentTxHash: TX, mintTxHash: TX, mintedAt: null },
-  ...{ lastCreditedAt: null, nextCreditAt: null, createdAt: null, credits: [], withdrawals: [] },
+  ...{ lastCreditedAt: null, nextCreditAt: null, expelledAt: null, createdAt: null, credits: [], withdrawals: [] },
   chain: {
     ...{ owner: OWNER, balanceWei: 70n, creditedWei: 100n, withdrawnWei: 30n },
     ...{ blockNumber: 900, matchesLedger: true },
@@ -319,7 +319,7 @@ test('each field of a node that is a lie is reported, quotes of the chain includ
   assert.deepEqual((await verify({ ...NODE, matchedBy: 'id' })).differences, ['nodeId'])
   const tried = [...Object.keys(other), 'nodeId', 'matchedBy', 'chain', 'id'].map((field) => [field, null] as const)
   const unchecked = ['tierId', 'priceWei', 'paymentTxHash', 'mintTxHash', 'mintedAt', 'lastCreditedAt']
-  assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'createdAt', 'credits', 'withdrawals'])
+  assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'expelledAt', 'createdAt', 'credits', 'withdrawals'])
 })
 
 test('each field of the cover that is a lie is reported; what the service could not read is null', async () => {

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FactoryEvent } from '../../src/domain/observed.ts'
-import { type LedgerCohort, lastOwners, MissingHistory, type ReplayedChanges, replay } from '../../src/domain/replay.ts'
+import {
+  type LedgerCohort,
+  lastOwners,
+  MissingHistory,
+  type NewExpulsion,
+  type NewNode,
+  type ReplayedChanges,
+  replay,
+} from '../../src/domain/replay.ts'
 import { type Address, address, type Hash, hash, type Wei, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
@@ -138,8 +146,9 @@ class Naive {
 
   expel(pick: number): void {
     const node = this.nodes[pick % Math.max(1, this.nodes.length)]
-    if (!node || node.cohort === 0 || node.creditedWei > 0n) return
-    this.emit({ kind: 'nodeExpelled', nodeId: node.id, ref: node.ref, cohort: node.cohort })
+    if (!node || node.cohort === 0) return
+    const { id: nodeId, ref, cohort, creditedWei } = node
+    this.emit({ kind: 'nodeExpelled', nodeId, ref, cohort, creditedWei })
     node.cohort = 0
   }
 
@@ -223,6 +232,27 @@ function follow(events: readonly FactoryEvent[], cuts: ReadonlySet<number>) {
   return { cohorts, all }
 }
 
+/** What a node that left its cohort was credited in it, turn by turn. */
+const sumUntil = (all: readonly ReplayedChanges[], { cohort, turnCount }: NewExpulsion, turnsAtMint: number) =>
+  all
+    .flatMap(({ turns }) => turns)
+    .filter((turn) => turn.cohort === cohort && turn.turnNo > turnsAtMint && turn.turnNo <= turnCount)
+    .reduce((sum, turn) => sum + turn.amountWei, 0n)
+
+interface Followed {
+  row: NewNode | undefined
+  cohort: LedgerCohort | undefined
+  left: NewExpulsion | undefined
+  all: readonly ReplayedChanges[]
+}
+
+/** One that was expelled has no cohort any more, and keeps what it was credited. */
+function assertCredited(node: { cohort: number; creditedWei: bigint }, { row, cohort, left, all }: Followed): void {
+  assert.equal(left?.cohort, node.cohort === 0 ? row?.cohort : undefined)
+  assert.equal(left?.creditedWei ?? (cohort?.perNodeWei ?? 0n) - (row?.perNodeAtMintWei ?? 0n), node.creditedWei)
+  if (left) assert.equal(sumUntil(all, left, row?.turnsAtMint ?? 0), left.creditedWei)
+}
+
 test('any history gives each node, cohort and round what a loop over all nodes gives it, in whatever ranges it is followed', () => {
   fc.assert(
     fc.property(fc.array(act, { maxLength: 80, size: 'max' }), fc.array(fc.nat({ max: 60 })), (acts, cuts) => {
@@ -237,14 +267,11 @@ test('any history gives each node, cohort and round what a loop over all nodes g
         for (const [id, to] of lastOwners(changes.transfers)) owners.set(id, to)
         for (const w of changes.withdrawals) withdrawn.set(w.nodeId, w.withdrawnTotalWei)
       }
-      const expelled = new Map(all.flatMap((changes) => changes.expulsions).map((row) => [row.nodeId, row.cohort]))
+      const expelled = new Map(all.flatMap((changes) => changes.expulsions).map((row) => [row.nodeId, row]))
       for (const node of naive.nodes) {
         const row = minted.get(node.id)
         const cohort = cohorts.get(node.cohort)
-        assert.equal(expelled.get(node.id), node.cohort === 0 ? row?.cohort : undefined)
-        const atMint = row?.perNodeAtMintWei ?? 0n
-        // One that was expelled has no cohort any more, and was never credited.
-        assert.equal((cohort?.perNodeWei ?? atMint) - atMint, node.creditedWei)
+        assertCredited(node, { row, cohort, left: expelled.get(node.id), all })
         assert.equal(withdrawn.get(node.id) ?? 0n, node.withdrawnWei)
         assert.equal(owners.get(node.id), node.owner)
       }
@@ -385,9 +412,9 @@ test('each kind of event becomes its rows, with where it stands', () => {
   assert.deepEqual(one({ kind: 'refTaken', ...taken }), { ...none, refsTaken: [{ ...taken, txHash: word(99) }] })
   const acted = { name: 'Swept', detail: { to: account(3), amount: '5' } }
   assert.deepEqual(one({ kind: 'ownerAct', ...acted }), { ...none, ownerActs: [{ ...at, ...acted, logIndex: 4 }] })
-  assert.deepEqual(one({ kind: 'nodeExpelled', nodeId: 6n, ref: word(5), cohort: 1 }), {
+  assert.deepEqual(one({ kind: 'nodeExpelled', nodeId: 6n, ref: word(5), cohort: 1, creditedWei: 8n }), {
     ...none,
-    expulsions: [{ ...at, nodeId: 6n, cohort: 1 }],
+    expulsions: [{ ...at, nodeId: 6n, cohort: 1, creditedWei: 8n, turnCount: cohort.turnCount }],
     ...changed({ ...cohort, size: 2 }),
   })
   const moved = { nodeId: 6n, from: account(1), to: account(2) }

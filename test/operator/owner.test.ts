@@ -8,6 +8,7 @@ import {
   type OwnerDeps,
   type OwnerPreview,
   previewBounds,
+  previewCap,
   previewDistributor,
   previewExpel,
   previewMinter,
@@ -141,9 +142,35 @@ inWorld('a ref with a payment or a grant is expelled only when it is named twice
   assert.ok(given(await previewExpel(desk, { refs: paid, again: paid })).refusal === null)
 })
 
-inWorld('a node that was credited, and a ref without a node, are refused', async (world, desk) => {
+inWorld(
+  'a tier is capped as its preview said, no higher than before and no lower than what it has',
+  async (world, desk) => {
+    await world.pay(5, BASIC)
+    await world.settle()
+    const found = given(await previewCap(desk, { tier: 'basic', most: '2' }))
+    assert.deepEqual(found.before, { 'nodes of the tier': '1', 'the most it may ever have': 'no limit' })
+    await carryOut(world, found)
+    assert.deepEqual(await desk.governance.tierSupply(1), { minted: 1, most: 2 })
+    for (const [most, says] of [
+      ['3', /never be raised/],
+      ['0', /can have no fewer/],
+    ] as const) {
+      const refused = await previewCap(desk, { tier: 'basic', most })
+      assert.ok(isOperatorRefusal(refused) && says.test(refused.message))
+    }
+    const unknown = await previewCap(desk, { tier: 'none', most: '1' })
+    assert.ok(isOperatorRefusal(unknown) && unknown.because === 'notFound')
+  },
+)
+
+inWorld('a node that was credited and is old, and a ref without a node, are refused', async (world, desk) => {
   const paid = await world.pay(5, BASIC)
   await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  const young = given(await previewExpel(desk, { refs: paid, again: paid }))
+  assert.equal(young.refusal, null)
+  assert.match(Object.values(young.after).join(), /nothing more than [1-9]\d* wei/)
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.rest()
   const credited = await previewExpel(desk, { refs: paid, again: paid })

@@ -6,6 +6,10 @@ import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { readNode } from '../../src/db/reads/public-api.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { releasePayment } from '../../src/operator/decide.ts'
+import { refundPayment } from '../../src/operator/refunds/refund.ts'
+import { prepareRefund } from '../../src/operator/refunds/refunding.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -65,6 +69,75 @@ inWorld(
     await world.rest()
     const node = JSON.parse(String((await readNode(world.pool, 2n, 10))?.node ?? '{}'))
     assert.deepEqual([node.creditedWei, node.balanceWei, node.nextCreditAt], ['0', '0', null])
+  },
+)
+
+inWorld(
+  'a node that was paid for and credited keeps its credits when it is expelled, which is told, and its payment is sent back',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    await world.settle()
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.rest()
+    const shown = async () => {
+      const page = await readNode(world.pool, 1n, 10)
+      return { ...JSON.parse(String(page?.node ?? '{}')), credits: JSON.parse(String(page?.credits ?? '[]')) }
+    }
+    const before = await shown()
+    assert.equal(before.credits.length, 1)
+    assert.ok(BigInt(before.creditedWei) > 0n && before.expelledAt === null)
+    await world.act(0, 'expel', [[paid]])
+    await world.payments()
+    const { expelledAt, nextCreditAt, ...kept } = await shown()
+    assert.ok(expelledAt !== null && nextCreditAt === null)
+    assert.deepEqual({ ...kept, expelledAt: null, nextCreditAt: before.nextCreditAt }, before)
+    const told = await world.pool<{ subject: Hash }[]>`SELECT subject FROM audit WHERE action = 'paidNodeExpelled'`
+    assert.deepEqual(
+      told.map(({ subject }) => subject),
+      [paid],
+    )
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.rest()
+    assert.deepEqual((await shown()).credits, before.credits)
+    const actor = { name: 'operator', requestId: null }
+    const prepared = await prepareRefund.unguarded(world.ctx, actor, { payment: paid })
+    assert.ok(isOperatorRefusal(prepared) && /Send it back now/.test(prepared.message))
+    const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${BASIC.toString(16)}` })
+    await world.rest()
+    const recorded = await refundPayment(world.ctx, actor, { payment: paid, refundTxHash: back })
+    assert.ok(!isOperatorRefusal(recorded) && recorded.alarm === null)
+    await world.act(5, 'withdrawAll', [[1n], world.at(9)])
+    await world.payments()
+    assert.equal((await shown()).balanceWei, '0')
+  },
+)
+
+inWorld(
+  'a payment beyond what its tier may have is held for that, and is minted once it is released and a node has left',
+  async (world) => {
+    await world.act(0, 'capTier', [1n, 1n])
+    const [first, second] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
+    await world.settle()
+    const states = async () =>
+      Promise.all(
+        [first, second].map(async (hash) => [
+          (await paymentOf(world, hash))?.state,
+          (await paymentOf(world, hash))?.reason,
+        ]),
+      )
+    assert.deepEqual(await states(), [
+      ['minted', null],
+      ['held', 'supplySpent'],
+    ])
+    const actor = { name: 'operator', requestId: null }
+    assert.ok(!isOperatorRefusal(await releasePayment(world.ctx, actor, { payment: second })))
+    await world.settle()
+    assert.deepEqual((await states())[1], ['held', 'supplySpent'], 'the tier is as full as before')
+    await world.act(0, 'expel', [[first]])
+    await world.payments()
+    assert.ok(!isOperatorRefusal(await releasePayment(world.ctx, actor, { payment: second })))
+    await world.settle()
+    assert.deepEqual((await states())[1], ['minted', null])
   },
 )
 

@@ -1,11 +1,13 @@
 // Acts of people between two blocks: buyers pay, rightly and wrongly; owners trade and withdraw; the operator changes terms; money runs
 // short. Each act is drawn with its details from the seed and written into its log.
+
 import { encodeFunctionData, type Hex } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../src/chain/factory/abi.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { insertTierVersion, readTierVersions } from '../../src/db/sale/tiers.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
+import { namingPresent } from '../support/factory.ts'
 import { ETHER } from '../support/world.ts'
 import { hex, type Play, runPass, startInstance } from './play.ts'
 import { count } from './tally.ts'
@@ -137,7 +139,8 @@ async function isShort({ stage: { chain, world } }: Play, account: number): Prom
 async function fundSwaps(play: Play): Promise<void> {
   const { factory } = play.stage
   await send(play, 10, factory, ETHER)
-  await send(play, 0, factory, 0n, callOf('setSwapsAllowance', [ETHER]))
+  const args = await namingPresent(play.stage.world.read, 'setSwapsAllowance', [ETHER])
+  await send(play, 0, factory, 0n, callOf('setSwapsAllowance', args))
 }
 
 /** An old backup takes the ledger's place, the operator's worst case; all instances are restarted. */

@@ -260,7 +260,20 @@ const ACTS: readonly Act[] = [
     play.dice.pick('cohort', COHORTS),
     play.dice.pick('interval', [0n, 120n, 300n]),
   ]),
-  factoryAct(0, 'setSwapsAllowance', (play) => [amount(play)]),
+  async (play) => {
+    const former = (await numberOf(play, 'swapsAllowance')) + BigInt(play.dice.pick('former', [0, 0, 0, 1]))
+    await factoryAct(0, 'setSwapsAllowance', () => [
+      play.at(play.dice.pick('key', [2, 2, 2, 1])),
+      amount(play),
+      former,
+    ])(play)
+  },
+  factoryAct(0, 'capTier', (play) => [
+    play.dice.pick('tier', [7n, 7n, 8n, 65_536n]),
+    BigInt(play.dice.pick('most', [2, 4, 8, 20, 2 ** 32])),
+  ]),
+  // A wallet's mistake.
+  async (play) => send(play, wallet(play), play.factory, '0x', BigInt(play.dice.between('stray', 0, 9))),
   factoryAct(0, 'sweep', (play) => [recipient(play), amount(play)]),
   async (play) => {
     if (play.dice.roll('pause') < 0.2) await factoryAct(0, 'pause', () => [])(play)
@@ -273,8 +286,9 @@ const ACTS: readonly Act[] = [
       await factoryAct(10, 'transferOwnership', () => [play.at(0)])(play)
       await factoryAct(0, 'acceptOwnership', () => [])(play)
     } else {
-      await factoryAct(0, 'setMinter', () => [play.at(1), nodesLeft(play), cohortsLeft(play)])(play)
-      await factoryAct(0, 'setDistributor', () => [play.at(2), ...boundsOf(play)])(play)
+      const former = () => play.at(play.dice.pick('former', [1, 1, 2]))
+      await factoryAct(0, 'setMinter', () => [play.at(1), former(), nodesLeft(play), cohortsLeft(play)])(play)
+      await factoryAct(0, 'setDistributor', () => [play.at(2), play.at(2), ...boundsOf(play)])(play)
     }
   },
   factoryAct(0, 'refillMinter', (play) => [
@@ -468,7 +482,7 @@ async function views(play: Play, tag: unknown): Promise<unknown> {
   const ask = (name: string, args: readonly unknown[] = []) => tried(play, callOf(name, args), tag)
   const plain = ['lastId', 'round', 'creditedTotal', 'withdrawnTotal', 'outstanding', 'isSolvent', 'swapsAllowance']
   const roles = ['maxPerWallet', 'paused', 'owner', 'pendingOwner', 'minter', 'distributor']
-  const limits = ['lastCohort', 'budget', 'bounds', 'notOwedCount', 'leastInterval']
+  const limits = ['lastCohort', 'budget', 'bounds', 'notOwedCount', 'leastInterval', 'expulsionPeriod']
   const named = await Promise.all([...plain, ...roles, ...limits].map(async (name) => [name, await ask(name)]))
   const ids = Array.from({ length: 9 }, (_, id) => BigInt(id))
   const token = (of: number) =>
@@ -484,6 +498,7 @@ async function views(play: Play, tag: unknown): Promise<unknown> {
     lists: await Promise.all(WALLETS.map((at) => ask('nodesOf', [play.at(at)]))),
     counts: await Promise.all(WALLETS.map((at) => ask('balanceOf', [play.at(at)]))),
     refs: await Promise.all(play.refs.slice(-5).map((ref) => ask('nodeOfRef', [ref]))),
+    supplies: await Promise.all([0n, 7n, 8n].map((tier) => ask('tierSupply', [tier]))),
     tokens: await Promise.all(WALLETS.map((at) => tried(play, token(at), tag, {}, play.token))),
   }
 }

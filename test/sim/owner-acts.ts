@@ -5,7 +5,7 @@ import { inTransaction } from '../../src/db/core/sql.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { NO_END, type NotOwedWindow, windowCallNeeded } from '../../src/domain/payouts.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { ROOMY_SETUP } from '../support/factory.ts'
+import { namingPresent, ROOMY_SETUP } from '../support/factory.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
 import { callOf, send } from './acts.ts'
 import { mine, type Play } from './play.ts'
@@ -16,8 +16,10 @@ const STANDSTILL_SEC = 1_000
 
 type OwnerAct = (play: Play, dice: Dice) => Promise<string | null>
 
-const tell = (play: Play, name: string, args: readonly unknown[]) =>
-  send(play, 0, play.stage.factory, 0n, callOf(name, args))
+async function tell(play: Play, name: string, args: readonly unknown[]) {
+  const { world, factory } = play.stage
+  await send(play, 0, factory, 0n, callOf(name, await namingPresent(world.read, name, args)))
+}
 
 async function windowsOf({ stage: { world } }: Play): Promise<NotOwedWindow[]> {
   const windows: NotOwedWindow[] = []
@@ -49,7 +51,7 @@ async function switchOff(play: Play, dice: Dice): Promise<string | null> {
   return `turns from ${from} to ${until} are not owed${forgets ? ', and the owner forgets to say so' : ''}`
 }
 
-/** Nodes that were never credited leave their cohorts; others are passed over. */
+/** Nodes that were never credited, or not long minted, leave their cohorts; others are passed over. */
 async function expel(play: Play, dice: Dice): Promise<string | null> {
   const rows = await play.stage.observer<{ ref: Hash }[]>`SELECT ref FROM nodes ORDER BY node_id DESC LIMIT 6`
   if (rows.length === 0) return null

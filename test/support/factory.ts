@@ -10,7 +10,20 @@ export const ROOMY_SETUP = {
   floorGwei: 0n,
   ceilingGwei: 2n ** 48n - 1n,
   leastIntervalSec: 1,
+  expulsionPeriodSec: 7 * 86_400,
 } as const
+
+type Read = <T>(functionName: string, args?: readonly unknown[]) => Promise<T>
+
+/** Arguments of an act of the owner, with the present key and value that the contract wants named beside the new one. */
+export async function namingPresent(read: Read, name: string, args: readonly unknown[]): Promise<readonly unknown[]> {
+  const [first, ...rest] = args
+  if (name === 'setMinter' && args.length === 3) return [first, await read('minter'), ...rest]
+  if (name === 'setDistributor' && args.length === 3) return [first, await read('distributor'), ...rest]
+  if (name === 'setSwapsAllowance' && args.length === 1)
+    return [await read('distributor'), first, await read('swapsAllowance')]
+  return args
+}
 
 /** A block time that no test reaches. */
 export const FOREVER = 2 ** 40 - 1

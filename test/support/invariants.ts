@@ -10,7 +10,7 @@ const eventsAbi = parseAbi([
   'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns, uint256 amountPerNode, uint256 nodeCount)',
   'event TurnsSkipped(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns)',
   'event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance)',
-  'event NodeExpelled(uint256 indexed nodeId, bytes32 indexed ref, uint256 indexed cohort)',
+  'event NodeExpelled(uint256 indexed nodeId, bytes32 indexed ref, uint256 indexed cohort, uint256 credited)',
   'event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal)',
 ])
 
@@ -223,8 +223,9 @@ async function checkNodes(world: World, minted: Minted[]): Promise<void> {
   const rows = await world.pool<
     { id: number; owner: string; credited: bigint; withdrawn: bigint; cohort: number; ref: Hash }[]
   >`
-    SELECT n.node_id AS id, n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0) AS credited,
-      n.withdrawn_wei AS withdrawn, coalesce(n.cohort, 0) AS cohort, n.ref FROM nodes n LEFT JOIN cohorts c USING (cohort) ORDER BY n.node_id`
+    SELECT n.node_id AS id, n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, e.credited_wei) AS credited,
+      n.withdrawn_wei AS withdrawn, coalesce(n.cohort, 0) AS cohort, n.ref
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN expulsions e USING (node_id) ORDER BY n.node_id`
   assert.equal(await world.read<bigint>('lastId'), BigInt(rows.length), 'I4: as many nodes as the contract counts')
   assert.deepEqual(
     rows.map((row) => [BigInt(row.id), row.ref]),
@@ -316,7 +317,8 @@ const turnsOf = ({ round, cohort, due, turns }: Skipped) =>
 async function checkBooks(world: World): Promise<void> {
   const outstanding = await world.read<bigint>('outstanding')
   const [sums] = await world.pool<{ balances: bigint }[]>`
-    SELECT coalesce(sum(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei), 0) AS balances FROM nodes n JOIN cohorts c USING (cohort)`
+    SELECT coalesce(sum(coalesce(c.per_node_wei - n.per_node_at_mint_wei, e.credited_wei) - n.withdrawn_wei), 0) AS balances
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN expulsions e USING (node_id)`
   assert.equal(sums?.balances, outstanding, 'I6: what is owed is the sum of all balances')
   const holds = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.factory, 'latest']))
   assert.ok(outstanding <= holds && (await world.read<boolean>('isSolvent')), 'I6: what is owed is there')

@@ -24,7 +24,7 @@ import { creditPass } from '../../src/passes/credit.ts'
 import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { startTestChain, type TestChain, type TestChainOptions } from './anvil.ts'
-import { ROOMY_SETUP } from './factory.ts'
+import { namingPresent, ROOMY_SETUP } from './factory.ts'
 import { createDatabase, keptLocks } from './postgres.ts'
 
 export const ETHER = 10n ** 18n
@@ -48,12 +48,14 @@ export const ownerAbi = parseAbi([
   'function transferFrom(address from, address to, uint256 id)',
   'function pause()',
   'function unpause()',
-  'function setSwapsAllowance(uint256 allowance)',
+  'function setSwapsAllowance(address distributor, uint256 allowance, uint256 former)',
   'function setInterval(uint256 cohort, uint256 interval)',
   'function expel(bytes32[] refs)',
-  'function setMinter(address newMinter, uint256 nodes, uint256 cohorts)',
+  'function capTier(uint256 tier, uint256 most)',
+  'function sweep(address to, uint256 amount)',
+  'function setMinter(address newMinter, address former, uint256 nodes, uint256 cohorts)',
   'function refillMinter(address minter, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)',
-  'function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function setDistributor(address newDistributor, address former, uint256 floorGwei, uint256 ceilingGwei)',
   'function setBounds(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
   'function addNotOwed(uint256 window, uint256 from, uint256 until)',
 ])
@@ -93,7 +95,7 @@ export interface World {
   pay(from: number, valueWei: bigint, to?: Address): Promise<Hash>
   /** Calls a contract from an account and mines it. */
   call(from: number, to: Address, data: `0x${string}`, valueWei?: bigint): Promise<Hash>
-  /** The call of a node's or of the contract's owner, mined; it may revert. */
+  /** The call of a node's or of the contract's owner, mined; it may revert. A former key or value may be left out. */
   act(from: number, name: OwnerAct, args?: readonly unknown[]): Promise<Hash>
   /** Gives an account demo tokens, mined. */
   giveTokens(to: Address, amount: bigint): Promise<void>
@@ -249,6 +251,11 @@ function accountOf(chain: TestChain): (index: number) => Address {
   return (index) => accounts[index] ?? fail(`there is no account ${index}`)
 }
 
+async function ownersData({ read }: World, functionName: OwnerAct, given: readonly unknown[]): Promise<`0x${string}`> {
+  const args = await namingPresent(read, functionName, given)
+  return encodeFunctionData({ abi: ownerAbi, functionName, args } as never)
+}
+
 /** The world of parts that are there already. */
 export function worldOn(
   parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'directUrl' | 'ctx' | 'factory' | 'token' | 'close'>,
@@ -277,8 +284,8 @@ export function worldOn(
       await chain.mine()
       return hash
     },
-    act: (from, functionName, args = []) =>
-      world.call(from, factory, encodeFunctionData({ abi: ownerAbi, functionName, args } as never)),
+    act: async (from, functionName, args = []) =>
+      world.call(from, factory, await ownersData(world, functionName, args)),
     async giveTokens(to, amount) {
       const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, amount] })
       await world.call(4, token, data)

@@ -50,7 +50,7 @@ attack('a pending owner can accept, and nothing before', async ({ world, doctor 
   assert.ok((await doctor()).includes('owner.offer'))
   for (const [name, args] of [
     ['pause', []],
-    ['setMinter', [world.at(9), 1n, 1n]],
+    ['setMinter', [world.at(9), world.at(1), 1n, 1n]],
     ['sweep', [world.at(9), 1n]],
     ['transferOwnership', [world.at(9)]],
   ] as const)

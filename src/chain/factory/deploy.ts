@@ -53,7 +53,12 @@ export interface FactorySetup {
   readonly maxPerWallet: number
   /** The shortest time between turns that any cohort may have; for ever. */
   readonly leastIntervalSec: number
+  /** The longest time after its mint in which a node that was credited may be expelled, at most 7 days; for ever. */
+  readonly expulsionPeriodSec: number
 }
+
+/** The most that the contract takes. */
+export const EXPULSION_PERIOD_SEC_MAX = 7 * 86_400
 
 export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
   /** Deploys through the deterministic deployer: the same salt and setup have the same address on every chain. */
@@ -75,14 +80,15 @@ export function factoryConstructorArguments(setup: FactorySetup): string {
 }
 
 /** The bytes that deploy a factory. */
-export function factoryDeployData({ nodes, cohorts, maxPerWallet, leastIntervalSec, ...setup }: FactorySetup): Hex {
+export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: FactorySetup): Hex {
   const { owner, minter, distributor, floorGwei, ceilingGwei } = setup
   const args = {
     ...{ owner, minter, distributor, floorGwei, ceilingGwei },
     nodes: BigInt(nodes),
     cohorts: BigInt(cohorts),
     maxPerWallet: BigInt(maxPerWallet),
-    leastInterval: BigInt(leastIntervalSec),
+    leastInterval: BigInt(setup.leastIntervalSec),
+    expulsionPeriod: BigInt(setup.expulsionPeriodSec),
   }
   return encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [args] })
 }

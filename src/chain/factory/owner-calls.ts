@@ -4,11 +4,12 @@ import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 
 const OWNER_ABI = parseAbi([
-  'function setMinter(address newMinter, uint256 nodes, uint256 cohorts)',
+  'function capTier(uint256 tier, uint256 most)',
+  'function setMinter(address newMinter, address former, uint256 nodes, uint256 cohorts)',
   'function refillMinter(address minter, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)',
-  'function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function setDistributor(address newDistributor, address former, uint256 floorGwei, uint256 ceilingGwei)',
   'function setBounds(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
-  'function setSwapsAllowance(uint256 allowance)',
+  'function setSwapsAllowance(address distributor, uint256 allowance, uint256 former)',
   'function setInterval(uint256 cohort, uint256 interval)',
   'function addNotOwed(uint256 window, uint256 from, uint256 until)',
   'function endNotOwed(uint256 window, uint256 until)',
@@ -19,7 +20,8 @@ const OWNER_ABI = parseAbi([
 
 /** A call of the contract's owner by its name, its arguments by theirs. */
 export type OwnerCall =
-  | { name: 'setMinter'; newMinter: Address; nodes: bigint; cohorts: bigint }
+  | { name: 'capTier'; tier: bigint; most: bigint }
+  | { name: 'setMinter'; newMinter: Address; former: Address; nodes: bigint; cohorts: bigint }
   | {
       name: 'refillMinter'
       minter: Address
@@ -28,9 +30,15 @@ export type OwnerCall =
       cohorts: bigint
       cohortsMost: bigint
     }
-  | { name: 'setDistributor'; newDistributor: Address; floorGwei: bigint; ceilingGwei: bigint }
+  | {
+      name: 'setDistributor'
+      newDistributor: Address
+      former: Address
+      floorGwei: bigint
+      ceilingGwei: bigint
+    }
   | { name: 'setBounds'; distributor: Address; floorGwei: bigint; ceilingGwei: bigint }
-  | { name: 'setSwapsAllowance'; allowance: bigint }
+  | { name: 'setSwapsAllowance'; distributor: Address; allowance: bigint; former: bigint }
   | { name: 'setInterval'; cohort: bigint; interval: bigint }
   | { name: 'addNotOwed'; window: bigint; from: bigint; until: bigint }
   | { name: 'endNotOwed'; window: bigint; until: bigint }

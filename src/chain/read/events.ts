@@ -87,8 +87,8 @@ function wordsOf(event: Decoded): Words {
       return { kind: 'refTaken', ref: hash(ref), nodeId, to: address(to) }
     }
     case 'NodeExpelled': {
-      const { nodeId, ref, cohort } = event.args
-      return { kind: 'nodeExpelled', nodeId, ref: hash(ref), cohort: safeNumber(cohort, 'cohort') }
+      const { nodeId, ref, cohort, credited: paid } = event.args
+      return { kind: 'nodeExpelled', nodeId, ...leftWith(ref, cohort, paid) }
     }
     case 'Transfer': {
       const { from, to, id } = event.args
@@ -163,6 +163,11 @@ function wordsOf(event: Decoded): Words {
       return { kind: 'ownerAct', name: event.eventName, detail: detailOf(event.args) }
   }
 }
+
+const leftWith = (ref: string, cohort: bigint, credited: bigint) => ({
+  ref: hash(ref),
+  ...{ cohort: safeNumber(cohort, 'cohort'), creditedWei: wei(credited) },
+})
 
 function detailOf(args: object | readonly unknown[] | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(args ?? {}).map(([name, value]) => [name, String(value).toLowerCase()]))

@@ -47,6 +47,17 @@ export function createGovernanceReader(rpc: Rpc, factory: Address): GovernanceRe
       }
     },
 
+    async tierSupply(tierNo) {
+      const answer = await rpc.requestAll([viewCall(factory, 'latest', 'tierSupply', [BigInt(tierNo)])])
+      const [minted, most] = readView('tierSupply', answer[0])
+      return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
+    },
+
+    async expulsionPeriodSec() {
+      const answer = await rpc.requestAll([viewCall(factory, 'latest', 'expulsionPeriod', [])])
+      return safeNumber(readView('expulsionPeriod', answer[0]), 'expel window')
+    },
+
     async refusalOf({ to, data }, from) {
       const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ from, to, data }, 'latest'] }])
       if (!reply || reply.ok) return null

@@ -69,6 +69,7 @@ function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, co
     ),
     fields([
       ['minted', `${happened.nodes} nodes`],
+      ['expelled', happened.paidNodesExpelled === 0 ? null : `${happened.paidNodesExpelled} nodes that were paid for`],
       ['credited', `${inEther(happened.creditedWei)} ether in ${happened.rounds} rounds`],
       ['withdrawn', `${inEther(happened.withdrawnWei)} ether in ${happened.withdrawals} withdrawals`],
       ['paid back', `${inEther(happened.refundedWei)} ether in ${happened.refunds} refunds`],

@@ -28,10 +28,11 @@ is missing or for any other reason, the same call goes on from there: nothing is
       'per-wallet': { value: 'n', help: 'how many of it one wallet may buy; 10 where it is left out' },
       nodes: { value: 'n', help: 'bounds of the contract, as "deploy" takes them' },
       cohorts: { value: 'n', help: 'the same' },
-      'floor-gwei': { value: 'amount', help: 'the same' },
+      'floor-gwei': { value: 'amount', help: 'the same; half of --min-wei where it is left out' },
       'ceiling-gwei': { value: 'amount', help: 'the same; ten times --max-wei where it is left out' },
       'max-per-wallet': { value: 'n', help: 'the same' },
       'least-interval': { value: 'sec', help: 'the same' },
+      'expulsion-period': { value: 'sec', help: 'the same' },
       'test-sale': {
         help: "buy a node with the deployer's ether, to see that it sells; the price goes to the payments wallet",
       },

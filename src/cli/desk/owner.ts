@@ -40,6 +40,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'owner set-minter': PREVIEW,
   'owner set-distributor': PREVIEW,
   'owner set-bounds': PREVIEW,
+  'owner cap-tier': PREVIEW,
   'owner expel': PREVIEW,
 }
 

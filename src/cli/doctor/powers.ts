@@ -37,16 +37,19 @@ const CHECKS: Checks<PowersExamined> = {
 
   'owner.bounds': async ({ powers: { bounds }, pool }) => {
     const { floorWei, ceilingWei } = bounds
+    const noFloor =
+      floorWei === 0n &&
+      'A stolen distributor key could use up the turns that are due for nothing. "node-ledger owner set-bounds" prints what the owner signs; half of the least turn is a good floor.'
     const says = `the distributor may credit a node ${inEther(floorWei)} to ${inEther(ceilingWei)} ether for a turn`
     const terms = pool && (await readCreditTerms(pool)).at(-1)
     const rates = pool ? (await readTierVersions(pool)).map(({ payoutBps }) => payoutBps) : []
-    if (!terms || rates.length === 0) return { says, reading: bounds }
+    if (!terms || rates.length === 0) return { says, warn: noFloor, reading: bounds }
     const { lowWei, highWei } = turnRange(terms, rates)
     const todo =
       'What is outside is not credited. "node-ledger owner set-bounds" prints what the owner signs to make room.'
     return {
       says: `${says}; the terms come to ${inEther(lowWei)} to ${inEther(highWei)}`,
-      fail: (lowWei < floorWei || highWei > ceilingWei) && todo,
+      ...(lowWei < floorWei || highWei > ceilingWei ? { fail: todo } : { warn: lowWei > 0n && noFloor }),
       reading: { ...bounds, lowWei, highWei },
     }
   },

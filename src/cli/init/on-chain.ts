@@ -13,7 +13,10 @@ import type { Answers } from './questions.ts'
 import { jsonOf } from './steps.ts'
 
 /** Bounds of the factory that the call may give, as `deploy` names them. */
-const BOUNDS = ['nodes', 'cohorts', 'floor-gwei', 'ceiling-gwei', 'max-per-wallet', 'least-interval'] as const
+const BOUNDS = [
+  ...(['nodes', 'cohorts', 'min-wei', 'floor-gwei', 'ceiling-gwei'] as const),
+  ...(['max-per-wallet', 'least-interval', 'expulsion-period'] as const),
+]
 const GWEI = 10n ** 9n
 /** The ceiling of a turn's credit over the most of its draw, which a tier's rate multiplies. */
 const CEILING_FACTOR = 10n
@@ -89,6 +92,7 @@ async function deploy({ call, folder, answers, roles, rpcUrl }: OnChain, rpc: Rp
 function deployOptions({ values, flags }: Call, answers: Answers, roles: Readonly<Record<Role, Address>>): string[] {
   const ceiling = (CEILING_FACTOR * BigInt(answers['max-wei']) + GWEI - 1n) / GWEI
   const usual: Readonly<Record<string, string>> = {
+    'min-wei': answers['min-wei'],
     'ceiling-gwei': ceiling.toString(),
     ...(BigInt(answers.interval) < 3600n ? { 'least-interval': answers.interval } : {}),
   }

@@ -7,13 +7,15 @@ import { formatEther } from 'viem/utils'
 import {
   type DeployedContract,
   deployFactory,
+  EXPULSION_PERIOD_SEC_MAX,
   type FactorySetup,
   factoryConstructorArguments,
 } from '../../chain/factory/deploy.ts'
 import { ChainFault } from '../../chain/faults.ts'
 import { addressOfKey } from '../../chain/read/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
-import { type Address, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
+import { floorFor } from '../../domain/terms.ts'
+import { type Address, BPS_BASE, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
@@ -27,9 +29,10 @@ const FIGURES = {
   'max-per-wallet': { usual: '20', min: 1n, max: 256n },
   nodes: { usual: '1000', min: 0n, max: 2n ** 32n - 1n },
   cohorts: { usual: '1000', min: 0n, max: 2n ** 16n - 1n },
-  'floor-gwei': { usual: '0', min: 0n, max: 2n ** 48n - 1n },
+  'floor-gwei': { usual: null, min: 0n, max: 2n ** 48n - 1n },
   'ceiling-gwei': { usual: CEILING_GWEI, min: 0n, max: 2n ** 48n - 1n },
   'least-interval': { usual: '3600', min: 1n, max: 2n ** 32n - 1n },
+  'expulsion-period': { usual: String(EXPULSION_PERIOD_SEC_MAX), min: 0n, max: BigInt(EXPULSION_PERIOD_SEC_MAX) },
 } as const
 
 interface Request extends FactorySetup {
@@ -108,7 +111,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   }
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
-    const given = values[name] ?? usual
+    const given = values[name] ?? usual ?? usualFloor(values, env, mistakes)
     // An amount is read here, not with the words of the call, so that its mistake is named with those of the others.
     const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
     const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
@@ -123,6 +126,7 @@ function readRequest({ values, io: { env } }: Call): Request {
     ceilingGwei: figure('ceiling-gwei'),
     maxPerWallet: Number(figure('max-per-wallet')),
     leastIntervalSec: Number(figure('least-interval')),
+    expulsionPeriodSec: Number(figure('expulsion-period')),
   }
   if (setup.floorGwei > setup.ceilingGwei) mistakes.push('--ceiling-gwei: is less than the floor')
   const salt = values.salt ?? null
@@ -130,6 +134,21 @@ function readRequest({ values, io: { env } }: Call): Request {
   const privateKey = readDeployerKey(env, mistakes)
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
   return { rpcUrl, ...setup, salt: salt as Hash | null, privateKey }
+}
+
+/** The floor that the least amount of a turn asks for, gwei; a mistake where that amount is not known. */
+function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEnv, mistakes: string[]): string {
+  const given = values['min-wei'] ?? CREDIT_MIN_WEI
+  if (given === undefined) {
+    mistakes.push('--min-wei: name the least that a node gets for a turn, or --floor-gwei')
+    return '0'
+  }
+  const rate = values['lowest-bps'] ?? String(BPS_BASE)
+  const [least, text] = [readAmount(given, 'wei') ?? given, /^[1-9][0-9]{0,5}$/.test(rate) ? rate : '']
+  if (!/^(0|[1-9][0-9]{0,77})$/.test(least)) mistakes.push('--min-wei: an amount of wei is wanted')
+  else if (text === '') mistakes.push('--lowest-bps: a whole number from 1 to 999999 is wanted')
+  else return floorFor(BigInt(least), BigInt(text)).toString()
+  return '0'
 }
 
 function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${string}` {
@@ -167,8 +186,13 @@ function preview(
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,
     `  nodes per wallet ${setup.maxPerWallet} at most, for ever`,
     `  least interval   ${setup.leastIntervalSec} s between turns, for ever`,
+    `  expulsion        of a node that was credited within ${setup.expulsionPeriodSec} s of its mint, and within two intervals, for ever`,
+    ...(setup.floorGwei === 0n ? [NO_FLOOR] : []),
   ].join('\n')
 }
+
+const NO_FLOOR =
+  '  no floor: a stolen distributor key could use up the turns that are due without paying for them. --min-wei derives one.'
 
 function asSettings({ chainId }: DeployPlan, { address, blockNumber }: DeployedContract, rpcUrl: string): string {
   return `CHAIN_ID=${chainId}\nFACTORY_ADDRESS=${address}\nSTART_BLOCK=${blockNumber}\nRPC_URL=${rpcUrl}`

@@ -1,6 +1,7 @@
 // Nodes without a payment: those that the operator has granted, and those without a grant, whose cohorts are not credited.
-import type { Address, Hash } from '../../domain/units.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { CREDITED } from './nodes.ts'
 
 /** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out granted and expelled ones. */
 export async function listUnpaidNodes(
@@ -48,15 +49,19 @@ export interface NodeOfRef {
   cohort: number | null
   paid: boolean
   granted: boolean
-  /** True if its cohort was credited since its mint: then it can never be expelled. */
-  credited: boolean
+  /** Credited since its mint: then it can be expelled only for a while. */
+  creditedWei: Wei
+  /** Unix seconds. */
+  mintedAt: number
+  /** Of its cohort; null once it was expelled. */
+  intervalSec: number | null
 }
 
 /** The nodes of these refs, in the order of their ids; a ref without a node is left out. */
 export async function readNodesOfRefs(sql: Sql, refs: readonly Hash[]): Promise<NodeOfRef[]> {
   return await sql<NodeOfRef[]>`
     SELECT n.ref, n.node_id AS "nodeId", n.owner, n.cohort, n.payment_id IS NOT NULL AS paid, g.ref IS NOT NULL AS granted,
-      coalesce(c.per_node_wei > n.per_node_at_mint_wei, false) AS credited
+      ${sql.unsafe(CREDITED)} AS "creditedWei", extract(epoch FROM n.minted_at)::bigint AS "mintedAt", c.interval_sec AS "intervalSec"
     FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.ref = n.ref
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
 }

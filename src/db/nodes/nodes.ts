@@ -11,6 +11,10 @@ import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { STORED_WITHDRAWAL } from './answers.ts'
 
+/** What a node `n` was credited; `c` is its cohort, which an expelled one has none of. */
+export const CREDITED = `CASE WHEN n.cohort IS NULL THEN (SELECT e.credited_wei FROM expulsions e WHERE e.node_id = n.node_id)
+  ELSE c.per_node_wei - n.per_node_at_mint_wei END`
+
 /** Stores minted nodes. `adoptNodes` assigns them to payments. */
 export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
   if (nodes.length === 0) return
@@ -88,13 +92,30 @@ export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsi
   if (expulsions.length === 0) return
   await sql`
     WITH expelled AS (
-      INSERT INTO expulsions (node_id, cohort, tx_hash, block_number, block_hash)
-      SELECT r."nodeId", r.cohort, r."txHash", r."blockNumber", r."blockHash"
-      FROM jsonb_to_recordset(${jsonRows(expulsions)}::text::jsonb) AS r("nodeId" bigint, cohort int, "txHash" text,
-        "blockNumber" bigint, "blockHash" text)
+      INSERT INTO expulsions (node_id, cohort, credited_wei, turn_count, expelled_at, tx_hash, block_number, block_hash)
+      SELECT r."nodeId", r.cohort, r."creditedWei", r."turnCount", to_timestamp(r."blockTime"), r."txHash", r."blockNumber",
+        r."blockHash"
+      FROM jsonb_to_recordset(${jsonRows(expulsions)}::text::jsonb) AS r("nodeId" bigint, cohort int, "creditedWei" numeric,
+        "turnCount" int, "blockTime" bigint, "txHash" text, "blockNumber" bigint, "blockHash" text)
       WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
       RETURNING node_id)
     UPDATE nodes n SET cohort = NULL FROM expelled WHERE expelled.node_id = n.node_id`
+}
+
+/** Those of the expelled nodes that have a payment. */
+export async function readPaidExpulsions(
+  sql: Sql,
+  expulsions: readonly NewExpulsion[],
+): Promise<{ nodeId: number; ref: Hash }[]> {
+  if (expulsions.length === 0) return []
+  return await sql<{ nodeId: number; ref: Hash }[]>`
+    SELECT node_id AS "nodeId", ref FROM nodes
+    WHERE node_id = ANY(${column(expulsions, 'nodeId')}::bigint[]) AND payment_id IS NOT NULL ORDER BY node_id`
+}
+
+/** True if the payment's own node was expelled: the ref stays used, so it gets no other. */
+export async function isExpelled(sql: Sql, { id }: { id: number }): Promise<boolean> {
+  return (await sql`SELECT FROM nodes WHERE payment_id = ${id} AND cohort IS NULL`).count > 0
 }
 
 /** The largest id of a row. A call may name any word of 256 bits, which as a comparison would scan all nodes. */
@@ -122,9 +143,11 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
     JOIN nodes n ON n.node_id = r."nodeId"
     JOIN LATERAL (SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id AND t.block_number < r."blockNumber"
       ORDER BY t.block_number DESC, t.log_index DESC LIMIT 1) o ON o.to_address = r.caller
-    CROSS JOIN LATERAL (SELECT coalesce((SELECT s.per_node_wei FROM cohort_states s
-      WHERE s.cohort = n.cohort AND s.block_number < r."blockNumber" ORDER BY s.block_number DESC LIMIT 1),
-      n.per_node_at_mint_wei) - n.per_node_at_mint_wei AS wei) credited
+    LEFT JOIN expulsions e ON e.node_id = n.node_id
+    CROSS JOIN LATERAL (SELECT CASE WHEN e.block_number < r."blockNumber" THEN e.credited_wei ELSE
+      coalesce((SELECT s.per_node_wei FROM cohort_states s
+      WHERE s.cohort = coalesce(n.cohort, e.cohort) AND s.block_number < r."blockNumber" ORDER BY s.block_number DESC LIMIT 1),
+      n.per_node_at_mint_wei) - n.per_node_at_mint_wei END AS wei) credited
     CROSS JOIN LATERAL (SELECT coalesce((SELECT w.withdrawn_total_wei FROM withdrawals w
       WHERE w.node_id = n.node_id AND w.status = 'sent' AND w.block_number < r."blockNumber"
       ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`,
@@ -185,7 +208,7 @@ export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
   await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
 }
 
-/** A node in the ledger, for comparing with the contract. An expelled one is in cohort 0 and was never credited. */
+/** A node in the ledger, for comparing with the contract. An expelled one is in cohort 0. */
 export interface LedgerNode {
   nodeId: number
   owner: Address
@@ -197,7 +220,7 @@ export interface LedgerNode {
 /** Nodes firstId to firstId + count - 1. */
 export async function readNodes(sql: Sql, firstId: number, count: number): Promise<LedgerNode[]> {
   return await sql<LedgerNode[]>`
-    SELECT n.node_id AS "nodeId", n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0) AS "creditedWei",
+    SELECT n.node_id AS "nodeId", n.owner, ${sql.unsafe(CREDITED)} AS "creditedWei",
       n.withdrawn_wei AS "withdrawnWei", coalesce(n.cohort, 0) AS cohort
     FROM nodes n LEFT JOIN cohorts c USING (cohort)
     WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`

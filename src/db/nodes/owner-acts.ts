@@ -1,4 +1,5 @@
-// The acts of the contract's owner, from its events: keys, budgets, bounds, windows of turns not owed, pause, ownership, sweeps.
+// The acts of the contract's owner, from its events: keys, budgets, bounds, caps of tiers, windows of turns not owed, pause, ownership, sweeps;
+// and the ether that somebody sent to the contract, which the owner may send back.
 import type { NotOwedWindow } from '../../domain/payouts.ts'
 import type { NewOwnerAct } from '../../domain/replay.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'

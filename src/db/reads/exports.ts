@@ -26,18 +26,29 @@ export interface ExportForm {
   select(sql: Sql, blocks: Blocks | null): ReturnType<Sql>
 }
 
-/** Columns by their names, with spaces between. */
-const columns = (...names: readonly string[]) => names.flatMap((part) => part.split(' '))
-
 const between = (sql: Sql, column: string, blocks: Blocks | null) =>
   blocks ? sql`${sql(column)} > ${blocks.after} AND ${sql(column)} <= ${blocks.upTo}` : sql`true`
 
 /** Every payment that is in a block, in any state. `soldWei` is the value of the minted ones. */
 const payments: ExportForm = {
-  columns: columns(
-    'id txHash ref from valueWei state reason tierId tierVersion nodeId mintTxHash refundTxHash',
-    'blockNumber paidAt updatedAt innerIndex',
-  ),
+  columns: [
+    'id',
+    'txHash',
+    'ref',
+    'from',
+    'valueWei',
+    'state',
+    'reason',
+    'tierId',
+    'tierVersion',
+    'nodeId',
+    'mintTxHash',
+    'refundTxHash',
+    'blockNumber',
+    'paidAt',
+    'updatedAt',
+    'innerIndex',
+  ],
   totals: [
     { name: 'valueWei', column: 'valueWei' },
     { name: 'soldWei', column: 'valueWei', only: { column: 'state', is: 'minted' } },
@@ -75,20 +86,48 @@ const nodes: ExportForm = {
     WHERE ${between(sql, 'n.block_number', blocks)} ORDER BY n.node_id`,
 }
 
-/** Every credit of every node: a turn of its cohort after its mint. The owner is the present one. */
+const credit = (
+  sql: Sql,
+) => sql`r.round::text, t.cohort::text, n.node_id::text, n.owner, t.tier_id, iso(to_timestamp(t.due)),
+  t.amount_wei::text, r.tx_hash, r.block_number::text, iso(r.created_at)`
+
+/** Every credit of every node: a turn of its cohort after its mint. Those of expelled nodes come last. The owner is the present one. */
 const credits: ExportForm = {
-  columns: columns('distributionId cohort nodeId owner tierId dueAt amountWei txHash blockNumber createdAt'),
+  columns: [
+    'distributionId',
+    'cohort',
+    'nodeId',
+    'owner',
+    'tierId',
+    'dueAt',
+    'amountWei',
+    'txHash',
+    'blockNumber',
+    'createdAt',
+  ],
   totals: [{ name: 'amountWei', column: 'amountWei' }],
   select: (sql, blocks) => sql`
-    SELECT r.round::text, t.cohort::text, n.node_id::text, n.owner, t.tier_id, iso(to_timestamp(t.due)), t.amount_wei::text,
-      r.tx_hash, r.block_number::text, iso(r.created_at)
-    FROM rounds r JOIN turns t USING (round) JOIN nodes n ON n.cohort = t.cohort AND n.turns_at_mint < t.turn_no
-    WHERE ${between(sql, 'r.block_number', blocks)} ORDER BY r.round, t.cohort, n.node_id`,
+    (SELECT ${credit(sql)} FROM rounds r JOIN turns t USING (round) JOIN nodes n ON n.cohort = t.cohort AND n.turns_at_mint < t.turn_no
+    WHERE ${between(sql, 'r.block_number', blocks)} ORDER BY r.round, t.cohort, n.node_id)
+    UNION ALL
+    (SELECT ${credit(sql)} FROM expulsions e CROSS JOIN LATERAL (SELECT * FROM nodes expelled WHERE expelled.node_id = e.node_id OFFSET 0) n
+    JOIN turns t ON t.cohort = e.cohort AND t.turn_no > n.turns_at_mint AND t.turn_no <= e.turn_count JOIN rounds r USING (round)
+    WHERE ${between(sql, 'r.block_number', blocks)})`,
 }
 
 /** Every withdrawal, failed ones included; the total is the value that moved. */
 const withdrawals: ExportForm = {
-  columns: columns('id nodeId status amountWei withdrawnTotalWei toAddress txHash blockNumber createdAt'),
+  columns: [
+    'id',
+    'nodeId',
+    'status',
+    'amountWei',
+    'withdrawnTotalWei',
+    'toAddress',
+    'txHash',
+    'blockNumber',
+    'createdAt',
+  ],
   totals: [{ name: 'amountWei', column: 'amountWei', only: { column: 'status', is: 'sent' } }],
   select: (sql, blocks) => sql`
     SELECT w.id::text, w.node_id::text, w.status, w.amount_wei::text, w.withdrawn_total_wei::text, w.to_address, w.tx_hash,
@@ -98,9 +137,18 @@ const withdrawals: ExportForm = {
 
 /** Refunds by the operator that the chain proved. */
 const refunds: ExportForm = {
-  columns: columns(
-    'paymentRef paymentTxHash refundTxHash from to valueWei blockNumber recordedAt recordedBy innerIndex',
-  ),
+  columns: [
+    'paymentRef',
+    'paymentTxHash',
+    'refundTxHash',
+    'from',
+    'to',
+    'valueWei',
+    'blockNumber',
+    'recordedAt',
+    'recordedBy',
+    'innerIndex',
+  ],
   totals: [{ name: 'valueWei', column: 'valueWei' }],
   select: (sql, blocks) => sql`
     SELECT f.payment_ref, p.tx_hash, f.tx_hash, f.from_address, f.to_address, f.value_wei::text, f.block_number::text,
@@ -111,7 +159,21 @@ const refunds: ExportForm = {
 
 /** Transactions of the minter and the distributor: purpose and cost. */
 const transactions: ExportForm = {
-  columns: columns('id sender nonce kind state txHash to valueWei gasUsed feeWei attempts blockNumber createdAt'),
+  columns: [
+    'id',
+    'sender',
+    'nonce',
+    'kind',
+    'state',
+    'txHash',
+    'to',
+    'valueWei',
+    'gasUsed',
+    'feeWei',
+    'attempts',
+    'blockNumber',
+    'createdAt',
+  ],
   totals: [
     { name: 'feeWei', column: 'feeWei' },
     { name: 'valueWei', column: 'valueWei' },
@@ -145,9 +207,19 @@ export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
  * time. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
-  columns: columns(
-    'kind at nodeId amountWei amountEther usdPerEther amountUsd distributionId toAddress txHash blockNumber',
-  ),
+  columns: [
+    'kind',
+    'at',
+    'nodeId',
+    'amountWei',
+    'amountEther',
+    'usdPerEther',
+    'amountUsd',
+    'distributionId',
+    'toAddress',
+    'txHash',
+    'blockNumber',
+  ],
   totals: [
     { name: 'creditedWei', column: 'amountWei', only: { column: 'kind', is: 'credit' } },
     { name: 'withdrawnWei', column: 'amountWei', only: { column: 'kind', is: 'withdrawal' } },
@@ -163,7 +235,8 @@ export const ownerForm = (owner: Address): ExportForm => ({
     ), moved AS (
       SELECT 'credit' AS kind, r.created_at AS at, held.node_id, t.amount_wei, r.round, NULL AS to_address, r.tx_hash, r.block_number,
         0 AS log_index
-      FROM held JOIN nodes n USING (node_id) JOIN turns t ON t.cohort = n.cohort AND t.turn_no > n.turns_at_mint
+      FROM held JOIN nodes n USING (node_id) LEFT JOIN expulsions e USING (node_id)
+      JOIN turns t ON t.cohort = coalesce(n.cohort, e.cohort) AND t.turn_no > n.turns_at_mint AND t.turn_no <= coalesce(e.turn_count, t.turn_no)
       JOIN rounds r ON r.round = t.round
       WHERE r.block_number >= held.from_block AND (held.to_block IS NULL OR r.block_number < held.to_block)
       UNION ALL

@@ -1,6 +1,5 @@
 // The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so that a scrape costs the same whatever
 // the size of the ledger. Nothing here writes. Times are unix seconds by the database's clock.
-import { actsOf } from '../../domain/webhooks/kinds.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** The maximum that is counted row by row: a flood of dust must not slow scrapes down. */
@@ -53,6 +52,7 @@ export interface LedgerFigures {
   refsTaken: number
   /** Answers of providers that were refused, told within a day: headers that do not recompute, and guards. */
   refusedAnswers: number
+  paidExpulsions: number
   /** Refunds that contradict the chain, found within a day. */
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null where there is none. */
@@ -67,11 +67,6 @@ export interface LedgerFigures {
   webhooksFailed: number
   webhooksDisabled: number
 }
-
-/** Rows of the audit log within a day. The actions are text of the statement: its partial indexes are chosen by them. */
-const ofLastDay = (sql: Sql, actions: readonly string[]) =>
-  sql`(SELECT count(*) FROM (SELECT FROM audit WHERE action IN (${sql.unsafe(actions.map((action) => `'${action}'`).join(', '))})
-    AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a)`
 
 /** Reads all of it in one statement. */
 export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
@@ -100,10 +95,16 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
       (SELECT count(*) FROM (SELECT FROM nodes n WHERE n.payment_id IS NULL AND n.cohort IS NOT NULL
         AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref) LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
-      ${ofLastDay(sql, actsOf('key.used', 'ledger.restored'))} AS "foreignTransactions",
-      ${ofLastDay(sql, ['refTaken', 'mintedElsewhere'])} AS "refsTaken",
-      ${ofLastDay(sql, actsOf('proof.failed', 'guard.refused'))} AS "refusedAnswers",
-      ${ofLastDay(sql, actsOf('refund.alarm'))} AS "refundAlarms",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "foreignTransactions",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('refTaken', 'mintedElsewhere') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "refsTaken",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('proofFailed', 'guardRefused') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "refusedAnswers",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action = 'paidNodeExpelled' AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "paidExpulsions",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
+        'refundOfMinted', 'refundOfOrphaned', 'refundGone') AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a) AS "refundAlarms",
       (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
         LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
       (SELECT jsonb_agg(substr(name, 8)) FROM settings WHERE name LIKE 'signer %') AS "notSigning",

@@ -5,6 +5,7 @@ import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
+import { CREDITED } from '../nodes/nodes.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
@@ -12,21 +13,25 @@ export const ENTRIES_MAX = 200
 export const NODE_TABLES =
   'nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id'
 
-/** The fields of a node, in display order. An expelled one is in no cohort: it was never credited, nor will be. */
+/** The fields of a node, in display order. An expelled one is in no cohort, and is credited no more. */
 export const NODE_FIELDS = {
   id: 'n.id',
   nodeId: 'n.node_id::text',
   owner: 'n.owner',
   tierId: 'p.tier_id',
   priceWei: 'p.value_wei::text',
-  creditedWei: 'coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text',
+  creditedWei: `(${CREDITED})::text`,
   withdrawnWei: 'n.withdrawn_wei::text',
-  balanceWei: 'coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text',
+  balanceWei: `(${CREDITED} - n.withdrawn_wei)::text`,
   paymentTxHash: 'p.tx_hash',
   mintTxHash: 'n.mint_tx_hash',
   mintedAt: 'iso(n.minted_at)',
-  lastCreditedAt: 'CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END',
+  // Of one that was expelled, the time of the last round that it was in.
+  lastCreditedAt: `CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at)
+    WHEN n.cohort IS NULL THEN (SELECT iso(r.created_at) FROM expulsions e JOIN turns t ON t.cohort = e.cohort AND t.turn_no = e.turn_count
+      JOIN rounds r USING (round) WHERE e.node_id = n.node_id AND e.turn_count > n.turns_at_mint) END`,
   nextCreditAt: 'iso(to_timestamp(c.next_due))',
+  expelledAt: `CASE WHEN n.cohort IS NULL THEN (SELECT iso(e.expelled_at) FROM expulsions e WHERE e.node_id = n.node_id) END`,
   createdAt: 'iso(n.minted_at)',
 }
 const NODE_COLUMNS = Object.entries(NODE_FIELDS)
@@ -106,7 +111,9 @@ export interface NodePage {
 /** A statement of a node's page, by expressions of its number among several, of either id, and of the number of entries. */
 const nodePage = (nth: string, id: string, limit: string) => `
   WITH found AS (
-    SELECT n.cohort AS in_cohort, n.turns_at_mint, n.node_id AS chain_id, ${NODE_COLUMNS} FROM ${NODE_TABLES}
+    SELECT coalesce(n.cohort, left_it.cohort) AS in_cohort, n.turns_at_mint, left_it.turn_count AS turns_left,
+      n.node_id AS chain_id, ${NODE_COLUMNS} FROM ${NODE_TABLES}
+    LEFT JOIN expulsions left_it ON left_it.node_id = n.node_id
     WHERE n.node_id = coalesce((SELECT node_id FROM nodes WHERE node_id = ${id}),
       (SELECT node_id FROM nodes WHERE id = ${id}))
   )
@@ -114,7 +121,8 @@ const nodePage = (nth: string, id: string, limit: string) => `
     CASE WHEN chain_id = ${id} THEN 'nodeId' ELSE 'id' END AS "matchedBy",
     (SELECT '[' || coalesce(string_agg(${PRICED_ANSWER}, ',' ORDER BY t.turn_no DESC), '') || ']' FROM (
       SELECT * FROM (
-        SELECT * FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint ORDER BY turn_no DESC LIMIT ${ENTRIES_MAX}) newest
+        SELECT * FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint AND turn_no <= coalesce(turns_left, turn_no)
+        ORDER BY turn_no DESC LIMIT ${ENTRIES_MAX}) newest
       ORDER BY turn_no DESC LIMIT ${limit}) t) AS credits,
     (SELECT '[' || coalesce(string_agg(${PRICED_ANSWER}, ',' ORDER BY w.id DESC), '') || ']' FROM (
       SELECT * FROM (

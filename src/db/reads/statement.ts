@@ -32,6 +32,8 @@ export interface PeriodTotals {
   nodes: number
   /** Nodes without a payment. */
   nodesUnpaid: number
+  /** Nodes that were expelled though somebody had paid for them. */
+  paidNodesExpelled: number
   /** Rounds, the credits of single nodes in them, and their sum. */
   rounds: number
   credits: number
@@ -49,9 +51,11 @@ export interface PeriodTotals {
 
 export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<PeriodTotals> {
   const [row] = await sql<PeriodTotals[]>`
-    SELECT n.*, r.*, w.*, f.* FROM
+    SELECT n.*, x.*, r.*, w.*, f.* FROM
       (SELECT count(*) AS nodes, count(*) FILTER (WHERE payment_id IS NULL) AS "nodesUnpaid"
         FROM nodes WHERE block_number > ${after} AND block_number <= ${upTo}) n,
+      (SELECT count(*) AS "paidNodesExpelled" FROM expulsions e JOIN nodes USING (node_id)
+        WHERE e.block_number > ${after} AND e.block_number <= ${upTo} AND payment_id IS NOT NULL) x,
       (SELECT count(*) FILTER (WHERE node_count > 0) AS rounds, coalesce(sum(node_count), 0)::bigint AS credits, coalesce(sum(total_wei), 0) AS "creditedWei",
           coalesce(sum(total_wei) FILTER (WHERE mode = 'treasury'), 0) AS "treasuryWei"
         FROM rounds WHERE block_number > ${after} AND block_number <= ${upTo}) r,
@@ -138,7 +142,7 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     HAVING count(*) > 0`
 }
 
-/** The factory: rounds that came with their value, withdrawals, and other inflows from the payments wallets or a signer account. */
+/** The factory: rounds that came with their value, withdrawals, sweeps, and ether from the payments wallets, a signer account or anyone. */
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
@@ -152,7 +156,16 @@ export async function readFactoryMovements(sql: Sql, factory: Address, { after, 
     UNION ALL
     SELECT 'fromSenders', count(*), sum(o.value_wei) FROM outbox o
     WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.to_address = ${factory} AND o.value_wei > 0
-      AND NOT EXISTS (SELECT FROM rounds r WHERE r.tx_hash = o.tx_hash AND r.block_number = o.block_number) HAVING count(*) > 0`
+      AND NOT EXISTS (SELECT FROM rounds r WHERE r.tx_hash = o.tx_hash AND r.block_number = o.block_number) HAVING count(*) > 0
+    UNION ALL
+    SELECT 'swept', count(*), -sum((detail ->> 'amount')::numeric) FROM owner_acts
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND name = 'Swept' HAVING count(*) > 0
+    UNION ALL
+    SELECT 'strayEther', count(*), sum((a.detail ->> 'amount')::numeric) FROM owner_acts a
+    WHERE a.block_number > ${after} AND a.block_number <= ${upTo} AND a.name = 'EtherReceived' AND (a.detail ->> 'amount')::numeric > 0
+      AND NOT EXISTS (SELECT FROM wallet_outflows o WHERE o.tx_hash = a.tx_hash AND o.wallet = a.detail ->> 'sender' AND o.to_address = ${factory})
+      AND NOT EXISTS (SELECT FROM outbox o WHERE o.tx_hash = a.tx_hash AND o.to_address = ${factory} AND o.value_wei > 0)
+    HAVING count(*) > 0`
 }
 
 /** The contract's debt at a block by the ledger: all credits by then, less all withdrawals. */

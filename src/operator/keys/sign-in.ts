@@ -131,13 +131,15 @@ export const signOut = defineAct({
   scope: null,
   summary: 'end the session that asks',
   fields: {},
-  change: async ({ sql, actor, record }) => {
+  run: async ({ pool }: LedgerDb, actor) => {
     const { passkey, keyId } = actor.held ?? {}
     if (!passkey || !keyId)
       return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
-    await closeGate(sql)
-    await revokeAdminKey(sql, keyId, actor.name)
-    record({ action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
-    return { signedOut: true }
+    return inTransaction(pool, async (sql) => {
+      await closeGate(sql)
+      await revokeAdminKey(sql, keyId, actor.name)
+      await recordAct(sql, actor, { action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
+      return { signedOut: true }
+    })
   },
 })

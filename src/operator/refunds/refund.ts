@@ -2,6 +2,7 @@
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
 // the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { isExpelled } from '../../db/nodes/nodes.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../../db/payments/decisions.ts'
 import { type Decision, writeVerdict } from '../../db/payments/moves.ts'
 import { insertRefund, readRefundsBy } from '../../db/payments/refunds.ts'
@@ -99,7 +100,7 @@ async function recordRefund(
       )
     const evidence = { rule: 'refunded', ...evidenceOf(payment, transfer), note, refundTxHash }
     await writeVerdict(sql, payment.id, { move: name, evidence, by: actor.name })
-    const alarm = alarmOf(payment, safety)
+    const alarm = await alarmOf(sql, payment, safety)
     if (alarm) {
       const detail = { refundTxHash, valueWei: payment.valueWei.toString(), safeAfter: safety.safeAfter }
       const says = 'a refund contradicts what is on the chain, or may yet be'
@@ -133,8 +134,9 @@ const MOVE_FROM: Partial<Record<PaymentState, Decision['move'] & `refund${string
   orphaned: 'refundOrphaned',
 }
 
-function alarmOf({ state }: DeskPayment, { mayStillMint }: RefundSafety): RefundAlarm | null {
-  if (state === 'minted') return 'refundOfMinted'
+async function alarmOf(sql: Sql, payment: DeskPayment, { mayStillMint }: RefundSafety): Promise<RefundAlarm | null> {
+  const { state } = payment
+  if (state === 'minted') return (await isExpelled(sql, payment)) ? null : 'refundOfMinted'
   if (state === 'orphaned') return 'refundOfOrphaned'
   return mayStillMint ? 'refundTooEarly' : null
 }

@@ -3,6 +3,7 @@
 import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
+import { isExpelled } from '../../db/nodes/nodes.ts'
 import { sumOfPayments, sumToPrepare } from '../../db/operator/sums.ts'
 import type { DeskPayment, PaymentKey } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
@@ -90,6 +91,11 @@ export async function prepareLocked(
 ): Promise<{ payment: DeskPayment; answer: PreparedRefund } | OperatorRefusal> {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
+  if (await isExpelled(sql, payment))
+    return refuseAct(
+      'conflict',
+      'Its node was expelled, and no other can be minted for it. Send it back now, then record the refund.',
+    )
   const refusal = refuseToPrepare(payment) ?? (await refuseSpent(sql, payment))
   if (refusal) return refusal
   const safety = await refundSafety(sql, payment, horizon)
@@ -170,21 +176,21 @@ export const cancelRefund = defineGuardedAct({
   asks: 'Give its refund up, so that it stands as before?',
   proposedAs: 'cancelRefund',
   sum: (sql, { payment }) => sumOfPayments(sql, [payment]),
-  change: async ({ sql, actor, record }, { payment: key }): Promise<CancelledRefund | OperatorRefusal> => {
-    const payment = await lockPayment(sql, key)
-    if (isOperatorRefusal(payment)) return payment
-    if (payment.state !== 'held' || payment.reason !== 'refunding')
-      return refuseAct('conflict', 'No refund of that payment is being prepared.')
-    const { before: stood, word } = await withdrawRefunding(sql, payment.id, actor.name)
-    const stands = standsAs(payment, { before: stood, word, isMinting: await isIntentPending(sql, payment.id) })
-    await moveFromRefunding(sql, payment.id, stands)
-    const [before, after] = [
-      { status: 'held', reason: 'refunding' },
-      { status: stands.verdict, reason: stands.reason },
-    ]
-    record({ action: 'refundCancelled', subject: subjectOf(payment), before, after })
-    return { id: payment.id, txHash: payment.txHash, ...after }
-  },
+  run: ({ pool }: LedgerDb, actor, { payment: key, reason: note }): Promise<CancelledRefund | OperatorRefusal> =>
+    inTransaction(pool, async (sql) => {
+      const payment = await lockPayment(sql, key)
+      if (isOperatorRefusal(payment)) return payment
+      if (payment.state !== 'held' || payment.reason !== 'refunding')
+        return refuseAct('conflict', 'No refund of that payment is being prepared.')
+      const { before, word } = await withdrawRefunding(sql, payment.id, actor.name)
+      const stands = standsAs(payment, { before, word, isMinting: await isIntentPending(sql, payment.id) })
+      await moveFromRefunding(sql, payment.id, stands)
+      const after = { status: stands.verdict, reason: stands.reason }
+      const acted = { before: { status: 'held', reason: 'refunding' }, after, reason: note }
+      await recordAct(sql, actor, { action: 'refundCancelled', subject: subjectOf(payment), ...acted })
+      await notifyLedgerChanged(sql)
+      return { id: payment.id, txHash: payment.txHash, ...after }
+    }),
   says: ({ status, reason }) => `It is ${status}${reason ? ` (${reason})` : ''}.`,
 })
 

@@ -146,7 +146,8 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
-    orders: batch.map(({ order }) => order),
+    // A tier's nodes one after the other: the contract counts them in one place.
+    orders: batch.map(({ order }) => order).toSorted((a, b) => a.cohort - b.cohort),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
     validUntil: validUntil(ctx, sending),
   }

@@ -24,6 +24,8 @@ export interface Node {
   owner: Address
   cohort: bigint
   perNodeAtMint: bigint
+  /** Credited before it was expelled. */
+  kept: bigint
   withdrawn: bigint
   approved: Address
 }
@@ -39,6 +41,19 @@ export interface Setup {
   ceilingGwei: bigint
   maxPerWallet: bigint
   leastInterval: bigint
+  expulsionPeriod: bigint
+}
+
+/** What a ref was used for. */
+interface Use {
+  id: bigint
+  mintedAt: bigint
+}
+
+/** A tier's nodes, those that were expelled left out, and the most it may have. */
+interface Supply {
+  minted: bigint
+  most: bigint
 }
 
 /** Storage. Entries are replaced, never changed, so that a copy is a copy of the maps alone. */
@@ -53,7 +68,8 @@ export interface FactoryState extends Setup {
   /** Ids of each wallet, in the contract's order: the last takes the place of one that leaves. */
   lists: Map<Address, readonly bigint[]>
   opened: Map<bigint, Cohort>
-  nodeOfRef: Map<Hash, bigint>
+  uses: Map<Hash, Use>
+  supplies: Map<bigint, Supply>
   operators: Set<string>
   /** Times whose turns are not owed, in their order. */
   windows: readonly { from: bigint; until: bigint }[]
@@ -86,6 +102,8 @@ const UINT40 = 2n ** 40n - 1n
 const UINT48 = 2n ** 48n - 1n
 const GWEI = 10n ** 9n
 const TURNS_MAX = 2_000n
+const EXPULSION_PERIOD_MAX = 7n * 86_400n
+const EXPEL_INTERVALS = 2n
 const UINT80 = 2n ** 80n - 1n
 const UINT96 = 2n ** 96n - 1n
 const NO_HASH = 0n
@@ -94,6 +112,7 @@ const WALLET_FULL = 1n
 const COHORT_CLOSED = 2n
 const RECIPIENT_IMPOSSIBLE = 3n
 const BUDGET_SPENT = 4n
+const SUPPLY_SPENT = 5n
 
 export function newFactory(setup: Setup, frame: Frame): FactoryState {
   const { owner, minter, nodes, cohorts, distributor, floorGwei, ceilingGwei, maxPerWallet, leastInterval } = setup
@@ -103,13 +122,15 @@ export function newFactory(setup: Setup, frame: Frame): FactoryState {
     ...setup,
     ...{ minter: ZERO_ADDRESS, distributor: ZERO_ADDRESS, pendingOwner: ZERO_ADDRESS },
     ...{ paused: false, round: 0n, credited: 0n, withdrawn: 0n, swapsAllowance: 0n },
-    ...{ books: new Map(), lists: new Map(), opened: new Map(), nodeOfRef: new Map(), operators: new Set() },
+    ...{ books: new Map(), lists: new Map(), opened: new Map(), uses: new Map(), supplies: new Map() },
+    ...{ operators: new Set() },
     ...{ windows: [], decliners: new Set() },
   }
   frame.emit({ name: 'OwnershipTransferred', args: { previousOwner: ZERO_ADDRESS, newOwner: owner } })
   setMinter(state, frame, { minter, nodes, cohorts })
   setDistributor(state, frame, { distributor, floorGwei, ceilingGwei })
   need(leastInterval >= 1n && leastInterval <= UINT32, 'ScheduleOutOfRange')
+  need(setup.expulsionPeriod <= EXPULSION_PERIOD_MAX, 'ExpulsionPeriodOutOfRange')
   return state
 }
 
@@ -141,7 +162,8 @@ export function copyFactory(state: FactoryState): FactoryState {
     books: new Map(state.books),
     lists: new Map(state.lists),
     opened: new Map(state.opened),
-    nodeOfRef: new Map(state.nodeOfRef),
+    uses: new Map(state.uses),
+    supplies: new Map(state.supplies),
     operators: new Set(state.operators),
     decliners: new Set(state.decliners),
   }
@@ -253,8 +275,16 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
     onlyOwner(state, frame)
     for (const ref of refs as Hash[]) expel(state, frame, ref)
   },
-  setMinter(state, frame, [minter, nodes, cohorts]) {
+  capTier(state, frame, [tier, most]) {
     onlyOwner(state, frame)
+    const supply = supplyOf(state, tier)
+    need(tier <= UINT16 && most <= supply.most && most >= supply.minted, 'SupplyOutOfRange')
+    state.supplies.set(tier, { ...supply, most })
+    frame.emit({ name: 'TierCapped', args: { tier, most, former: supply.most } })
+  },
+  setMinter(state, frame, [minter, former, nodes, cohorts]) {
+    onlyOwner(state, frame)
+    need(address(minter) === ZERO_ADDRESS || address(former) === state.minter, 'WrongKey')
     setMinter(state, frame, { minter: address(minter), nodes, cohorts })
   },
   refillMinter(state, frame, [minter, nodes, nodesMost, cohorts, cohortsMost]) {
@@ -267,8 +297,9 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
     const now = { nodes: state.nodes, cohorts: state.cohorts }
     frame.emit({ name: 'MinterRefilled', args: { minter, ...now, formerNodes, formerCohorts } })
   },
-  setDistributor(state, frame, [distributor, floorGwei, ceilingGwei]) {
+  setDistributor(state, frame, [distributor, former, floorGwei, ceilingGwei]) {
     onlyOwner(state, frame)
+    need(address(distributor) === ZERO_ADDRESS || address(former) === state.distributor, 'WrongKey')
     setDistributor(state, frame, { distributor: address(distributor), floorGwei, ceilingGwei })
   },
   setBounds(state, frame, [distributor, floorGwei, ceilingGwei]) {
@@ -279,8 +310,10 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
     frame.emit({ name: 'BoundsSet', args: { distributor, floorGwei, ceilingGwei, ...former } })
     Object.assign(state, { floorGwei, ceilingGwei })
   },
-  setSwapsAllowance(state, frame, [allowance]) {
+  setSwapsAllowance(state, frame, [distributor, allowance, former]) {
     onlyOwner(state, frame)
+    need(address(distributor) === state.distributor, 'WrongKey')
+    need(allowance <= state.swapsAllowance || former === state.swapsAllowance, 'WrongAllowance')
     frame.emit({ name: 'SwapsAllowanceSet', args: { allowance, former: state.swapsAllowance } })
     state.swapsAllowance = allowance
   },
@@ -384,7 +417,11 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
   ownerOf: (state, _frame, [id]) => requireNode(state, id).owner,
   getApproved: (state, _frame, [id]) => requireNode(state, id).approved,
   isApprovedForAll: (state, _frame, [owner, operator]) => state.operators.has(`${address(owner)} ${address(operator)}`),
-  nodeOfRef: (state, _frame, [ref]) => state.nodeOfRef.get(ref) ?? 0n,
+  nodeOfRef: (state, _frame, [ref]) => state.uses.get(ref)?.id ?? 0n,
+  tierSupply(state, _frame, [tier]) {
+    const { minted, most } = supplyOf(state, tier)
+    return [minted, most]
+  },
   lastId: (state) => lastId(state),
   lastCohort: (state) => lastCohort(state),
   budget: (state) => [state.nodes, state.cohorts],
@@ -396,6 +433,7 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
   },
   declinesGifts: (state, _frame, [wallet]) => state.decliners.has(address(wallet)),
   leastInterval: (state) => state.leastInterval,
+  expulsionPeriod: (state) => state.expulsionPeriod,
   round: (state) => state.round,
   creditedTotal: (state) => state.credited,
   withdrawnTotal: (state) => state.withdrawn,
@@ -424,7 +462,7 @@ function surplus(state: FactoryState, frame: Frame): bigint {
 }
 
 function creditedOf(state: FactoryState, node: Node): bigint {
-  return (state.opened.get(node.cohort) ?? NO_COHORT).perNode - node.perNodeAtMint
+  return (state.opened.get(node.cohort) ?? NO_COHORT).perNode - node.perNodeAtMint + node.kept
 }
 
 function balanceOf(state: FactoryState, node: Node): bigint {
@@ -475,14 +513,16 @@ function openCohort(state: FactoryState, frame: Frame, { tier, firstDue, interva
 
 function mintOrder(state: FactoryState, frame: Frame, { to, cohort, ref }: Order): void {
   const owner = address(to)
-  const taken = state.nodeOfRef.get(ref)
+  const taken = state.uses.get(ref)?.id
   if (taken !== undefined) {
     if (requireNode(state, taken).owner !== owner)
       frame.emit({ name: 'RefTaken', args: { ref, nodeId: taken, to: owner } })
     return
   }
-  const reason = whyNot(state, frame, owner) ?? (taking(state, frame, cohort) ? null : COHORT_CLOSED)
-  const skipped = reason ?? (state.nodes === 0n ? BUDGET_SPENT : null)
+  const joining = taking(state, frame, cohort)
+  const reason = whyNot(state, frame, owner) ?? (joining ? null : COHORT_CLOSED)
+  const { minted, most } = supplyOf(state, joining?.tier ?? 0n)
+  const skipped = reason ?? (minted >= most ? SUPPLY_SPENT : state.nodes === 0n ? BUDGET_SPENT : null)
   if (skipped !== null) {
     frame.emit({ name: 'MintSkipped', args: { ref, reason: skipped } })
     return
@@ -490,12 +530,16 @@ function mintOrder(state: FactoryState, frame: Frame, { to, cohort, ref }: Order
   const joined = join(state, frame, cohort)
   const id = lastId(state) + 1n
   state.nodes -= 1n
-  state.nodeOfRef.set(ref, id)
-  state.books.set(id, { owner, cohort, perNodeAtMint: joined.perNode, withdrawn: 0n, approved: ZERO_ADDRESS })
+  state.supplies.set(joined.tier, { minted: minted + 1n, most })
+  state.uses.set(ref, { id, mintedAt: frame.time })
+  const books = { perNodeAtMint: joined.perNode, kept: 0n, withdrawn: 0n }
+  state.books.set(id, { owner, cohort, ...books, approved: ZERO_ADDRESS })
   state.lists.set(owner, [...idsOf(state, owner), id])
   frame.emit({ name: 'Transfer', args: { from: ZERO_ADDRESS, to: owner, id } })
   frame.emit({ name: 'NodeMinted', args: { nodeId: id, owner, ref, cohort } })
 }
+
+const supplyOf = (state: FactoryState, tier: bigint): Supply => state.supplies.get(tier) ?? { minted: 0n, most: UINT32 }
 
 /** The objection to the recipient; null for none. */
 function whyNot(state: FactoryState, frame: Frame, owner: Address): bigint | null {
@@ -523,14 +567,20 @@ function join(state: FactoryState, frame: Frame, id: bigint): Cohort {
 }
 
 function expel(state: FactoryState, frame: Frame, ref: Hash): void {
-  const nodeId = state.nodeOfRef.get(ref)
-  if (nodeId === undefined) return
-  const node = requireNode(state, nodeId)
+  const use = state.uses.get(ref)
+  if (use === undefined) return
+  const node = requireNode(state, use.id)
   const cohort = state.opened.get(node.cohort)
-  if (!cohort || cohort.perNode !== node.perNodeAtMint) return
+  if (!cohort) return
+  const credited = creditedOf(state, node)
+  const turns = EXPEL_INTERVALS * cohort.interval
+  const window = turns < state.expulsionPeriod ? turns : state.expulsionPeriod
+  if (credited !== 0n && frame.time >= use.mintedAt + window) return
   state.opened.set(node.cohort, { ...cohort, size: cohort.size - 1n })
-  state.books.set(nodeId, { ...node, cohort: 0n, perNodeAtMint: 0n })
-  frame.emit({ name: 'NodeExpelled', args: { nodeId, ref, cohort: node.cohort } })
+  const supply = supplyOf(state, cohort.tier)
+  state.supplies.set(cohort.tier, { ...supply, minted: supply.minted - 1n })
+  state.books.set(use.id, { ...node, cohort: 0n, perNodeAtMint: 0n, kept: credited })
+  frame.emit({ name: 'NodeExpelled', args: { nodeId: use.id, ref, cohort: node.cohort, credited } })
 }
 
 function creditCohort(state: FactoryState, frame: Frame, round: bigint, entry: Credit): bigint {

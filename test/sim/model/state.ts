@@ -332,7 +332,11 @@ type CallMessage = Message & { to: Address }
 
 function callFactory(state: State, environment: Environment, message: CallMessage, records: Records): Hex {
   const { to, value, data } = message
-  if (data === '0x') return '0x'
+  if (data === '0x') {
+    const stray = { name: 'EtherReceived', args: { sender: message.from, amount: value } }
+    frameOf(state, environment, message, records).emit(stray)
+    return '0x'
+  }
   const call = decode(FACTORY_CALLS, data)
   const act = call && FUNCTIONS[call.item.name]
   // The contract takes ether with a round (and, as Solady has it, with a transfer); other calls with ether it refuses.

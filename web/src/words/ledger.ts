@@ -110,6 +110,10 @@ export const words = {
   node: {
     title: 'Node {id}',
     notScheduled: 'not scheduled',
+    expelled: 'Expelled',
+    expelledWhy:
+      'The contract’s owner took this node out of its cohort {time}. What it was credited stays its owner’s to withdraw. It is credited no more.',
+    expelledPaid: 'It was paid for: the operator sends that payment back.',
     owner: 'Owner',
     earned: 'What it earned',
     record: 'Record',

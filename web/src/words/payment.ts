@@ -68,6 +68,8 @@ export const words = {
   success: {
     yours: 'Node {id} is yours',
     notScheduled: 'its first round is not scheduled yet',
+    expelled:
+      'never: the contract’s owner has expelled this node. It keeps what it was credited, and the operator sends your payment back',
     nextRound: 'next round {time}',
     see: 'See the node',
     node: 'Node {id}',
@@ -126,6 +128,7 @@ export const words = {
     unattributed: 'The ether came by a call inside another transaction, so that its sender is not certain.',
     contractWallet: 'A contract sent the ether: a Safe, a smart account, or another.',
     mintReverted: 'The contract refused the mint.',
+    supplySpent: 'All nodes of this tier are sold: the contract lets there be no more.',
     oldWallet: 'It went to a wallet that is no longer the one for payments.',
     mintedElsewhere: 'Another wallet was given the node of this payment.',
     recheck:

@@ -41,6 +41,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
         ? 'Its sender has no code now, though it sent by an internal call.'
         : 'Its sender is a contract that is not known to be somebody’s wallet.',
   mintReverted: () => 'The contract refused its mint.',
+  supplySpent: () => 'The contract has as many nodes of its tier as it may ever have.',
   mintedElsewhere: () => 'Its ref is that of another wallet’s node already.',
   refTaken: () => 'Its ref is that of another wallet’s node already.',
   refunding: ({ stoodAs }) =>

@@ -28,6 +28,7 @@ const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> 
   contractWallet: 'held',
   unattributed: 'held',
   mintReverted: 'held',
+  supplySpent: 'held',
   mintedElsewhere: 'held',
   oldWallet: 'held',
   recheck: 'held',

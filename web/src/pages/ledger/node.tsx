@@ -31,9 +31,20 @@ export function NodePage() {
   )
 }
 
+function Expelled({ node: { expelledAt, paymentTxHash } }: { node: NodeDetail }) {
+  if (expelledAt === null) return null
+  return (
+    <p className="notice warn" role="status">
+      <strong>{t.expelled}.</strong> {rich(t.expelledWhy, { time: <Time at={expelledAt} /> })}{' '}
+      {paymentTxHash !== null && t.expelledPaid}
+    </p>
+  )
+}
+
 function NodeFacts({ node }: { node: NodeDetail }) {
   return (
     <>
+      <Expelled node={node} />
       <dl className="tiles">
         <Figure name={f.balance} note={f.byOwner}>
           <Amount wei={node.balanceWei} />

@@ -62,6 +62,7 @@ const NEXT = {
   walletLimit: 'noDecision',
   mintedElsewhere: 'sendsBack',
   refunding: 'sendsBack',
+  supplySpent: 'sendsBack',
   unattributed: 'findsOut',
   mintReverted: 'findsOut',
   recheck: 'findsOut',

@@ -69,7 +69,8 @@ function isIdle(): boolean {
   return activeElement === null || activeElement === document.body || activeElement.closest('.payment, h2') !== null
 }
 
-function NextCredit({ node: { nextCreditAt } }: { node: NodeDetail }) {
+function NextCredit({ node: { nextCreditAt, expelledAt } }: { node: NodeDetail }) {
+  if (expelledAt !== null) return t.expelled
   if (nextCreditAt === null) return t.notScheduled
   return rich(t.nextRound, { time: <Countdown to={nextCreditAt} /> })
 }
