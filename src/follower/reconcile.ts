@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { textDigest } from '../chain/digest.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../db/core/passes.ts'
+import { inTransaction } from '../db/core/sql.ts'
 import { readState, writeAudit, writeState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
@@ -173,8 +174,11 @@ async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, count
 
 /** Alerts the operator, once for each new state of affairs. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
-  const changed = await writeState(ctx.pool, 'drift', drifts, 'pass')
-  if (!changed || drifts.length === 0) return
-  ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')
-  await writeAudit(ctx.pool, { actor: 'pass', action: 'drift', detail: { drifts: drifts.slice(0, 100) } })
+  await inTransaction(ctx.pool, async (sql) => {
+    const changed = await writeState(sql, 'drift', drifts, 'pass')
+    if (!changed || drifts.length === 0) return
+    ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')
+    const detail = { count: drifts.length, drifts: drifts.slice(0, 100) }
+    await writeAudit(sql, { actor: 'pass', action: 'drift', detail })
+  })
 }

@@ -10,25 +10,27 @@ import { cronCredit } from './routes/cron-credit.ts'
 import { cronHealth } from './routes/cron-health.ts'
 import { cronPayments } from './routes/cron-payments.ts'
 import { deployQuote } from './routes/deploy-quote.ts'
-import { distributions } from './routes/distributions.ts'
 import { docs } from './routes/docs.ts'
 import { me } from './routes/me.ts'
 import { node } from './routes/node.ts'
-import { nodesOfAddress } from './routes/nodes-of-address.ts'
 import { openapi } from './routes/openapi.ts'
 import { pages } from './routes/pages.ts'
 import { canBuy } from './routes/payments/can-buy.ts'
 import { claim } from './routes/payments/claim.ts'
 import { events } from './routes/payments/events.ts'
-import { payment } from './routes/payments/payment.ts'
-import { paymentsOfAddress } from './routes/payments/payments-of-address.ts'
-import { transaction } from './routes/payments/transaction.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
-import { stats } from './routes/stats.ts'
+import {
+  distributions,
+  nodesOfAddress,
+  payment,
+  paymentsOfAddress,
+  stats,
+  tiers,
+  transaction,
+  turns,
+} from './routes/reads.ts'
 import { sync } from './routes/sync.ts'
-import { tiers } from './routes/tiers.ts'
-import { turns } from './routes/turns.ts'
 import { wellKnown } from './routes/well-known.ts'
 import type { Tools } from './tools.ts'
 

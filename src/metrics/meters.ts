@@ -31,71 +31,90 @@ export interface Meters {
 /**
  * `notSigned`: the signer did not sign for the run. `budgetSpent`: the minter's budget was used up. `overlap`: another run held the lock.
  */
-export type PassResult = 'ok' | 'notSigned' | 'budgetSpent' | 'fault' | 'overlap'
+export type PassResult = (typeof PASS_RESULTS)[number]
+
+const PASS_RESULTS = ['ok', 'notSigned', 'budgetSpent', 'fault', 'overlap'] as const
+
+/** Makes counters and histograms by their labels. A series of which every value is known begins at zero: its first event is an increase then. */
+function registered(registers: Registry[]) {
+  return {
+    counter: (
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      known: readonly Readonly<Record<string, string>>[] = [],
+    ) => {
+      const counter = new Counter({ name, help, labelNames, registers })
+      for (const labels of known) counter.inc(labels, 0)
+      return counter
+    },
+    histogram: (name: string, help: string, labelNames: readonly string[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+    gauge: (name: string, help: string, labelNames: readonly string[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+  }
+}
 
 /** Registers all of it, and Node's default metrics. */
 export function createMeters(registry: Registry, version: string): Meters {
-  const registers = [registry]
+  const { counter, histogram, gauge } = registered([registry])
   collectDefaultMetrics({ register: registry })
-  const build = new Gauge({
-    name: 'node_ledger_build_info',
-    help: 'What runs; always 1.',
-    labelNames: ['version', 'node'],
-    registers,
-  })
+  const build = gauge('node_ledger_build_info', 'What runs; always 1.', ['version', 'node'])
   build.set({ version, node: process.version }, 1)
-  const answers = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to answer a request, by route pattern.',
-    labelNames: ['method', 'route', 'code'],
-    buckets: HTTP_BUCKETS,
-    registers,
-  })
-  const limited = new Counter({
-    name: 'node_ledger_http_rate_limited_total',
-    help: 'Requests refused for their number (429).',
-    labelNames: ['route'],
-    registers,
-  })
-  const dropped = new Counter({
-    name: 'node_ledger_http_connections_dropped_total',
-    help: 'Connections dropped: idle (made room for a new one), refused (no room), flooding (pipelined too much), stalled (read nothing).',
-    labelNames: ['why'],
-    registers,
-  })
-  const rpc = new Histogram({
-    name: 'node_ledger_rpc_request_duration_seconds',
-    help: 'Time a JSON-RPC provider took, by what came of it: ok, error (a JSON-RPC error), or the kind of fault.',
-    labelNames: ['provider', 'method', 'outcome'],
-    buckets: RPC_BUCKETS,
-    registers,
-  })
-  const faults = new Counter({
-    name: 'node_ledger_rpc_faults_total',
-    help: 'Calls to a JSON-RPC provider that got no answer of use.',
-    labelNames: ['provider', 'kind'],
-    registers,
-  })
-  const runs = new Counter({
-    name: 'node_ledger_pass_runs_total',
-    help: 'Runs of a pass on this instance: ok, notSigned (its signer did not sign), budgetSpent (the minter may mint or open no more), fault (stopped; the next goes on), overlap (another run held the lock).',
-    labelNames: ['pass', 'outcome'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'node_ledger_pass_duration_seconds',
-    help: 'Time a run of a pass took on this instance, overlaps left out.',
-    labelNames: ['pass'],
-    buckets: PASS_BUCKETS,
-    registers,
-  })
-  const deliveries = new Counter({
-    name: 'node_ledger_webhook_deliveries_total',
-    help: 'Attempts to deliver an event: delivered, retried (to be tried again), failed (given up).',
-    labelNames: ['result'],
-    registers,
-  })
-  startAtZero(runs, durations, deliveries, dropped)
+  const answers = histogram(
+    'http_request_duration_seconds',
+    'Time to answer a request, by route pattern.',
+    ['method', 'route', 'code'],
+    HTTP_BUCKETS,
+  )
+  const limited = counter('node_ledger_http_rate_limited_total', 'Requests refused for their number (429).', ['route'])
+  const dropped = counter(
+    'node_ledger_http_connections_dropped_total',
+    'Connections dropped: idle (made room for a new one), refused (no room), flooding (pipelined too much), stalled (read nothing).',
+    ['why'],
+    ['idle', 'refused', 'flooding', 'stalled'].map((why) => ({ why })),
+  )
+  const rpc = histogram(
+    'node_ledger_rpc_request_duration_seconds',
+    'Time a JSON-RPC provider took, by what came of it: ok, error (a JSON-RPC error), or the kind of fault.',
+    ['provider', 'method', 'outcome'],
+    RPC_BUCKETS,
+  )
+  const faults = counter('node_ledger_rpc_faults_total', 'Calls to a JSON-RPC provider that got no answer of use.', [
+    'provider',
+    'kind',
+  ])
+  const runs = counter(
+    'node_ledger_pass_runs_total',
+    'Runs of a pass on this instance: ok, notSigned (its signer did not sign), budgetSpent (the minter may mint or open no more), fault (stopped; the next goes on), overlap (another run held the lock).',
+    ['pass', 'outcome'],
+    ['payments', 'credit'].flatMap((pass) => PASS_RESULTS.map((outcome) => ({ pass, outcome }))),
+  )
+  const durations = histogram(
+    'node_ledger_pass_duration_seconds',
+    'Time a run of a pass took on this instance, overlaps left out.',
+    ['pass'],
+    PASS_BUCKETS,
+  )
+  for (const pass of ['payments', 'credit']) durations.zero({ pass })
+  const deliveries = counter(
+    'node_ledger_webhook_deliveries_total',
+    'Attempts to deliver an event: delivered, retried (to be tried again), failed (given up).',
+    ['result'],
+    ['delivered', 'retried', 'failed'].map((result) => ({ result })),
+  )
+  const memo = counter(
+    'node_ledger_memo_requests_total',
+    'Reads of memoised answers: hit, miss (read again), joined (shared the read of another caller).',
+    ['result'],
+    ['hit', 'miss', 'joined'].map((result) => ({ result })),
+  )
+  const streams = gauge('node_ledger_http_event_streams', 'Event streams that are open.')
+  const wrongKeys = counter(
+    'node_ledger_admin_keys_wrong_total',
+    'Requests under /api/admin with a key that is not right.',
+    [],
+  )
   return {
     request({ method, route, status, seconds }) {
       const where = route ?? 'unknown'
@@ -103,7 +122,9 @@ export function createMeters(registry: Registry, version: string): Meters {
       if (status === 429) limited.inc({ route: where })
     },
     dropped: (why) => dropped.inc({ why }),
-    ...edgeMeters(registers),
+    memo: (result) => memo.inc({ result }),
+    streams: (open) => streams.set(open),
+    wrongAdminKey: () => wrongKeys.inc(),
     rpc({ host, method, outcome, seconds }) {
       rpc.observe({ provider: host, method, outcome }, seconds)
       if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })
@@ -113,42 +134,6 @@ export function createMeters(registry: Registry, version: string): Meters {
       if (outcome !== 'overlap') durations.observe({ pass }, seconds)
     },
     delivery: (result) => deliveries.inc({ result }),
-  }
-}
-
-/** A counter that appears with its first event has no increase that an alert could see. */
-function startAtZero(
-  runs: Counter<'pass' | 'outcome'>,
-  durations: Histogram<'pass'>,
-  deliveries: Counter<'result'>,
-  dropped: Counter<'why'>,
-): void {
-  for (const pass of ['payments', 'credit']) {
-    for (const outcome of ['ok', 'notSigned', 'budgetSpent', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
-    durations.zero({ pass })
-  }
-  for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
-  for (const why of ['idle', 'refused', 'flooding', 'stalled']) dropped.inc({ why }, 0)
-}
-
-function edgeMeters(registers: Registry[]): Pick<Meters, 'memo' | 'streams' | 'wrongAdminKey'> {
-  const memo = new Counter({
-    name: 'node_ledger_memo_requests_total',
-    help: 'Reads of memoised answers: hit, miss (read again), joined (shared the read of another caller).',
-    labelNames: ['result'],
-    registers,
-  })
-  for (const result of ['hit', 'miss', 'joined']) memo.inc({ result }, 0)
-  const gauge = new Gauge({ name: 'node_ledger_http_event_streams', help: 'Event streams that are open.', registers })
-  const wrongKeys = new Counter({
-    name: 'node_ledger_admin_keys_wrong_total',
-    help: 'Requests under /api/admin with a key that is not right.',
-    registers,
-  })
-  return {
-    memo: (result) => memo.inc({ result }),
-    streams: (open) => gauge.set(open),
-    wrongAdminKey: () => wrongKeys.inc(),
   }
 }
 

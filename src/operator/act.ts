@@ -1,7 +1,7 @@
 // The shape of what an operator does. An act is `(deps, actor, input) => result | refusal`, a reading `(deps, input) => result |
 // refusal`; the admin routes and the command line call the same functions. `input` holds plain JSON values as they came (see
 // input.ts); a result is a JSON object, wei as bigint or decimal string. An act changes the ledger in one transaction that ends
-// with `recordAct`: no act without its row in the audit log. Each names the parts that it uses; none of them can send.
+// with its row in the audit log (`change` of define-act.ts, or `recordAct`). Each names the parts that it uses; none of them can send.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'

@@ -3,8 +3,7 @@
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../db/core/sql.ts'
-import { notifyLedgerChanged } from '../db/core/state.ts'
+import type { Sql } from '../db/core/sql.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
 import {
   type AllowedWallet,
@@ -20,7 +19,7 @@ import { KNOWN_WALLETS_VERSION } from '../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../domain/payers/payer.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
-import { type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { type OperatorRefusal, refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
@@ -79,22 +78,24 @@ wallet, or that you allow. all: any contract. It holds from the block after the 
     const rank = (one: ContractWalletMode) => CONTRACT_WALLET_MODES.indexOf(one)
     return rank(mode) > rank((await readModes(sql)).at(-1)?.mode ?? 'hold') ? ANY_SUM : 0n
   },
-  run: ({ pool, chain }: LedgerDb & ChainRead, actor, { mode, reason }): Promise<ModeChange | OperatorRefusal> =>
-    inTransaction(pool, async (sql) => {
-      await lockModes(sql)
-      // No instance judges beyond it before the entry stands.
-      const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
-      if (newest === null)
-        return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
-      const latest = (await readModes(sql)).at(-1)
-      const before = latest?.mode ?? 'hold'
-      if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
-      const fromBlock = Math.max(newest + 1, latest?.fromBlock ?? 0)
-      await insertMode(sql, { mode, fromBlock }, actor.name)
-      await recordAct(sql, actor, { action: 'contractWalletsSet', before, after: { mode, fromBlock }, reason })
-      await notifyLedgerChanged(sql)
-      return { mode, before, fromBlock, changed: true }
-    }),
+  change: async (
+    { sql, actor, record },
+    { mode },
+    { chain }: LedgerDb & ChainRead,
+  ): Promise<ModeChange | OperatorRefusal> => {
+    await lockModes(sql)
+    // No instance judges beyond it before the entry stands.
+    const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
+    if (newest === null)
+      return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
+    const latest = (await readModes(sql)).at(-1)
+    const before = latest?.mode ?? 'hold'
+    if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
+    const fromBlock = Math.max(newest + 1, latest?.fromBlock ?? 0)
+    await insertMode(sql, { mode, fromBlock }, actor.name)
+    record({ action: 'contractWalletsSet', before, after: { mode, fromBlock } })
+    return { mode, before, fromBlock, changed: true }
+  },
   says: ({ changed, mode, fromBlock }) =>
     changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is ${mode} already.`,
 })
@@ -123,14 +124,13 @@ export const allowContractWallet = defineGuardedAct({
   proposedAs: 'allowContractWallet',
   // What waits of one that is allowed already does not wait for this.
   sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
-  run: ({ pool }: LedgerDb, actor, { address, label, reason }): Promise<{ wallet: AllowedWallet }> =>
-    inTransaction(pool, async (sql) => {
-      const before = await find(sql, address)
-      await allowContract(sql, { address, label, reason, addedBy: actor.name })
-      await recordAct(sql, actor, { action: 'contractAllowed', subject: address, before, after: { label, reason } })
-      const wallet = await find(sql, address)
-      return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
-    }),
+  change: async ({ sql, actor, record }, { address, label, reason }): Promise<{ wallet: AllowedWallet }> => {
+    const before = await find(sql, address)
+    await allowContract(sql, { address, label, reason, addedBy: actor.name })
+    record({ action: 'contractAllowed', subject: address, before, after: { label, reason } })
+    const wallet = await find(sql, address)
+    return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
+  },
   says: 'Allowed. What it has waiting is judged again by the next payments pass.',
 })
 
@@ -142,13 +142,12 @@ export const disallowContractWallet = defineAct({
   examples: ['contract-wallets disallow <address> --yes'],
   fields: { address: field.address('the contract'), reason: field.REASON },
   asks: 'Allow this contract no more?',
-  run: ({ pool }: LedgerDb, actor, { address, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const before = await find(sql, address)
-      if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
-      await recordAct(sql, actor, { action: 'contractDisallowed', subject: address, before, reason })
-      return { address, disallowed: true as const }
-    }),
+  change: async ({ sql, record }, { address }) => {
+    const before = await find(sql, address)
+    if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
+    record({ action: 'contractDisallowed', subject: address, before })
+    return { address, disallowed: true as const }
+  },
   says: 'Allowed no more. What it has bought stays bought.',
 })
 

@@ -45,8 +45,7 @@ export const releasePayment = defineGuardedAct({
   asks: 'Release it, so that the next pass mints its node?',
   proposedAs: 'release',
   sum: (sql, { payment, tierId }) => sumToRelease(sql, [payment], tierId),
-  run: ({ pool }: LedgerDb, actor, { payment: key, ...asked }) =>
-    inTransaction(pool, (sql) => release(sql, actor, { key, ...asked })),
+  change: ({ sql, actor }, { payment: key, ...asked }) => release(sql, actor, { key, ...asked }),
   says: standingInWords,
 })
 
@@ -131,8 +130,7 @@ export const dismissPayment = defineAct({
   summary: 'decide that a held payment gets neither a node nor a refund',
   fields: PAYMENT_ACT,
   asks: 'Dismiss it, so that neither a node nor a refund comes of it?',
-  run: ({ pool }: LedgerDb, actor, { payment: key, reason }) =>
-    inTransaction(pool, (sql) => dismiss(sql, actor, { key, reason })),
+  change: ({ sql, actor }, { payment: key, reason }) => dismiss(sql, actor, { key, reason }),
   says: standingInWords,
 })
 
@@ -247,30 +245,26 @@ export const dismissAllDust = defineAct({
     dryRun: field.flag('only say how many there are, and what they come to'),
     reason: field.REASON,
   },
-  run: ({ pool }: LedgerDb, actor, { belowWei, reason: note, dryRun }): Promise<DustDismissal | OperatorRefusal> =>
-    inTransaction(pool, async (sql) => {
-      const lowestWei = (await readTierVersions(sql)).reduce<bigint | null>(
-        (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
-        null,
+  change: async (
+    { sql, actor, record },
+    { belowWei, reason: note, dryRun },
+  ): Promise<DustDismissal | OperatorRefusal> => {
+    const lowestWei = (await readTierVersions(sql)).reduce<bigint | null>(
+      (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
+      null,
+    )
+    if (lowestWei !== null && belowWei > lowestWei)
+      return refuseAct(
+        'invalid',
+        `${fieldNamed('belowWei')} may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
       )
-      if (lowestWei !== null && belowWei > lowestWei)
-        return refuseAct(
-          'invalid',
-          `${fieldNamed('belowWei')} may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
-        )
-      const found = await sumDust(sql, belowWei)
-      if (dryRun) return { dryRun, ...found, remaining: found.count }
-      const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
-      const dismissed = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
-      if (dismissed.count > 0) {
-        await recordAct(sql, actor, {
-          action: 'dustDismissed',
-          after: { belowWei: belowWei.toString(), count: dismissed.count, sumWei: dismissed.sumWei.toString() },
-          reason: note,
-        })
-        await notifyLedgerChanged(sql)
-      }
-      const { count: remaining } = await sumDust(sql, belowWei)
-      return { dryRun, ...dismissed, remaining }
-    }),
+    const found = await sumDust(sql, belowWei)
+    if (dryRun) return { dryRun, ...found, remaining: found.count }
+    const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
+    const { count, sumWei } = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
+    const after = { belowWei: belowWei.toString(), count, sumWei: sumWei.toString() }
+    if (count > 0) record({ action: 'dustDismissed', after })
+    const { count: remaining } = await sumDust(sql, belowWei)
+    return { dryRun, count, sumWei, remaining }
+  },
 })

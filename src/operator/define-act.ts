@@ -1,15 +1,19 @@
 // How the module of an act or a reading declares it: its route, its command, its fields, what it does, and whether a second person may be needed.
 // Routes (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. What is guarded and what is
 // done come from one parsed value.
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
 import type { Scope } from '../domain/keys/admin-key.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import {
   type Actor,
+  type ActRecord,
   type EveryPart,
   type Fields,
   isOperatorRefusal,
   type LedgerPart,
   type OperatorRefusal,
+  recordAct,
 } from './act.ts'
 import { type Check, type Read, readInput, type Shape } from './input.ts'
 import { type Guard, mustWait, propose } from './second-person/guard.ts'
@@ -56,13 +60,29 @@ interface Declared<S extends Shape, Result> extends CommandTexts<Result> {
   readonly check?: Check<S>
 }
 
-interface DeclaredAct<S extends Shape, Deps, Result> extends Declared<S, Result> {
-  /** The scope that a key needs; null if any key may ask. */
-  readonly scope: Scope | null
-  readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal>
-  /** A field of the answer that must not be kept for an Idempotency-Key, because the database would hold it. */
-  readonly secret?: string
+/** What a change is made with. */
+export interface Changing {
+  readonly sql: Sql
+  readonly actor: Actor
+  /** Leaves a row of the audit log, with the reason that was given. A change that leaves none changed nothing. */
+  readonly record: (act: ActRecord) => void
 }
+
+/** `change` has one transaction, which ends with its rows of the audit log; all instances are notified. `run` opens what it needs. */
+type Body<S extends Shape, Deps, Result> =
+  | { readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal> }
+  | {
+      readonly run?: undefined
+      readonly change: (changing: Changing, asked: Read<S>, deps: Deps) => Promise<Result | OperatorRefusal>
+    }
+
+type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
+  Body<S, Deps, Result> & {
+    /** The scope that a key needs; null if any key may ask. */
+    readonly scope: Scope | null
+    /** A field of the answer that must not be kept for an Idempotency-Key, because the database would hold it. */
+    readonly secret?: string
+  }
 
 interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exclude<Answer, OperatorRefusal>> {
   readonly scope?: Scope
@@ -129,22 +149,38 @@ export function defineReading<S extends Shape, Deps, Answer extends object>(
 }
 
 /** Declares an act that one person may do. It refuses fields that it does not take. */
-export function defineAct<S extends Shape, Deps, Result extends object>(
+export function defineAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
   declared: DeclaredAct<S, Deps, Result> & Served<Deps>,
 ): Act<Deps, Result> {
   const call = called(declared)
   return Object.assign(call, { operation: describe('act', call, declared) })
 }
 
-function called<S extends Shape, Deps, Result extends object>({
-  fields,
-  check,
-  run,
-}: DeclaredAct<S, Deps, Result>): Called<Deps, Result> {
+function called<S extends Shape, Deps extends LedgerDb, Result extends object>(
+  declared: DeclaredAct<S, Deps, Result>,
+): Called<Deps, Result> {
+  const { fields, check } = declared
   return async (deps, actor, input) => {
     const read = readInput(fields, input, { check, refuseOthers: true })
-    return isOperatorRefusal(read) ? read : run(deps, actor, read.asked)
+    return isOperatorRefusal(read) ? read : perform(declared, deps, actor, read.asked)
   }
+}
+
+function perform<S extends Shape, Deps extends LedgerDb, Result extends object>(
+  body: Body<S, Deps, Result>,
+  deps: Deps,
+  actor: Actor,
+  asked: Read<S>,
+): Promise<Result | OperatorRefusal> {
+  if (body.run) return body.run(deps, actor, asked)
+  return inTransaction(deps.pool, async (sql) => {
+    const acts: ActRecord[] = []
+    const result = await body.change({ sql, actor, record: (act) => void acts.push(act) }, asked, deps)
+    const { reason } = asked as { reason?: string | null }
+    for (const act of acts) await recordAct(sql, actor, { reason: reason ?? null, ...act })
+    if (acts.length > 0) await notifyLedgerChanged(sql)
+    return result
+  })
 }
 
 /** What proposals may be of, by its name there. */
@@ -154,7 +190,7 @@ const CONFIRMABLE = new Map<string, { readonly scope: Scope; readonly unguarded:
 export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
 /** Declares an act that is proposed instead of done when it lets through more than the rule's amount. */
-export function defineGuardedAct<S extends Shape, Deps extends LedgerDb, Result extends object>(
+export function defineGuardedAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
   declared: DeclaredAct<S, Deps, Result> &
     Guard<Read<S>> & {
       readonly scope: Scope
@@ -162,11 +198,11 @@ export function defineGuardedAct<S extends Shape, Deps extends LedgerDb, Result 
       readonly preview?: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<object | OperatorRefusal>
     } & Served<Deps>,
 ): GuardedAct<Deps, Result> {
-  const { proposedAs, scope, fields, check, sum, preview, run } = declared
+  const { proposedAs, scope, fields, check, sum, preview } = declared
   const act: Called<Deps, Result | Proposed> = async (deps, actor, input) => {
     const read = readInput(fields, input, { check, refuseOthers: true })
     if (isOperatorRefusal(read)) return read
-    if (!(await mustWait(deps.pool, { sum }, read.asked))) return run(deps, actor, read.asked)
+    if (!(await mustWait(deps.pool, { sum }, read.asked))) return perform(declared, deps, actor, read.asked)
     const previewed = await preview?.(deps, actor, read.asked)
     return isOperatorRefusal(previewed) ? previewed : propose(deps.pool, actor, proposedAs, input)
   }

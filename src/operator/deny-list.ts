@@ -1,11 +1,11 @@
 // The deny list: wallets whose payments the operator wants to see first, an exchange's for one. What comes from them is held
 // `senderDenied`, from the next payment that is judged on.
-import { inTransaction, type Sql } from '../db/core/sql.ts'
+import type { Sql } from '../db/core/sql.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
 import { allowWallet, denyWallet, readDenyList } from '../db/payments/deny-list.ts'
 import type { Address } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { recordAct, refuseAct } from './act.ts'
+import { refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
@@ -37,13 +37,12 @@ export const addToDenyList = defineAct({
   },
   asks: (input) => `Hold all payments of ${input.address} from now on?`,
   otherwise: OTHERWISE,
-  run: ({ pool }: LedgerDb, actor, { address, label, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const before = await find(sql, address)
-      await denyWallet(sql, { address, label, reason, addedBy: actor.name })
-      await recordAct(sql, actor, { action: 'senderDenied', subject: address, before, after: { label, reason } })
-      return { sender: await find(sql, address) }
-    }),
+  change: async ({ sql, actor, record }, { address, label, reason }) => {
+    const before = await find(sql, address)
+    await denyWallet(sql, { address, label, reason, addedBy: actor.name })
+    record({ action: 'senderDenied', subject: address, before, after: { label, reason } })
+    return { sender: await find(sql, address) }
+  },
   says: 'Payments of this wallet are held from now on.',
 })
 
@@ -59,13 +58,12 @@ export const removeFromDenyList = defineGuardedAct({
   otherwise: OTHERWISE,
   proposedAs: 'removeFromDenyList',
   sum: (sql, { address }) => sumWaiting(sql, address, 'senderDenied'),
-  run: ({ pool }: LedgerDb, actor, { address, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const before = await find(sql, address)
-      if (!(await allowWallet(sql, address))) return refuseAct('notFound', 'That wallet is not on the list.')
-      await recordAct(sql, actor, { action: 'senderAllowed', subject: address, before, reason })
-      return { address, removed: true }
-    }),
+  change: async ({ sql, record }, { address }) => {
+    const before = await find(sql, address)
+    if (!(await allowWallet(sql, address))) return refuseAct('notFound', 'That wallet is not on the list.')
+    record({ action: 'senderAllowed', subject: address, before })
+    return { address, removed: true }
+  },
   says: 'Taken off the list. What was held for it stays held until you decide.',
 })
 

@@ -1,10 +1,9 @@
 // Grants: nodes without a payment that are meant to be. A cohort that holds a node with neither is not credited, since it may come
 // from a stolen key; a grant says that it does not.
-import { inTransaction } from '../db/core/sql.ts'
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes/grants.ts'
 import { worthOfGrant } from '../db/operator/sums.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { recordAct, refuseAct } from './act.ts'
+import { refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
@@ -41,16 +40,14 @@ export const grantNode = defineGuardedAct({
   asks: ({ nodeId }) => `Node ${nodeId} came without a payment. Grant it, so that it is credited like any other?`,
   proposedAs: 'grantNode',
   sum: async (sql, { nodeId }) => (await worthOfGrant(sql, nodeId)) ?? ANY_SUM,
-  run: ({ pool }: LedgerDb, actor, { nodeId, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const node = await lockNode(sql, nodeId)
-      if (!node) return noNode
-      if (node.paid) return refuseAct('conflict', 'The node was paid for: it needs no grant.')
-      const changed = await insertGrant(sql, node.ref, reason, actor.name)
-      if (changed)
-        await recordAct(sql, actor, { action: 'granted', subject: String(nodeId), after: { ref: node.ref }, reason })
-      return { nodeId: String(nodeId), granted: true, changed }
-    }),
+  change: async ({ sql, actor, record }, { nodeId, reason }) => {
+    const node = await lockNode(sql, nodeId)
+    if (!node) return noNode
+    if (node.paid) return refuseAct('conflict', 'The node was paid for: it needs no grant.')
+    const changed = await insertGrant(sql, node.ref, reason, actor.name)
+    if (changed) record({ action: 'granted', subject: String(nodeId), after: { ref: node.ref } })
+    return { nodeId: String(nodeId), granted: true, changed }
+  },
   says: 'Granted: its cohort is credited again from the next pass on.',
 })
 
@@ -64,13 +61,12 @@ export const revokeGrant = defineAct({
   examples: ['nodes revoke <node> --reason "a mistake" --yes'],
   fields: GRANT,
   asks: ({ nodeId }) => `Take back the grant of node ${nodeId}, so that its cohort is no longer credited?`,
-  run: ({ pool }: LedgerDb, actor, { nodeId, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const node = await lockNode(sql, nodeId)
-      const before = node && (await deleteGrant(sql, node.ref))
-      if (!before) return refuseAct('notFound', 'There is no grant for that node.')
-      await recordAct(sql, actor, { action: 'grantRevoked', subject: String(nodeId), before, reason })
-      return { nodeId: String(nodeId), granted: false, changed: true }
-    }),
+  change: async ({ sql, record }, { nodeId }) => {
+    const node = await lockNode(sql, nodeId)
+    const before = node && (await deleteGrant(sql, node.ref))
+    if (!before) return refuseAct('notFound', 'There is no grant for that node.')
+    record({ action: 'grantRevoked', subject: String(nodeId), before })
+    return { nodeId: String(nodeId), granted: false, changed: true }
+  },
   says: 'Taken back: its cohort waits from the next pass on.',
 })

@@ -1,11 +1,9 @@
 // The operator's switch: while it is on no round is credited. Payments are still followed, judged and minted; the contract's own
 // pause is up to the owner's wallet. Also the act that lets halted passes go on.
 import { clearHalt } from '../db/blocks/halts.ts'
-import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged, readState, writeState } from '../db/core/state.ts'
-import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, recordAct, refuseAct } from './act.ts'
-import { defineAct } from './define-act.ts'
+import { readState, writeState } from '../db/core/state.ts'
+import { refuseAct } from './act.ts'
+import { type Changing, defineAct } from './define-act.ts'
 import * as field from './input.ts'
 
 /** `changed` is false where the switch stood there already. */
@@ -16,14 +14,12 @@ export interface PauseState {
 
 const setPaused =
   (paused: boolean) =>
-  ({ pool }: LedgerDb, actor: Actor, { reason }: { readonly reason: string | null }): Promise<PauseState> =>
-    inTransaction(pool, async (sql) => {
-      const before = (await readState(sql, 'paused')) === true
-      if (before === paused || !(await writeState(sql, 'paused', paused, actor.name))) return { paused, changed: false }
-      await recordAct(sql, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
-      await notifyLedgerChanged(sql)
-      return { paused, changed: true }
-    })
+  async ({ sql, actor, record }: Changing): Promise<PauseState> => {
+    const before = (await readState(sql, 'paused')) === true
+    const changed = before !== paused && (await writeState(sql, 'paused', paused, actor.name))
+    if (changed) record({ action: paused ? 'paused' : 'unpaused', before, after: paused })
+    return { paused, changed }
+  }
 
 export const pause = defineAct({
   path: 'pause',
@@ -36,7 +32,7 @@ export const pause = defineAct({
   fields: { reason: field.REASON },
   asks: 'Stop crediting, until "node-ledger resume"?',
   otherwise: 'Crediting goes on.',
-  run: setPaused(true),
+  change: setPaused(true),
   says: ({ changed }) => (changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.'),
 })
 
@@ -45,7 +41,7 @@ export const resume = defineAct({
   scope: 'operate',
   summary: 'credit rounds again; turns that were missed are paid one after the other',
   fields: { reason: field.REASON },
-  run: setPaused(false),
+  change: setPaused(false),
 })
 
 export const clearHaltByHand = defineAct({
@@ -53,9 +49,8 @@ export const clearHaltByHand = defineAct({
   scope: 'operate',
   summary: 'let halted passes look at the chain again; they halt again if nothing has changed',
   fields: { reason: field.REASON },
-  run: ({ pool }: LedgerDb, actor, { reason: note }) =>
-    inTransaction(pool, async (sql) => {
-      const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
-      return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
-    }),
+  change: async ({ sql, actor }, { reason: note }) => {
+    const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
+    return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
+  },
 })

@@ -1,6 +1,6 @@
 // Ledger against chain: what the passes last found, and a full comparison on demand.
 import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged, writeState } from '../db/core/state.ts'
+import { notifyLedgerChanged, writeAudit, writeState } from '../db/core/state.ts'
 import { readReconciliation } from '../db/reads/reconciliation.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
 import { isOperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
@@ -35,7 +35,9 @@ export const runReconciliation = defineAct({
     const driftCount = result.drifts.length
     const { blockNumber, blockHash, nodes, cohorts } = result
     await inTransaction(deps.pool, async (sql) => {
-      await writeState(sql, 'drift', drifts, actor.name)
+      const changed = await writeState(sql, 'drift', drifts, actor.name)
+      const found = { actor: actor.name, requestId: actor.requestId, detail: { count: driftCount, drifts } }
+      if (changed && driftCount > 0) await writeAudit(sql, { action: 'drift', ...found })
       await recordAct(sql, actor, {
         action: 'reconciled',
         after: { blockNumber, blockHash, nodes, cohorts, driftCount, drifts: drifts.slice(0, 20) },

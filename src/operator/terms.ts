@@ -5,8 +5,7 @@ import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import { readBoundsNeeded } from '../chain/read/bounds.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../db/core/sql.ts'
-import { notifyLedgerChanged } from '../db/core/state.ts'
+import type { Sql } from '../db/core/sql.ts'
 import { readWindows } from '../db/nodes/owner-acts.ts'
 import {
   deleteTerms,
@@ -21,7 +20,7 @@ import { type CreditTerms, termsAt } from '../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
@@ -137,18 +136,15 @@ printed; until then turns are owed and wait.`,
   proposedAs: 'enterTerms',
   sum: () => ANY_SUM,
   preview,
-  run: (deps: TermsContext, actor, asked): Promise<TermsProposal | OperatorRefusal> =>
-    inTransaction(deps.pool, async (sql) => {
-      await lockTerms(sql)
-      // No instance follows beyond it before the entry stands.
-      const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
-      if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
-      for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
-      const { before, entries } = proposal
-      await recordAct(sql, actor, { action: 'termsEntered', before, after: entries, reason: asked.reason })
-      await notifyLedgerChanged(sql)
-      return proposal
-    }),
+  change: async ({ sql, actor, record }, asked, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
+    await lockTerms(sql)
+    // No instance follows beyond it before the entry stands.
+    const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
+    if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
+    for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
+    record({ action: 'termsEntered', before: proposal.before, after: proposal.entries })
+    return proposal
+  },
 })
 
 /** It removes the entry. */
@@ -166,25 +162,20 @@ export const takeBackTerms = defineGuardedAct({
   asks: 'Take this entry back?',
   proposedAs: 'takeBackTerms',
   sum: () => ANY_SUM,
-  run: (deps: TermsContext, actor, { fromTime, reason }) =>
-    inTransaction(deps.pool, async (sql) => {
-      await lockTerms(sql)
-      const now = await latestBlockTime(deps.chain, await readCursor(sql, { lock: true }))
-      if (now === null) return unreachable()
-      const [former, last] = (await readCreditTerms(sql)).slice(-2)
-      if (!last || !former || last.fromTime !== fromTime)
-        return refuseAct(
-          'conflict',
-          'Only the latest entry can be taken back, and not the only one: enter other terms.',
-        )
-      const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
-      if (last.fromTime <= now && !isUnset)
-        return refuseAct('conflict', `It holds since block time ${last.fromTime}: enter other terms from a later time.`)
-      await deleteTerms(sql, last.fromTime)
-      await recordAct(sql, actor, { action: 'termsTakenBack', before: last, after: former, reason })
-      await notifyLedgerChanged(sql)
-      return { takenBack: last }
-    }),
+  change: async ({ sql, record }, { fromTime }, { chain }: TermsContext) => {
+    await lockTerms(sql)
+    const now = await latestBlockTime(chain, await readCursor(sql, { lock: true }))
+    if (now === null) return unreachable()
+    const [former, last] = (await readCreditTerms(sql)).slice(-2)
+    if (!last || !former || last.fromTime !== fromTime)
+      return refuseAct('conflict', 'Only the latest entry can be taken back, and not the only one: enter other terms.')
+    const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
+    if (last.fromTime <= now && !isUnset)
+      return refuseAct('conflict', `It holds since block time ${last.fromTime}: enter other terms from a later time.`)
+    await deleteTerms(sql, last.fromTime)
+    record({ action: 'termsTakenBack', before: last, after: former })
+    return { takenBack: last }
+  },
   says: 'Taken back. What was in force before it goes on.',
 })
 

@@ -2,8 +2,7 @@
 // block after the chain's head at the earliest, so that payments already made are not judged by it. The next payments pass opens
 // the cohorts of a new tier.
 import { readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../db/core/sql.ts'
-import { notifyLedgerChanged } from '../db/core/state.ts'
+import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
@@ -20,8 +19,8 @@ import {
 } from '../domain/tiers.ts'
 import { wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
-import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { defineAct, defineReading } from './define-act.ts'
+import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
+import { type Changing, defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { refuseOutOfBounds } from './terms.ts'
 
@@ -122,8 +121,8 @@ export const createTier = defineAct({
   },
   onChain: true,
   asks: 'Enter this tier, for good?',
-  run: (deps: TierContext, actor, { tierId, tierNo, reason, ...asked }) =>
-    enter(deps, actor, reason, (rows) => {
+  change: (changing, { tierId, tierNo, reason: _, ...asked }, deps: TierContext) =>
+    enter(changing, deps, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
       const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
@@ -164,20 +163,20 @@ export const changeTier = defineAct({
   },
   onChain: true,
   asks: 'Enter this version?',
-  run: enterVersion,
+  change: enterVersion,
 })
 
 function enterVersion(
-  deps: TierContext,
-  actor: Actor,
+  changing: Changing,
   {
     tierId,
-    reason,
+    reason: _,
     ...asked
   }: Change & { tierId: string; graceSec: number | null; atOnce: boolean; reason: string | null },
+  deps: TierContext,
 ): Promise<EnteredTier | OperatorRefusal> {
   const change = changeOf(asked)
-  return enter(deps, actor, reason, (rows) => {
+  return enter(changing, deps, (rows) => {
     const ofTier = rows.filter((row) => row.tierId === tierId)
     const before = ofTier.at(-1)
     if (!before) return refuseAct('notFound', `There is no tier ${tierId}.`)
@@ -198,7 +197,7 @@ export const setOnSale = defineAct({
   summary: 'put a tier on sale, or take it off, which ends after a grace',
   fields: { tierId: TIER_ID, ...SALE, onSale: field.yesOrNo('whether it is on sale') },
   onChain: true,
-  run: enterVersion,
+  change: enterVersion,
 })
 
 type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
@@ -237,35 +236,31 @@ function merge(before: Terms, change: Change): Terms {
 
 /** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
 async function enter(
+  { sql, actor, record }: Changing,
   deps: TierContext,
-  actor: Actor,
-  reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
 ): Promise<EnteredTier | OperatorRefusal> {
-  return inTransaction(deps.pool, async (sql) => {
-    await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
-    const now = await readNow(deps, sql)
-    const rows = await readTierHistory(sql)
-    const proposed = propose(rows)
-    if (isOperatorRefusal(proposed)) return proposed
-    const { before, ...terms } = proposed
-    const refusal =
-      refuseTerms(terms) ??
-      wordsOf(refuseTierVersion(rows, terms, now.time)) ??
-      (await refusePayout(deps, sql, terms, now.number)) ??
-      (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
-    if (refusal) return refusal
-    const view = async () => {
-      const tier = (await readTiers(sql)).find(({ tierId }) => tierId === terms.tierId)
-      return tier ?? Promise.reject(new Error(`tier ${terms.tierId} is not there`))
-    }
-    if (before && changesNothing(before, terms)) return { tier: await view(), changed: false }
-    await insertTierVersion(sql, { ...terms, fromBlock: now.number + 1, fromTime: now.time + 1 }, actor.name)
-    const action = before ? 'tierChanged' : 'tierCreated'
-    await recordAct(sql, actor, { action, subject: terms.tierId, before, after: terms, reason })
-    await notifyLedgerChanged(sql)
-    return { tier: await view(), changed: true }
-  })
+  await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
+  const now = await readNow(deps, sql)
+  const rows = await readTierHistory(sql)
+  const proposed = propose(rows)
+  if (isOperatorRefusal(proposed)) return proposed
+  const { before, ...terms } = proposed
+  const refusal =
+    refuseTerms(terms) ??
+    wordsOf(refuseTierVersion(rows, terms, now.time)) ??
+    (await refusePayout(deps, sql, terms, now.number)) ??
+    (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
+  if (refusal) return refusal
+  const view = async () => {
+    const tier = (await readTiers(sql)).find(({ tierId }) => tierId === terms.tierId)
+    return tier ?? Promise.reject(new Error(`tier ${terms.tierId} is not there`))
+  }
+  if (before && changesNothing(before, terms)) return { tier: await view(), changed: false }
+  await insertTierVersion(sql, { ...terms, fromBlock: now.number + 1, fromTime: now.time + 1 }, actor.name)
+  const action = before ? 'tierChanged' : 'tierCreated'
+  record({ action, subject: terms.tierId, before, after: terms })
+  return { tier: await view(), changed: true }
 }
 
 /**

@@ -1,10 +1,9 @@
 // The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
-import { inTransaction } from '../db/core/sql.ts'
 import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/sends/transactions.ts'
 import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { recordAct, refuseAct } from './act.ts'
+import { refuseAct } from './act.ts'
 import { defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
@@ -85,16 +84,15 @@ export const takeOverNonce = defineAct({
   examples: ['transactions free <address>'],
   args: ['sender'],
   fields: { sender: field.address('the account, as "transactions stuck" lists it'), reason: field.REASON },
-  run: ({ pool }: LedgerDb, actor, { sender, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const before = await readNonceAhead(sql, sender)
-      if (before === null)
-        return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not bear out.')
-      const after = { ...before, takeOver: true }
-      await writeNonceAhead(sql, sender, after, actor.name)
-      await recordAct(sql, actor, { action: 'senderFreed', subject: sender, before, after, reason })
-      return { sender, ...after }
-    }),
+  change: async ({ sql, actor, record }, { sender }) => {
+    const before = await readNonceAhead(sql, sender)
+    if (before === null)
+      return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not bear out.')
+    const after = { ...before, takeOver: true }
+    await writeNonceAhead(sql, sender, after, actor.name)
+    record({ action: 'senderFreed', subject: sender, before, after })
+    return { sender, ...after }
+  },
   says: 'The next run takes over what the providers say, if they still agree, and replaces transactions that cannot be mined.',
 })
 

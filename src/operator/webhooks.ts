@@ -1,13 +1,11 @@
 // The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. Takes a URL and its secrets, and never
 // shows them again.
-import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged } from '../db/core/state.ts'
 import * as webhooks from '../db/webhooks.ts'
 import { ALL, CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
 import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { recordAct, refuseAct } from './act.ts'
+import { refuseAct } from './act.ts'
 import { defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
@@ -68,14 +66,12 @@ export const redeliver = defineAct({
   summary: 'make a delivery again, failed or not',
   examples: ['webhooks redeliver <delivery>'],
   fields: { id: field.id('the delivery, as "webhooks deliveries" shows it'), reason: field.REASON },
-  run: ({ pool }: LedgerDb, actor, { id, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const delivery = await webhooks.redeliver(sql, id)
-      if (!delivery) return refuseAct('notFound', `There is no delivery ${id}: they are kept for 30 days.`)
-      const after = { id, ...delivery }
-      await recordAct(sql, actor, { action: 'webhookRedelivered', subject: delivery.eventId, after, reason })
-      return { id, ...delivery, state: 'pending' }
-    }),
+  change: async ({ sql, record }, { id }) => {
+    const delivery = await webhooks.redeliver(sql, id)
+    if (!delivery) return refuseAct('notFound', `There is no delivery ${id}: they are kept for 30 days.`)
+    record({ action: 'webhookRedelivered', subject: delivery.eventId, after: { id, ...delivery } })
+    return { id, ...delivery, state: 'pending' }
+  },
   says: 'It is sent again within seconds, while the service runs.',
 })
 
@@ -90,12 +86,11 @@ export const enableWebhook = defineAct({
   examples: ['webhooks enable <endpoint>'],
   args: ['endpoint'],
   fields: ENDPOINT,
-  run: ({ pool }: LedgerDb, actor, { endpoint, reason }) =>
-    inTransaction(pool, async (sql) => {
-      if (!(await webhooks.enableEndpoint(sql, endpoint))) return noEndpoint(endpoint)
-      await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint, reason })
-      return { endpoint, enabled: true }
-    }),
+  change: async ({ sql, record }, { endpoint }) => {
+    if (!(await webhooks.enableEndpoint(sql, endpoint))) return noEndpoint(endpoint)
+    record({ action: 'webhookEnabled', subject: endpoint })
+    return { endpoint, enabled: true }
+  },
   says: 'Events are sent to it again; what waited is due now.',
 })
 
@@ -136,18 +131,14 @@ export const addWebhook = defineAct({
     else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
       complain('secret', `must be ${SECRET.form}`)
   },
-  run: ({ pool }: LedgerDb, actor, { url, secret, events, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const secrets = secretsOf(secret)
-      const endpoint = webhooks.endpointName(url)
-      const added = await webhooks.addEndpoint(sql, { url, secrets, ...(events && { events }) }, actor.name)
-      await recordAct(sql, actor, {
-        ...{ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint, reason },
-        ...(events && { after: { events: choiceText(events) } }),
-      })
-      await notifyLedgerChanged(sql)
-      return { endpoint, added }
-    }),
+  change: async ({ sql, actor, record }, { url, secret, events }) => {
+    const endpoint = webhooks.endpointName(url)
+    const given = { url, secrets: secretsOf(secret), ...(events && { events }) }
+    const added = await webhooks.addEndpoint(sql, given, actor.name)
+    const after = events && { after: { events: choiceText(events) } }
+    record({ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint, ...after })
+    return { endpoint, added }
+  },
 })
 
 export const chooseEvents = defineAct({
@@ -160,15 +151,13 @@ export const chooseEvents = defineAct({
   examples: ['webhooks events <endpoint> payment.held,funds.low', 'webhooks events <endpoint> all'],
   args: ['endpoint', 'events'],
   fields: { endpoint: ENDPOINT.endpoint, events: EVENTS, reason: field.REASON },
-  run: ({ pool }: LedgerDb, actor, { endpoint, events, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const before = await webhooks.chooseEvents(sql, endpoint, events)
-      if (before === null) return noEndpoint(endpoint)
-      const after = choiceText(events)
-      await recordAct(sql, actor, { action: 'webhookEventsChosen', subject: endpoint, before, after, reason })
-      await notifyLedgerChanged(sql)
-      return { endpoint, events: after }
-    }),
+  change: async ({ sql, record }, { endpoint, events }) => {
+    const before = await webhooks.chooseEvents(sql, endpoint, events)
+    if (before === null) return noEndpoint(endpoint)
+    const after = choiceText(events)
+    record({ action: 'webhookEventsChosen', subject: endpoint, before, after })
+    return { endpoint, events: after }
+  },
   says: ({ events }) => `From now on it is told: ${events}.`,
 })
 
@@ -189,12 +178,10 @@ export const removeWebhook = defineAct({
   examples: ['webhooks remove <endpoint>'],
   args: ['endpoint'],
   fields: ENDPOINT,
-  run: ({ pool }: LedgerDb, actor, { endpoint, reason }) =>
-    inTransaction(pool, async (sql) => {
-      if (!(await webhooks.removeEndpoint(sql, endpoint))) return noEndpoint(endpoint)
-      await recordAct(sql, actor, { action: 'webhookRemoved', subject: endpoint, reason })
-      await notifyLedgerChanged(sql)
-      return { endpoint, removed: true }
-    }),
+  change: async ({ sql, record }, { endpoint }) => {
+    if (!(await webhooks.removeEndpoint(sql, endpoint))) return noEndpoint(endpoint)
+    record({ action: 'webhookRemoved', subject: endpoint })
+    return { endpoint, removed: true }
+  },
   says: 'Nothing more is sent there. What waits goes on should you add it again.',
 })

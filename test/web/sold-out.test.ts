@@ -46,6 +46,7 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
   try {
     await insertSmallLedger(service.sql)
+    await service.sql`UPDATE tiers SET price_wei = 12345678901234567 WHERE tier_id = 'plus'`
     const page = await browser.newPage()
     await writeState(service.sql, 'budget', { nodes: 0, cohorts: 0, low: ['nodes'], spent: 'nodes' }, 'test')
     await insertPayment(service.sql, {
@@ -61,6 +62,11 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
     // A tier of this ledger allows 10 nodes a wallet; the contract allows fewer.
     await page.getByText('up to 3 nodes a wallet').first().waitFor()
     assert.equal(await page.getByText('up to 10 nodes').count(), 0)
+    // A price of 18 digits stays in its card.
+    await page.getByText('0.012345678901234567').waitFor()
+    const overflows =
+      'document.querySelectorAll(".tier").values().filter((one) => one.scrollWidth > one.clientWidth).toArray().length'
+    assert.equal(await page.evaluate(overflows), 0)
     await page.goto(at('/buy/basic'))
     await page.getByText('Sold out for now: the owner of the contract').first().waitFor()
     assert.equal(await page.getByRole('button', { name: 'Connect a wallet' }).count(), 0)

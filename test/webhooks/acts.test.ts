@@ -1,6 +1,6 @@
 // Events of acts and of what the passes wrote down, from the audit log; and what chats are sent.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { writeAudit } from '../../src/db/core/state.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
@@ -10,6 +10,7 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER } from '../support/world.ts'
 import { SECRET } from './receiver.ts'
 
+const ROOT = new URL('../..', import.meta.url).pathname
 const SLACK = 'https://hooks.slack.com/services/T/B/x'
 let desk: Desk
 before(async () => {
@@ -122,12 +123,34 @@ Where: ${consoleUrl}`
   })
 })
 
-test('each type of event of the ledger is in the documents and has its words, and no other has', () => {
+test('each kind of event is told of a row of the audit log or by a trigger, and is in the documents', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-  const types = new Set(
+  const byTriggers = new Set(
     [...read('migrations/0001_schema.sql').matchAll(/'([a-z]+\.[a-z]+)'/g)].map(([, type]) => type ?? ''),
   )
-  assert.deepEqual([...types].sort(), Object.keys(KINDS).sort())
+  const kinds = Object.entries(KINDS)
+  assert.deepEqual([...byTriggers].sort(), kinds.flatMap(([type, { acts }]) => (acts ? [] : [type])).sort())
+  const acts = kinds.flatMap(([, { acts = [] }]) => acts)
+  assert.equal(new Set(acts).size, acts.length, 'a row is one event')
   const page = read('docs/WEBHOOKS.md')
-  for (const type of types) assert.ok(page.includes(`\`${type}\``), type)
+  for (const [type] of kinds) assert.ok(page.includes(`\`${type}\``), type)
+})
+
+test('each row that a kind names is written somewhere', () => {
+  const source = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('webhooks/kinds.ts'))
+  const text = source.map((path) => readFileSync(`${ROOT}/${path}`, 'utf8')).join('\n')
+  for (const { acts = [] } of Object.values(KINDS))
+    for (const act of acts) assert.ok(text.includes(`'${act}'`), `nothing writes ${act}`)
+})
+
+test('each row that a kind names is its event', async () => {
+  for (const [type, { acts = [] }] of Object.entries(KINDS)) {
+    for (const action of acts) {
+      const detail = { count: 1, drifts: [{}], low: ['nodes'], spent: 'nodes' }
+      await writeAudit(desk.world.pool, { actor: 'pass', action, subject: 'it', detail })
+      const [event, ...more] = await told()
+      assert.deepEqual([event?.type, more.length], [type, 0], action)
+      assert.match(String(event?.data.auditId), /^[1-9][0-9]*$/, action)
+    }
+  }
 })

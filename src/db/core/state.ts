@@ -1,4 +1,5 @@
 // Facts about this ledger that are fixed at its first start, the operator's switches, and the audit log.
+import { type Audited, eventOf } from '../../domain/webhooks/kinds.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
 /** Reads a setting; null when it was never set. */
@@ -43,15 +44,17 @@ export async function recordIdentity(sql: Sql, identity: Identity): Promise<Iden
   return (await readState(sql, 'identity')) as Identity
 }
 
-/** Adds a line to the audit log. */
-export async function writeAudit(
-  sql: Sql,
-  entry: { actor: string; action: string; subject?: string; detail: object; requestId?: string | null },
-): Promise<void> {
+/** Adds a line to the audit log, and the event that it is, if it is one, for the endpoints that want it. */
+export async function writeAudit(sql: Sql, entry: Audited & { requestId?: string | null }): Promise<void> {
+  const { actor, action, subject = null, detail, requestId = null } = entry
+  const event = eventOf(entry)
   await sql`
-    INSERT INTO audit (actor, action, subject, detail, request_id)
-    VALUES (${entry.actor}, ${entry.action}, ${entry.subject ?? null}, ${jsonRows([entry.detail])}::text::jsonb -> 0,
-      ${entry.requestId ?? null})`
+    WITH written AS (
+      INSERT INTO audit (actor, action, subject, detail, request_id)
+      VALUES (${actor}, ${action}, ${subject}, ${jsonRows([detail])}::text::jsonb -> 0, ${requestId}) RETURNING id, at)
+    SELECT webhook_emit(${event?.type ?? null}, concat_ws(' ', id, at, ${action}::text),
+      (${jsonRows([event?.data ?? {}])}::text::jsonb -> 0) || jsonb_build_object('auditId', id::text))
+    FROM written WHERE ${event !== null}`
 }
 
 /** True if the audit log has such an entry. */

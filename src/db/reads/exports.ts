@@ -26,29 +26,18 @@ export interface ExportForm {
   select(sql: Sql, blocks: Blocks | null): ReturnType<Sql>
 }
 
+/** Columns by their names, with spaces between. */
+const columns = (...names: readonly string[]) => names.flatMap((part) => part.split(' '))
+
 const between = (sql: Sql, column: string, blocks: Blocks | null) =>
   blocks ? sql`${sql(column)} > ${blocks.after} AND ${sql(column)} <= ${blocks.upTo}` : sql`true`
 
 /** Every payment that is in a block, in any state. `soldWei` is the value of the minted ones. */
 const payments: ExportForm = {
-  columns: [
-    'id',
-    'txHash',
-    'ref',
-    'from',
-    'valueWei',
-    'state',
-    'reason',
-    'tierId',
-    'tierVersion',
-    'nodeId',
-    'mintTxHash',
-    'refundTxHash',
-    'blockNumber',
-    'paidAt',
-    'updatedAt',
-    'innerIndex',
-  ],
+  columns: columns(
+    'id txHash ref from valueWei state reason tierId tierVersion nodeId mintTxHash refundTxHash',
+    'blockNumber paidAt updatedAt innerIndex',
+  ),
   totals: [
     { name: 'valueWei', column: 'valueWei' },
     { name: 'soldWei', column: 'valueWei', only: { column: 'state', is: 'minted' } },
@@ -93,18 +82,7 @@ const credit = (
 
 /** Every credit of every node: a turn of its cohort after its mint. Those of expelled nodes come last. The owner is the present one. */
 const credits: ExportForm = {
-  columns: [
-    'distributionId',
-    'cohort',
-    'nodeId',
-    'owner',
-    'tierId',
-    'dueAt',
-    'amountWei',
-    'txHash',
-    'blockNumber',
-    'createdAt',
-  ],
+  columns: columns('distributionId cohort nodeId owner tierId dueAt amountWei txHash blockNumber createdAt'),
   totals: [{ name: 'amountWei', column: 'amountWei' }],
   select: (sql, blocks) => sql`
     (SELECT ${credit(sql)} FROM rounds r JOIN turns t USING (round) JOIN nodes n ON n.cohort = t.cohort AND n.turns_at_mint < t.turn_no
@@ -117,17 +95,7 @@ const credits: ExportForm = {
 
 /** Every withdrawal, failed ones included; the total is the value that moved. */
 const withdrawals: ExportForm = {
-  columns: [
-    'id',
-    'nodeId',
-    'status',
-    'amountWei',
-    'withdrawnTotalWei',
-    'toAddress',
-    'txHash',
-    'blockNumber',
-    'createdAt',
-  ],
+  columns: columns('id nodeId status amountWei withdrawnTotalWei toAddress txHash blockNumber createdAt'),
   totals: [{ name: 'amountWei', column: 'amountWei', only: { column: 'status', is: 'sent' } }],
   select: (sql, blocks) => sql`
     SELECT w.id::text, w.node_id::text, w.status, w.amount_wei::text, w.withdrawn_total_wei::text, w.to_address, w.tx_hash,
@@ -137,18 +105,9 @@ const withdrawals: ExportForm = {
 
 /** Refunds by the operator that the chain proved. */
 const refunds: ExportForm = {
-  columns: [
-    'paymentRef',
-    'paymentTxHash',
-    'refundTxHash',
-    'from',
-    'to',
-    'valueWei',
-    'blockNumber',
-    'recordedAt',
-    'recordedBy',
-    'innerIndex',
-  ],
+  columns: columns(
+    'paymentRef paymentTxHash refundTxHash from to valueWei blockNumber recordedAt recordedBy innerIndex',
+  ),
   totals: [{ name: 'valueWei', column: 'valueWei' }],
   select: (sql, blocks) => sql`
     SELECT f.payment_ref, p.tx_hash, f.tx_hash, f.from_address, f.to_address, f.value_wei::text, f.block_number::text,
@@ -159,21 +118,7 @@ const refunds: ExportForm = {
 
 /** Transactions of the minter and the distributor: purpose and cost. */
 const transactions: ExportForm = {
-  columns: [
-    'id',
-    'sender',
-    'nonce',
-    'kind',
-    'state',
-    'txHash',
-    'to',
-    'valueWei',
-    'gasUsed',
-    'feeWei',
-    'attempts',
-    'blockNumber',
-    'createdAt',
-  ],
+  columns: columns('id sender nonce kind state txHash to valueWei gasUsed feeWei attempts blockNumber createdAt'),
   totals: [
     { name: 'feeWei', column: 'feeWei' },
     { name: 'valueWei', column: 'valueWei' },
@@ -207,19 +152,9 @@ export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
  * time. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
-  columns: [
-    'kind',
-    'at',
-    'nodeId',
-    'amountWei',
-    'amountEther',
-    'usdPerEther',
-    'amountUsd',
-    'distributionId',
-    'toAddress',
-    'txHash',
-    'blockNumber',
-  ],
+  columns: columns(
+    'kind at nodeId amountWei amountEther usdPerEther amountUsd distributionId toAddress txHash blockNumber',
+  ),
   totals: [
     { name: 'creditedWei', column: 'amountWei', only: { column: 'kind', is: 'credit' } },
     { name: 'withdrawnWei', column: 'amountWei', only: { column: 'kind', is: 'withdrawal' } },

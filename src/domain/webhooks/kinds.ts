@@ -1,5 +1,6 @@
-// What each kind of event says to a person: its words, the place in the console where it is seen to, and whether somebody has to act. What has to be
-// done stands in docs/RUNBOOK.md under the kind's own name, which the service serves as /runbook.html.
+// The table of events: what each kind says to a person, the place in the console where it is seen to, whether somebody has to act, and the rows of
+// the audit log that are told by it. What has to be done stands in docs/RUNBOOK.md under the kind's own name, which the service serves as
+// /runbook.html. Kinds without rows are told of the ledger's facts, by triggers (migrations/0001_schema.sql).
 
 export interface Kind {
   words: string
@@ -7,6 +8,17 @@ export interface Kind {
   asks?: true
   /** A path of the pages. */
   place: string | ((data: Data) => string)
+  /** Actions of the audit log: each row is an event, in its transaction. */
+  acts?: readonly string[]
+  /** What is told of such a row; left out: who did what about what. The row itself has the rest, for those who may read it. */
+  data?: (row: Audited) => Data
+}
+/** A row of the audit log. */
+export interface Audited {
+  actor: string
+  action: string
+  subject?: string
+  detail: object
 }
 type Data = Readonly<Record<string, unknown>>
 
@@ -20,48 +32,119 @@ const paymentNamed = (name: unknown, otherwise: string) =>
 const ofPayment = ({ txHash }: Data) => paymentNamed(txHash, HELD)
 const ofNode = ({ nodeId }: Data) => `/node/${nodeId}`
 
+const without = (detail: object, name: string): Data =>
+  Object.fromEntries(Object.entries(detail).filter(([each]) => each !== name))
+const DRIFTS_MAX = 20
+function driftOf({ detail }: Audited): Data {
+  const { count, drifts } = detail as { count: number; drifts: readonly object[] }
+  return { count, drifts: drifts.slice(0, DRIFTS_MAX) }
+}
+
 /** Every kind of event. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   'payment.held': { words: 'A payment is held, and waits for you', asks: true, place: ofPayment },
   'payment.minted': { words: 'A node is sold', place: ofPayment },
-  'payment.decided': { words: 'A payment was decided about', place: ({ subject }) => paymentNamed(subject, AUDIT) },
+  'payment.decided': {
+    words: 'A payment was decided about',
+    place: ({ subject }) => paymentNamed(subject, AUDIT),
+    acts: [
+      ...['released', 'dismissed', 'dustDismissed', 'attributed'],
+      ...['refunding', 'refunded', 'refundPrepared', 'refundCancelled'],
+    ],
+  },
   'round.credited': { words: 'A round is credited', place: '/console/rounds' },
-  'rounds.paused': { words: 'Rounds are paused', place: '/console/rounds' },
-  'rounds.resumed': { words: 'Rounds go on', place: '/console/rounds' },
+  'rounds.paused': { words: 'Rounds are paused', place: '/console/rounds', acts: ['paused'] },
+  'rounds.resumed': { words: 'Rounds go on', place: '/console/rounds', acts: ['unpaused'] },
   'withdrawal.seen': { words: 'An owner withdrew', place: ofNode },
-  'refund.alarm': { words: 'A refund contradicts the chain', asks: true, place: AUDIT },
-  'drift.found': { words: 'Ledger and contract differ', asks: true, place: STATE },
-  'funds.low': { words: 'An account runs low on ether', asks: true, place: STATE },
-  'budget.low': { words: 'The minter’s budget runs low', asks: true, place: STATE },
-  'budget.spent': { words: 'The minter’s budget is spent, and a payment waits', asks: true, place: STATE },
-  'chain.reorganised': { words: 'Blocks were taken back', place: AUDIT },
-  'passes.halted': { words: 'The passes are halted', asks: true, place: STATE },
-  'passes.resumed': { words: 'The passes go on', place: STATE },
-  'terms.changed': { words: 'The credit terms were changed', place: '/console/terms' },
-  'tiers.changed': { words: 'A tier was changed', place: '/console/tiers' },
-  'wallet.changed': { words: 'The payments wallet was changed', place: '/console/wallets' },
-  'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions' },
-  'signer.restored': { words: 'A signer signs again', place: '/console/transactions' },
-  'key.used': { words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
-  'proof.failed': { words: 'A provider’s answer does not prove what the chain proves', asks: true, place: STATE },
+  'refund.alarm': {
+    ...{ words: 'A refund contradicts the chain', asks: true, place: AUDIT },
+    acts: [
+      ...['mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly'],
+      ...['refundOfMinted', 'refundOfOrphaned', 'refundGone'],
+    ],
+    data: ({ action, subject, detail }) => ({ ...detail, alarm: action, ref: subject }),
+  },
+  'drift.found': { words: 'Ledger and contract differ', asks: true, place: STATE, acts: ['drift'], data: driftOf },
+  'funds.low': {
+    ...{ words: 'An account runs low on ether', asks: true, place: STATE },
+    acts: ['fundsLow'],
+    data: ({ detail }) => without(detail, 'low'),
+  },
+  'budget.low': {
+    ...{ words: 'The minter’s budget runs low', asks: true, place: STATE },
+    acts: ['budgetLow'],
+    data: ({ detail }) => without(detail, 'spent'),
+  },
+  'budget.spent': {
+    ...{ words: 'The minter’s budget is spent, and a payment waits', asks: true, place: STATE },
+    acts: ['budgetSpent'],
+    data: ({ detail }) => without(detail, 'low'),
+  },
+  'chain.reorganised': {
+    ...{ words: 'Blocks were taken back', place: AUDIT },
+    acts: ['reorganisation'],
+    data: ({ detail }) => ({ ...detail }),
+  },
+  'passes.halted': { words: 'The passes are halted', asks: true, place: STATE, acts: ['halted'] },
+  'passes.resumed': { words: 'The passes go on', place: STATE, acts: ['resumed', 'haltWithdrawn'] },
+  'terms.changed': {
+    ...{ words: 'The credit terms were changed', place: '/console/terms' },
+    acts: ['termsEntered', 'termsTakenBack'],
+  },
+  'tiers.changed': { words: 'A tier was changed', place: '/console/tiers', acts: ['tierCreated', 'tierChanged'] },
+  'wallet.changed': {
+    ...{ words: 'The payments wallet was changed', place: '/console/wallets' },
+    acts: ['walletChanged', 'walletTakenBack', 'walletClosed'],
+  },
+  'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions', acts: ['signerDown'] },
+  'signer.restored': { words: 'A signer signs again', place: '/console/transactions', acts: ['signerRestored'] },
+  'key.used': {
+    ...{ words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
+    acts: ['foreignTransaction'],
+  },
+  'proof.failed': {
+    ...{ words: 'A provider’s answer does not prove what the chain proves', asks: true, place: STATE },
+    acts: ['proofFailed'],
+  },
   'guard.refused': {
-    words: 'A provider is wrong about a block: nothing is signed on its word',
-    asks: true,
-    place: AUDIT,
+    ...{ words: 'A provider is wrong about a block: nothing is signed on its word', asks: true, place: AUDIT },
+    acts: ['guardRefused'],
+  },
+  'keys.wrong': {
+    ...{ words: 'Wrong admin keys are being tried', asks: true, place: AUDIT },
+    acts: ['wrongAdminKeys', 'passkeyCopied'],
+  },
+  'act.proposed': { words: 'An act waits for a second person', place: '/console/proposals', acts: ['proposed'] },
+  'keys.changed': {
+    ...{ words: 'An admin key or a passkey was made or revoked', place: '/console/keys' },
+    acts: [
+      ...['keyMade', 'keyRevoked', 'keysRevoked', 'passkeyInvited', 'invitationRevoked'],
+      ...['passkeyMade', 'passkeyRevoked'],
+    ],
   },
   'node.expelled': {
-    words: 'A node that was paid for is expelled',
-    asks: true,
+    ...{ words: 'A node that was paid for is expelled', asks: true },
     place: ({ subject }) => paymentNamed(subject, AUDIT),
+    acts: ['paidNodeExpelled'],
   },
-  'keys.wrong': { words: 'Wrong admin keys are being tried', asks: true, place: AUDIT },
-  'act.proposed': { words: 'An act waits for a second person', place: '/console/proposals' },
-  'keys.changed': { words: 'An admin key or a passkey was made or revoked', place: '/console/keys' },
   'ledger.restored': {
-    words: 'The ledger was restored from a backup: payments are held to be looked at',
-    asks: true,
+    ...{ words: 'The ledger was restored from a backup: payments are held to be looked at', asks: true },
     place: `${HELD}&reason=recheck`,
+    acts: ['restored'],
   },
+}
+
+/** The actions of the audit log that these kinds are told of. */
+export const actsOf = (...kinds: readonly string[]): string[] => kinds.flatMap((kind) => KINDS[kind]?.acts ?? [])
+
+const KIND_OF = new Map(Object.entries(KINDS).flatMap(([type, { acts = [] }]) => acts.map((act) => [act, type])))
+
+/** The event of a row of the audit log; null if it is none. */
+export function eventOf(row: Audited): { type: string; data: Data } | null {
+  const type = KIND_OF.get(row.action)
+  if (type === undefined) return null
+  const { actor, action, subject = null } = row
+  return { type, data: KINDS[type]?.data?.(row) ?? { action, actor, subject } }
 }
 
 /** An event as it is stored. */

@@ -1,6 +1,5 @@
 // The operator's acts and readings on admin keys of the ledger: list, make, revoke. A key is shown once, to whoever made it; the ledger keeps
 // its digest. A key of the ledger gives no other more than it has itself; keys of ADMIN_KEY and the command line may give everything.
-import { inTransaction } from '../../db/core/sql.ts'
 import * as keys from '../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../db/operator/invitations.ts'
 import { readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
@@ -64,19 +63,16 @@ keys).`,
   ],
   fields: giftOf('how long it opens, as 90d or 8h; 90d by default, at most 366d', 90),
   check: checkGift,
-  run: ({ pool, environmentLabels }: LedgerDb & EnvironmentKeys, actor, gift) => {
-    const { label, scopes, expires: seconds, reason } = gift
+  change: async ({ sql, actor, record }, gift, { environmentLabels }: LedgerDb & EnvironmentKeys) => {
+    const { label, scopes, expires: seconds } = gift
     const { key, digest } = newAdminKey()
-    return inTransaction(pool, async (sql) => {
-      const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
-      if (refused) return refused
-      if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
-        return refuseAct('conflict', `The ledger has ${LIVE_MAX} keys that open: revoke those that are not used.`)
-      const { id, expiresAt } = await keys.insertAdminKey(sql, { label, digest, scopes, madeBy: actor.name, seconds })
-      const after = { label, scopes, expiresAt }
-      await recordAct(sql, actor, { action: 'keyMade', subject: `key ${id}`, after, reason })
-      return { id, label, scopes, expiresAt, key }
-    })
+    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
+    if (refused) return refused
+    if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
+      return refuseAct('conflict', `The ledger has ${LIVE_MAX} keys that open: revoke those that are not used.`)
+    const { id, expiresAt } = await keys.insertAdminKey(sql, { label, digest, scopes, madeBy: actor.name, seconds })
+    record({ action: 'keyMade', subject: `key ${id}`, after: { label, scopes, expiresAt } })
+    return { id, label, scopes, expiresAt, key }
   },
 })
 

@@ -1,6 +1,5 @@
 // The operator's acts on passkeys: somebody is invited to make one, an invitation is taken back, a passkey revoked. What people do with their
 // passkeys themselves is in sign-in.ts.
-import { inTransaction } from '../../db/core/sql.ts'
 import * as invitations from '../../db/operator/invitations.ts'
 import { countLivePasskeys, lockPasskey } from '../../db/operator/passkeys.ts'
 import { invitationLink, relyingPartyAt } from '../../domain/keys/passkey.ts'
@@ -31,28 +30,24 @@ who are to check each other have to be invited here, not by each other.`,
   examples: ['admin-keys invite --label grace --scopes read,decide --out grace.link'],
   fields: giftOf('how long the passkey signs in; 365d by default, at most 366d', 365),
   check: checkGift,
-  run: async ({ pool, environmentLabels, publicUrl }: LedgerDb & EnvironmentKeys & ReachedAt, actor, gift) => {
-    const party = relyingPartyAt(publicUrl)
+  change: async ({ sql, actor, record }, gift, deps: LedgerDb & EnvironmentKeys & ReachedAt) => {
+    const party = relyingPartyAt(deps.publicUrl)
     if (party === null) return refuseAct('unavailable', PASSKEYS_OFF)
-    const { label, scopes, expires: seconds, reason } = gift
+    const { label, scopes, expires: seconds } = gift
     const { code, digest } = newCode()
     const { keyId = null, passkey = null } = actor.held ?? {}
-    return inTransaction(pool, async (sql) => {
-      const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
-      if (refused) return refused
-      if ((await countLivePasskeys(sql)) + (await invitations.countOpenInvitations(sql)) >= PEOPLE_MAX)
-        return refuseAct(
-          'conflict',
-          `There are ${PEOPLE_MAX} passkeys and invitations: revoke those that are not used.`,
-        )
-      const { id, expiresAt, passkeyExpiresAt } = await invitations.insertInvitation(sql, {
-        ...{ label, digest, scopes, seconds, madeBy: actor.name },
-        ...{ byKey: passkey ? null : keyId, byPasskey: passkey?.id ?? null },
-      })
-      const after = { label, scopes, expiresAt, passkeyExpiresAt }
-      await recordAct(sql, actor, { action: 'passkeyInvited', subject: `invitation ${id}`, after, reason })
-      return { id, ...after, link: invitationLink(party, code) }
+    const refused =
+      (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentLabels))
+    if (refused) return refused
+    if ((await countLivePasskeys(sql)) + (await invitations.countOpenInvitations(sql)) >= PEOPLE_MAX)
+      return refuseAct('conflict', `There are ${PEOPLE_MAX} passkeys and invitations: revoke those that are not used.`)
+    const { id, expiresAt, passkeyExpiresAt } = await invitations.insertInvitation(sql, {
+      ...{ label, digest, scopes, seconds, madeBy: actor.name },
+      ...{ byKey: passkey ? null : keyId, byPasskey: passkey?.id ?? null },
     })
+    const after = { label, scopes, expiresAt, passkeyExpiresAt }
+    record({ action: 'passkeyInvited', subject: `invitation ${id}`, after })
+    return { id, ...after, link: invitationLink(party, code) }
   },
 })
 
@@ -61,20 +56,18 @@ export const revokeInvitation = defineAct({
   scope: 'operate',
   summary: 'have an invitation make no passkey any more',
   fields: REVOKED,
-  run: ({ pool }: LedgerDb, actor, { id, reason }) =>
-    inTransaction(pool, async (sql) => {
-      const invitation = await invitations.lockInvitation(sql, id)
-      if (!invitation) return refuseAct('notFound', `There is no invitation ${id}: the list of keys has them.`)
-      const { label, scopes, passkeyId } = invitation
-      const refused = refuseAbove(actor, false, scopes)
-      if (refused) return refused
-      if (passkeyId !== null) return refuseAct('conflict', `It was used: revoke passkey ${passkeyId}.`)
-      if ((await invitations.revokeInvitations(sql, { id }, actor.name)) === 0)
-        return refuseAct('conflict', `Invitation ${id} waits no more.`)
-      const subject = `invitation ${id}`
-      await recordAct(sql, actor, { action: 'invitationRevoked', subject, before: { label, scopes }, reason })
-      return { id, label, revoked: true }
-    }),
+  change: async ({ sql, actor, record }, { id }) => {
+    const invitation = await invitations.lockInvitation(sql, id)
+    if (!invitation) return refuseAct('notFound', `There is no invitation ${id}: the list of keys has them.`)
+    const { label, scopes, passkeyId } = invitation
+    const refused = refuseAbove(actor, false, scopes)
+    if (refused) return refused
+    if (passkeyId !== null) return refuseAct('conflict', `It was used: revoke passkey ${passkeyId}.`)
+    if ((await invitations.revokeInvitations(sql, { id }, actor.name)) === 0)
+      return refuseAct('conflict', `Invitation ${id} waits no more.`)
+    record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
+    return { id, label, revoked: true }
+  },
 })
 
 /** Its invitations that wait go with it, and what its person is making just then. */

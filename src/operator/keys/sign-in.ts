@@ -131,15 +131,13 @@ export const signOut = defineAct({
   scope: null,
   summary: 'end the session that asks',
   fields: {},
-  run: async ({ pool }: LedgerDb, actor) => {
+  change: async ({ sql, actor, record }) => {
     const { passkey, keyId } = actor.held ?? {}
     if (!passkey || !keyId)
       return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
-    return inTransaction(pool, async (sql) => {
-      await closeGate(sql)
-      await revokeAdminKey(sql, keyId, actor.name)
-      await recordAct(sql, actor, { action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
-      return { signedOut: true }
-    })
+    await closeGate(sql)
+    await revokeAdminKey(sql, keyId, actor.name)
+    record({ action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
+    return { signedOut: true }
   },
 })

@@ -176,21 +176,21 @@ export const cancelRefund = defineGuardedAct({
   asks: 'Give its refund up, so that it stands as before?',
   proposedAs: 'cancelRefund',
   sum: (sql, { payment }) => sumOfPayments(sql, [payment]),
-  run: ({ pool }: LedgerDb, actor, { payment: key, reason: note }): Promise<CancelledRefund | OperatorRefusal> =>
-    inTransaction(pool, async (sql) => {
-      const payment = await lockPayment(sql, key)
-      if (isOperatorRefusal(payment)) return payment
-      if (payment.state !== 'held' || payment.reason !== 'refunding')
-        return refuseAct('conflict', 'No refund of that payment is being prepared.')
-      const { before, word } = await withdrawRefunding(sql, payment.id, actor.name)
-      const stands = standsAs(payment, { before, word, isMinting: await isIntentPending(sql, payment.id) })
-      await moveFromRefunding(sql, payment.id, stands)
-      const after = { status: stands.verdict, reason: stands.reason }
-      const acted = { before: { status: 'held', reason: 'refunding' }, after, reason: note }
-      await recordAct(sql, actor, { action: 'refundCancelled', subject: subjectOf(payment), ...acted })
-      await notifyLedgerChanged(sql)
-      return { id: payment.id, txHash: payment.txHash, ...after }
-    }),
+  change: async ({ sql, actor, record }, { payment: key }): Promise<CancelledRefund | OperatorRefusal> => {
+    const payment = await lockPayment(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    if (payment.state !== 'held' || payment.reason !== 'refunding')
+      return refuseAct('conflict', 'No refund of that payment is being prepared.')
+    const { before: stood, word } = await withdrawRefunding(sql, payment.id, actor.name)
+    const stands = standsAs(payment, { before: stood, word, isMinting: await isIntentPending(sql, payment.id) })
+    await moveFromRefunding(sql, payment.id, stands)
+    const [before, after] = [
+      { status: 'held', reason: 'refunding' },
+      { status: stands.verdict, reason: stands.reason },
+    ]
+    record({ action: 'refundCancelled', subject: subjectOf(payment), before, after })
+    return { id: payment.id, txHash: payment.txHash, ...after }
+  },
   says: ({ status, reason }) => `It is ${status}${reason ? ` (${reason})` : ''}.`,
 })
 

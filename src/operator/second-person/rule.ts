@@ -1,10 +1,9 @@
 // The rule of the second person: the amount above which releases, refunds and what lets held payments through need one. While it is set,
 // credit terms and the payments wallet always do. It is the ledger's, for all instances; off until it is set.
-import { inTransaction } from '../../db/core/sql.ts'
 import { lockState, writeState } from '../../db/core/state.ts'
 import { inEther, type Wei } from '../../domain/units.ts'
 import type { LedgerDb } from '../../passes/context.ts'
-import { fieldNamed, recordAct, refuseAct } from '../act.ts'
+import { fieldNamed, refuseAct } from '../act.ts'
 import { defineGuardedAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 import { ANY_SUM, RULE, readBound } from './guard.ts'
@@ -46,17 +45,15 @@ To raise the amount or to switch the rule off takes a second person itself.`,
   proposedAs: 'setSecondPerson',
   // A lower amount needs none: it takes nothing from anybody's say.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
-  run: ({ pool }: LedgerDb, actor, { aboveWei, reason }) =>
-    inTransaction(pool, async (sql) => {
-      await lockState(sql, RULE)
-      const before = await readBound(sql)
-      if (before === aboveWei) return { aboveWei, changed: false }
-      if (before !== null && (aboveWei ?? ANY_SUM) > before && !actor.confirmed)
-        return refuseAct('notYet', 'Somebody else lowered the amount meanwhile: ask again.')
-      await writeState(sql, RULE, { aboveWei: aboveWei?.toString() ?? null }, actor.name)
-      const texts = { before: before?.toString() ?? null, after: aboveWei?.toString() ?? null }
-      await recordAct(sql, actor, { action: 'secondPersonSet', ...texts, reason })
-      return { aboveWei, changed: true }
-    }),
+  change: async ({ sql, actor, record }, { aboveWei }) => {
+    await lockState(sql, RULE)
+    const before = await readBound(sql)
+    if (before === aboveWei) return { aboveWei, changed: false }
+    if (before !== null && (aboveWei ?? ANY_SUM) > before && !actor.confirmed)
+      return refuseAct('notYet', 'Somebody else lowered the amount meanwhile: ask again.')
+    await writeState(sql, RULE, { aboveWei: aboveWei?.toString() ?? null }, actor.name)
+    record({ action: 'secondPersonSet', before: before?.toString() ?? null, after: aboveWei?.toString() ?? null })
+    return { aboveWei, changed: true }
+  },
   says: ruleInWords,
 })

@@ -1,0 +1,112 @@
+// The public reads that one statement answers, as a table: what is asked, the statement, and for how long its answer is kept. An answer is kept
+// under the path and all that was asked, so two questions never share one. Reads that do more have files of their own.
+import type { Sql } from '../../db/core/sql.ts'
+import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from '../../db/reads/public-api.ts'
+import { readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
+import { readTransaction } from '../../db/reads/public-transactions.ts'
+import type { Hash } from '../../domain/units.ts'
+import { parseAddress, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
+import { isRefusal, orRefuse, type Refusal, type RefusalName, refuse } from '../refusals.ts'
+import { READ_DEADLINE_MS, type Route, type Target } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+const PER_MINUTE = 60
+
+interface Read<Asked extends readonly (string | number | bigint)[]> {
+  readonly path: string
+  readonly perMinute?: number
+  /** Seconds for which the answer is kept, here and by shared caches. */
+  readonly keptSec: number
+  /** Seconds for which a cache may go on showing it while it asks anew. */
+  readonly staleSec?: number
+  readonly asked: (
+    target: Target,
+    checksum: Tools['deps']['checksum'],
+  ) => { [Place in keyof Asked]: Asked[Place] | Refusal }
+  readonly read: (sql: Sql, ...asked: Asked) => Promise<string | null>
+  /** The refusal if there is no such thing; left out: there always is. */
+  readonly none?: RefusalName
+}
+
+const route =
+  <Asked extends readonly (string | number | bigint)[]>(row: Read<Asked>) =>
+  ({ deps, queryReplica, cached }: Tools): Route => {
+    const { path, perMinute = PER_MINUTE, keptSec, staleSec, asked, read, none = 'unexpected' } = row
+    const stale = staleSec === undefined ? '' : `, stale-while-revalidate=${staleSec}`
+    return {
+      path,
+      methods: ['GET'],
+      limitPerMinute: perMinute,
+      cache: `public, max-age=0, s-maxage=${keptSec}${stale}`,
+      cors: true,
+      deadlineMs: READ_DEADLINE_MS,
+      handle: (call) => {
+        const given = asked(call, deps.checksum)
+        const refused = given.find(isRefusal)
+        if (refused) return refused
+        const answer = () => queryReplica((sql) => read(sql, ...(given as unknown as Asked)))
+        return orRefuse(cached([path, ...given].join(' '), keptSec, answer), none)
+      },
+    }
+  }
+
+/** The hash of the path; its refusal says what the path names. */
+const hashOf = ({ params }: Target, refusal: RefusalName): Hash | Refusal => {
+  const hash = parseHash(params.hash)
+  return isRefusal(hash) ? refuse(refusal) : hash
+}
+
+/** Protocol totals, from the ledger alone; triggers keep them. */
+export const stats = route({
+  ...{ path: '/api/stats', perMinute: 120, keptSec: 10, staleSec: 30 },
+  asked: () => [],
+  read: readStats,
+})
+
+/** Every tier as it is now, those off sale too. */
+export const tiers = route({ path: '/api/tiers', keptSec: 30, staleSec: 90, asked: () => [], read: readTiers })
+
+/** The nodes a wallet owns, `[]` for none. */
+export const nodesOfAddress = route({
+  ...{ path: '/api/nodes/:address', keptSec: 5, staleSec: 15 },
+  asked: ({ params }, checksum) => [parseAddress(params.address, checksum)],
+  read: readNodesOf,
+})
+
+/** The newest rounds, each with the turns it paid and the terms to recompute them from. */
+export const distributions = route({
+  ...{ path: '/api/distributions', keptSec: 10, staleSec: 30 },
+  asked: ({ query }) => [parseLimit(query)],
+  read: readDistributions,
+})
+
+/** A round's turns one by one, page by page, each with the terms to recompute it from. */
+export const turns = route({
+  ...{ path: '/api/distributions/:id/turns', keptSec: 10, staleSec: 30, none: 'unknownRound' },
+  asked: ({ params, query }) => [parseId(params.id), parseLimit(query), parseOffset(query)],
+  read: (sql, round: bigint, limit: number, offset: number) => readTurns(sql, { round, limit, offset }),
+})
+
+/** The state of a payment. Asks nothing of the chain, so that it can be polled; POST /api/payments/claim reports one that is not known. */
+export const payment = route({
+  ...{ path: '/api/payment/:hash', perMinute: 120, keptSec: 1, none: 'unknownPayment' },
+  asked: (target) => [hashOf(target, 'badPaymentHash')],
+  read: async (sql, txHash: Hash) => {
+    const found = await readPaymentsIn(sql, txHash)
+    return found === null || found.states.every(({ status }) => status === 'ignored') ? null : found.json
+  },
+})
+
+/** What a wallet has paid, newest first, `[]` for nothing: how a buyer finds a payment without its hash. */
+export const paymentsOfAddress = route({
+  ...{ path: '/api/payments/:address', keptSec: 1 },
+  asked: ({ params, query }, checksum) => [parseAddress(params.address, checksum), parseLimit(query)],
+  read: readPaymentsOf,
+})
+
+/** What a transaction did: paid, minted, credited, sent back, paid out. Asks nothing of the chain. */
+export const transaction = route({
+  ...{ path: '/api/transaction/:hash', keptSec: 5, none: 'unknownTransaction' },
+  asked: (target) => [hashOf(target, 'badTransactionHash')],
+  read: readTransaction,
+})
