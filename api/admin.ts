@@ -338,6 +338,16 @@ export interface components {
         Error: {
             /** @description What is wrong, for people. */
             error: string;
+            /** @description What is wrong, for programs: of a request that an act or a reading refused. */
+            problems?: components["schemas"]["Problem"][];
+        };
+        Problem: {
+            /** @description The field, after whose name the text goes on; null if it is about none. */
+            field: string | null;
+            /** @enum {string} */
+            code: "missing" | "malformed" | "unknownField" | "invalid" | "forbidden" | "notFound" | "conflict" | "notYet" | "unavailable";
+            /** @description For people. */
+            text: string;
         };
         /** @description An amount of wei, as a decimal string. */
         Wei: string;

@@ -94,3 +94,35 @@ test('each path of the scope of mutation and coverage names a file', () => {
     [],
   )
 })
+
+/** Words of others, who have no code for what they mean: of providers, and of the kernel. */
+const WORDS_OF_OTHERS = [
+  'src/lib/open-files.ts',
+  'src/chain/rpc/provider.ts',
+  'src/chain/send/send-errors.ts',
+  'src/chain/factory/check-deployment.ts',
+]
+/** Something is compared with, searched for or parted by an English sentence, or the message of an error is. */
+const BY_WORDS = [
+  /\.(?:startsWith|endsWith|includes|indexOf|replace|replaceAll|split|match|matchAll)\(\s*[/'"`][^/'"`\n]*[A-Za-z]{2,} [A-Za-z]{2,}/,
+  /[!=]== ?['"`][^'"`\n]*[A-Za-z]{2,} [a-z]{2,}/,
+  /\/[^/\n*]*[A-Za-z]{2,} [a-z]{2,}[^/\n]*\/[a-z]*\.(?:test|exec)\(/,
+  /\b(?:message|error)\.(?:startsWith|endsWith|includes|indexOf|replace|replaceAll|match|matchAll)\(/,
+  /\.(?:test|exec)\((?:\w+\.)?message\)/,
+]
+
+test('no code goes by an English sentence', () => {
+  const tells = (text: string) => text.split('\n').filter((line) => BY_WORDS.some((pattern) => pattern.test(line)))
+  for (const line of [
+    "message.replace('Node Ledger cannot start', trouble)",
+    "if (said === 'The tier is off sale.') return",
+    "error.message.startsWith('halted')",
+    '/must be a number/.test(said)',
+    'const found = /halted/.exec(error.message)',
+  ])
+    assert.equal(tells(line).length, 1, line)
+  for (const [path, text] of readTidied()) {
+    if (!/^(src|web\/src|client\/src)\//.test(path) || WORDS_OF_OTHERS.includes(path)) continue
+    assert.deepEqual(tells(text), [], path)
+  }
+})

@@ -53,6 +53,16 @@ export class StartError extends KnownError {
   }
 }
 
+/** A start that the chain does not allow, for each of these reasons. */
+class ChainStartError extends StartError {
+  override readonly reasons: readonly string[]
+
+  constructor(reasons: readonly string[], kind: 'fatal' | 'retryable' = 'fatal') {
+    super(`Node Ledger cannot start on this chain:\n${reasons.join('\n')}`, kind)
+    this.reasons = reasons
+  }
+}
+
 /**
  * Checks the settings against database and factory before a migration changes anything.
  * @throws StartError if the database holds the ledger of another factory or chain, or the factory's code is not this version's. Facts
@@ -147,10 +157,7 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
     const retryable = check.problems.every((problem) => problem.transient)
-    throw new StartError(
-      `Node Ledger cannot start on this chain:\n${lines.join('\n')}`,
-      retryable ? 'retryable' : 'fatal',
-    )
+    throw new ChainStartError(lines, retryable ? 'retryable' : 'fatal')
   }
   return { guardUsable: check.guardUsable }
 }
@@ -202,7 +209,7 @@ async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: 
   const found = await lookAtBeginning(rpc, factory, startBlock)
   if (found.kind !== 'tooLate') return
   const { says, todo } = tooLateInWords(startBlock, found.first)
-  throw new StartError(`Node Ledger cannot start on this chain:\n  START_BLOCK: ${says}. ${todo}`)
+  throw new ChainStartError([`  START_BLOCK: ${says}. ${todo}`])
 }
 
 /**
@@ -266,10 +273,7 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: 
   const { paymentAddress, factory } = part
   if (paymentAddress !== null && (await readPaymentWallets(pool)).length === 0) {
     const objection = await lookAtWallet(part, rpc, paymentAddress)
-    if (objection)
-      throw new StartError(
-        `Node Ledger cannot start on this chain:\n  PAYMENT_ADDRESS: ${objection.problem}. ${objection.remedy}`,
-      )
+    if (objection) throw new ChainStartError([`  PAYMENT_ADDRESS: ${objection.problem}. ${objection.remedy}`])
     await inTransaction(pool, async (sql) => {
       await lockWallets(sql)
       const cursor = await readCursor(sql, { lock: true })

@@ -111,7 +111,10 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
     return { code: EXIT.unavailable, message: `The chain could not be asked: ${message}.` }
   if (error instanceof KnownError) {
     const trouble = error.retryable ? 'The chain could not be looked at' : 'The settings and the chain do not fit'
-    return { code: EXIT_OF[error.kind], message: message.replace('Node Ledger cannot start on this chain', trouble) }
+    return {
+      code: EXIT_OF[error.kind],
+      message: error.reasons ? [`${trouble}:`, ...error.reasons].join('\n') : message,
+    }
   }
   if (takesNoWrites(error))
     return {

@@ -4,7 +4,7 @@
 import { isDatabaseDown } from '../db/core/sql.ts'
 import { Overdue } from '../lib/deadline.ts'
 import { type ErrorKind, kindOf } from '../lib/errors.ts'
-import type { OperatorRefusal, RefusedBecause } from '../operator/act.ts'
+import { named, type OperatorRefusal, type Problem, type RefusedBecause } from '../operator/act.ts'
 
 /** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 503
@@ -102,6 +102,12 @@ const REFUSALS = {
 /** The refusals with words here; the others are those of the operator's acts. */
 export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause>
 
+interface Extras {
+  cookies?: string[]
+  retryAfterSec?: number | null
+  problems?: readonly Problem[]
+}
+
 /**
  * A request that is answered with an error, as a value. A class, so that nothing a caller sends can be taken for one.
  */
@@ -112,35 +118,38 @@ export class Refusal {
   readonly cookies: string[]
   /** The pause to ask for; null: none, or that of the limit. */
   readonly retryAfterSec: number | null
+  /** What is wrong, for programs: of the operator's acts alone. */
+  readonly problems: readonly Problem[] | undefined
 
   constructor(
     refused: keyof typeof REFUSALS,
     words: string,
-    cookies: string[] = [],
-    retryAfterSec: number | null = null,
+    { cookies = [], retryAfterSec = null, problems }: Extras = {},
   ) {
     this.refused = refused
     this.words = words
     this.cookies = cookies
     this.retryAfterSec = retryAfterSec
+    this.problems = problems
   }
 
   get status(): ErrorStatus {
     return REFUSALS[this.refused][0]
   }
 
-  /** The error envelope: a JSON object with the single field `error`. */
+  /** The error envelope: a JSON object with the single field `error`; of an act of the operator's also `problems`. */
   get envelope(): string {
-    return JSON.stringify({ error: this.words })
+    return JSON.stringify({ error: this.words, problems: this.problems })
   }
 }
 
 /** Refuses. */
 export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
-  new Refusal(refused, REFUSALS[refused][1], cookies, retryAfterSec)
+  new Refusal(refused, REFUSALS[refused][1], { cookies, retryAfterSec })
 
 /** Refuses as an act of the operator does, in its words. */
-export const refuseAs = ({ because, message }: OperatorRefusal): Refusal => new Refusal(because, message)
+export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>
+  new Refusal(because, message, { problems: problems.map((one) => ({ ...one, text: named(one.text) })) })
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 

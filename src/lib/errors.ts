@@ -9,6 +9,8 @@ export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'
 
 export class KnownError extends Error {
   readonly kind: ErrorKind
+  /** The reasons below the message's heading, a line each; null if the message is all. */
+  readonly reasons: readonly string[] | null = null
 
   constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {
     super(message, options)

@@ -76,9 +76,13 @@ export type Fields = Readonly<Record<string, unknown>>
  */
 export type RefusedBecause = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
-/** What is wrong: with a field, whose name `text` goes on after, or by itself. Within a text fields are named by `fieldNamed`. */
+/**
+ * What is wrong: with a field, whose name `text` goes on after, or by itself. Programs go by `field` and `code`, `text` is for people; within it
+ * fields are named by `fieldNamed`.
+ */
 export interface Problem {
   readonly field: string | null
+  readonly code: RefusedBecause | 'missing' | 'malformed' | 'unknownField'
   readonly text: string
 }
 
@@ -104,8 +108,11 @@ export class OperatorRefusal {
 }
 
 /** Refuses for one reason, in a sentence. */
-export const refuseAct = (because: RefusedBecause, text: string) =>
-  new OperatorRefusal(because, [{ field: null, text: text.replace(/\.$/, '') }])
+export const refuseAct = (because: RefusedBecause, text: string) => refuseField(because, null, text)
+
+/** Refuses what a field says, in a sentence that goes on after its name. */
+export const refuseField = (because: RefusedBecause, field: string | null, text: string) =>
+  new OperatorRefusal(because, [{ field, code: because, text: text.replace(/\.$/, '') }])
 
 /** Refuses an input for all that is wrong with it. */
 export const refuseFields = (problems: readonly Problem[]) => new OperatorRefusal('invalid', problems)
@@ -113,8 +120,13 @@ export const refuseFields = (problems: readonly Problem[]) => new OperatorRefusa
 /** Problems as one sentence, with the fields called as they are where it is read. */
 export const sentenceOf = (problems: readonly Problem[], nameOf = (field: string) => field): string => {
   const texts = problems.map(({ field, text }) => (field === null ? text : `${fieldNamed(field)} ${text}`))
-  const parts = texts.join('; ').split(MARK)
-  return `${parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')}.`
+  return `${named(texts.join('; '), nameOf)}.`
+}
+
+/** A text in which the fields are called by their names. */
+export function named(text: string, nameOf = (field: string) => field): string {
+  const parts = text.split(MARK)
+  return parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')
 }
 
 /** Refuses who holds a key without the scope. */

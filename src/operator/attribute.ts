@@ -158,7 +158,7 @@ function namedIn({ transfers, txHash, innerIndex, from, valueWei }: Asked): Name
 const readTransfer = (given: Fields) => field.readInput(TRANSFER, given, { refuseOthers: true })
 
 function checkNamed({ transfers }: Asked, { isGiven, complain }: Parameters<field.Check<typeof ASKED>>[1]): void {
-  if (!isGiven('transfers') && !isGiven('txHash')) complain('txHash', `is required: ${TRANSFER.txHash.form}`)
+  if (!isGiven('transfers') && !isGiven('txHash')) complain('txHash', `is required: ${TRANSFER.txHash.form}`, 'missing')
   const alone = Object.keys(TRANSFER).filter(isGiven)
   if (isGiven('transfers') && alone.length > 0)
     complain(
@@ -167,7 +167,9 @@ function checkNamed({ transfers }: Asked, { isGiven, complain }: Parameters<fiel
     )
   for (const [place, one] of (transfers ?? []).entries()) {
     const read = readTransfer(one)
-    if (isOperatorRefusal(read)) complain(null, `transfer ${place + 1}: ${read.message.replace(/\.$/, '')}`)
+    if (isOperatorRefusal(read))
+      for (const { field: name, code, text } of read.problems)
+        complain(null, `transfer ${place + 1}: ${name === null ? '' : `${fieldNamed(name)} `}${text}`, code)
   }
 }
 

@@ -11,7 +11,15 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import {
+  type Actor,
+  fieldNamed,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+  refuseField,
+} from './act.ts'
 import { defineAct, defineGuardedAct } from './define-act.ts'
 import * as field from './input.ts'
 import { findRows, keysOf, lockHeld, PAYMENT_ACT, PAYMENTS, refuseSpent, TIER_ID } from './payments.ts'
@@ -254,9 +262,10 @@ export const dismissAllDust = defineAct({
       null,
     )
     if (lowestWei !== null && belowWei > lowestWei)
-      return refuseAct(
+      return refuseField(
         'invalid',
-        `${fieldNamed('belowWei')} may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
+        'belowWei',
+        `may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
       )
     const found = await sumDust(sql, belowWei)
     if (dryRun) return { dryRun, ...found, remaining: found.count }

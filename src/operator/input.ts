@@ -40,7 +40,7 @@ export type Read<S extends Shape> = { readonly [Name in keyof S]: S[Name] extend
 export interface Checking {
   readonly isGiven: (name: string) => boolean
   /** Notes a mistake: `text` goes on after the field's name, or stands alone without one. */
-  readonly complain: (field: string | null, text: string) => void
+  readonly complain: (field: string | null, text: string, code?: Problem['code']) => void
 }
 export type Check<S extends Shape> = (asked: Read<S>, checking: Checking) => void
 
@@ -51,18 +51,18 @@ export function readInput<S extends Shape>(
   { check, refuseOthers }: { check?: Check<S> | undefined; refuseOthers: boolean },
 ): { readonly asked: Read<S> } | OperatorRefusal {
   const problems: Problem[] = []
-  const complain = (field: string | null, text: string) => void problems.push({ field, text })
+  const complain: Checking['complain'] = (field, text, code = 'malformed') => void problems.push({ field, code, text })
   const isGiven = (name: string) => Object.hasOwn(input, name) && input[name] != null && input[name] !== ''
   const read = ([name, { form, required, otherwise, parse, why }]: [string, Field]) => {
     const parsed = isGiven(name) ? parse(input[name]) : undefined
     if (parsed === undefined && isGiven(name)) complain(name, `must be ${form}${why?.(input[name]) ?? ''}`)
-    if (required && !isGiven(name)) complain(name, `is required: ${form}`)
+    if (required && !isGiven(name)) complain(name, `is required: ${form}`, 'missing')
     return [name, parsed === undefined ? otherwise : parsed]
   }
   const asked = Object.fromEntries(Object.entries(shape).map(read)) as Read<S>
   check?.(asked, { isGiven, complain })
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(shape, name))
-  if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)))
+  if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)), 'unknownField')
   return problems.length === 0 ? { asked } : refuseFields(problems)
 }
 

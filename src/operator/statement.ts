@@ -126,7 +126,11 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
     gasWei: gas.reduce((total, { feeWei }) => total + feeWei, 0n),
     accounts,
     contract,
-    balanced: isBalanced(accounts, contract),
+    balanced: isBalanced(
+      accounts,
+      contract,
+      (await readPaymentWallets(sql)).map(({ wallet }) => wallet),
+    ),
   }
 }
 
@@ -220,10 +224,10 @@ async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint
   return (await orNull(contract.isDeployed(at.number))) === false ? 0n : null
 }
 
-function isBalanced(accounts: readonly Account[], contract: Contract): boolean | null {
+function isBalanced(accounts: readonly Account[], contract: Contract, wallets: readonly Address[]): boolean | null {
   // Ether comes to signers and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.
-  const left = accounts.map(({ name, otherWei, unexplainedWei }) =>
-    name === 'payments wallet' ? otherWei : unexplainedWei,
+  const left = accounts.map(({ address, otherWei, unexplainedWei }) =>
+    wallets.includes(address) ? otherWei : unexplainedWei,
   )
   const differences = [...left, contract.differenceWei]
   if (differences.some((wei) => wei !== null && wei !== 0n)) return false

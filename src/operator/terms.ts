@@ -20,7 +20,7 @@ import { type CreditTerms, termsAt } from '../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
-import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
@@ -107,7 +107,8 @@ type TermsRequest = field.Read<typeof ENTRY>
 
 const checkEntry: field.Check<typeof ENTRY> = ({ before }, { isGiven, complain }) => {
   for (const name of ['beforeMinWei', 'beforeMaxWei'])
-    if (before === 'range' && !isGiven(name)) complain(name, 'is required: an amount of wei as a decimal string')
+    if (before === 'range' && !isGiven(name))
+      complain(name, 'is required: an amount of wei as a decimal string', 'missing')
 }
 
 export const previewTerms = defineAct({
@@ -205,9 +206,10 @@ async function propose(
   const earliest = earliestFrom(known, now)
   const fromTime = asked.fromTime ?? earliest
   if (fromTime < earliest)
-    return refuseAct(
+    return refuseField(
       'conflict',
-      `${fieldNamed('fromTime')} is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and behind the entry before it.`,
+      'fromTime',
+      `is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and behind the entry before it.`,
     )
   const next = { ...content, fromTime }
   const entries = before ? [next] : await firstEntries(deps, next, asked)
@@ -249,9 +251,10 @@ async function firstEntries(
   const isUnused = counters.lastNodeId === 0n && counters.round === 0
   if (before === 'same' || (before === null && isUnused)) return [{ ...next, fromTime: 0 }]
   if (before === null)
-    return refuseAct(
+    return refuseField(
       'invalid',
-      `${fieldNamed('before')} is required: the factory has nodes, and turns may be due from before these terms. Say "same" where these terms pay them, "range" with ${fieldNamed('beforeMinWei')} and ${fieldNamed('beforeMaxWei')} where others do, "notOwed" where they are not owed.`,
+      'before',
+      `is required: the factory has nodes, and turns may be due from before these terms. Say "same" where these terms pay them, "range" with ${fieldNamed('beforeMinWei')} and ${fieldNamed('beforeMaxWei')} where others do, "notOwed" where they are not owed.`,
     )
   const range = { minWei: beforeMinWei ?? next.minWei, maxWei: beforeMaxWei ?? next.maxWei }
   const earlier = before === 'range' ? { ...next, payouts: true, ...range } : { ...next, payouts: false }

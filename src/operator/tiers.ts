@@ -19,7 +19,7 @@ import {
 } from '../domain/tiers.ts'
 import { wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
-import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
+import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from './act.ts'
 import { type Changing, defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { refuseOutOfBounds } from './terms.ts'
@@ -280,11 +280,12 @@ function changesNothing(before: TierRow, terms: Terms): boolean {
 
 function refuseTerms(terms: Terms): OperatorRefusal | null {
   if (terms.priceWei === 0n)
-    return refuseAct('invalid', `${fieldNamed('priceWei')} must be more than 0: a transfer of nothing buys nothing.`)
+    return refuseField('invalid', 'priceWei', 'must be more than 0: a transfer of nothing buys nothing.')
   if (terms.holdingWei > 0n && terms.holdingToken === null)
-    return refuseAct(
+    return refuseField(
       'invalid',
-      `${fieldNamed('holdingWei')} needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
+      'holdingWei',
+      `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
     )
   return null
 }

@@ -19,6 +19,7 @@ const PREFIX = '/api/admin/'
 const IS_DOOR = /^\/api\/passkeys(\/|$)/
 /** Fields that an answer may lack, because which ones it has hangs on another field; and those that an input may lack. */
 const OPTIONAL = {
+  Error: ['problems'],
   Drift: ['name', 'nodeId', 'cohort', 'field', 'ledger', 'chain'],
   TransfersInput: ['innerIndex', 'from', 'valueWei'],
 }

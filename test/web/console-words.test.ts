@@ -84,9 +84,14 @@ test('a form sends what was changed, and names the field that a refusal is about
   assert.deepEqual(form('0.02', '4'), { values: { priceWei: '20000000000000000', maxPerWallet: 4 }, wrong: {} })
   assert.deepEqual(Object.keys(form('10 finney').wrong), ['priceWei'])
 
-  const one = problemsOf(new Error('priceWei must be positive; nothing else is known.'), fields)
+  const problems = [
+    { field: 'priceWei', code: 'malformed', text: 'must be positive' },
+    { field: null, code: 'invalid', text: 'nothing else is known' },
+    { field: 'graceSec', code: 'missing', text: 'is required' },
+  ] as const
+  const one = problemsOf(Object.assign(new Error('said by the service'), { problems }), fields)
   assert.deepEqual(one.byField, { priceWei: 'Price in ether must be positive.' })
-  assert.equal(one.rest?.message, 'nothing else is known.')
+  assert.equal(one.rest?.message, 'nothing else is known; graceSec is required.')
   const other = new Error('The tier is off sale.')
   assert.deepEqual(problemsOf(other, fields), { byField: {}, rest: other })
 })

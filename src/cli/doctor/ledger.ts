@@ -7,7 +7,6 @@ import type { Pool } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
 import {
-  type PassRun,
   readHeldReasons,
   readRecentTrouble,
   readRuns,
@@ -222,17 +221,17 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
       return { says: `${ran}, STALE_AFTER_SEC is ${STALE_AFTER_SEC}`, fail: who, reading: run }
     const { error, secondsWithoutSuccess } = run
     const failingSec = secondsWithoutSuccess ?? 0
+    const halt = await readHalt(pool)
+    const next = (todo: string) => (error !== null && halt ? 'See passes.halt.' : todo)
     const stopped = error === null ? ran : `${ran} and stopped: ${error}`
     if (failingSec > STALE_AFTER_SEC) {
-      const todo = todoOf(run, 'See to what it names. The log has the fault, as an error.')
+      const todo = next('See to what it names. The log has the fault, as an error.')
       return { says: `${stopped}; no run has ended well for ${Math.round(failingSec)} s`, fail: todo, reading: run }
     }
-    const todo = error !== null && todoOf(run, 'The next run tries again; if it goes on, see to what it names.')
+    const todo = error !== null && next('The next run tries again; if it goes on, see to what it names.')
     return { says: stopped, warn: todo, reading: run }
   }
 }
-
-const todoOf = ({ error }: PassRun, todo: string) => (error?.startsWith('halted') ? 'See passes.halt.' : todo)
 
 async function tiersOnSale(pool: Pool): Promise<string[]> {
   const latest = new Map((await readTierVersions(pool)).map((tier) => [tier.tierId, tier]))

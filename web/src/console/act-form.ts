@@ -1,4 +1,5 @@
 // The form of an act's dialog: its fields, what they send, and which of them a refusal is about.
+import type { components } from '../../../api/admin.ts'
 import { plainEther } from '../format.ts'
 import { weiOf } from './amounts.ts'
 
@@ -47,15 +48,19 @@ export function readForm(
   return { values, wrong }
 }
 
-/** Sorts the problems that the service names by the fields that they are about; the rest is null where there is none. */
-export function problemsOf(error: Error, fields: readonly ActField[]): { byField: Filled; rest: Error | null } {
+/** What the service says is wrong: with a field, after whose name `text` goes on, or by itself. */
+export type Problem = components['schemas']['Problem']
+/** An error with what the service says is wrong; without it the request failed otherwise. */
+export type RefusedAct = Error & { readonly problems?: readonly Problem[] }
+
+/** Sorts the problems that the service names by the fields that they are about; the rest is null if there is none. */
+export function problemsOf(error: RefusedAct, fields: readonly ActField[]): { byField: Filled; rest: Error | null } {
   const byField: Record<string, string> = {}
   const rest: string[] = []
-  for (const problem of error.message.replace(/\.$/, '').split('; ')) {
-    const [, name = '', says = ''] = /^(\w+) ((?:must|may|is|needs) .*)$/s.exec(problem) ?? []
+  for (const { field: name, text } of error.problems ?? []) {
     const field = fields.find((one) => one.name === name)
-    if (field) byField[name] = `${field.label} ${says}.`
-    else rest.push(problem)
+    if (field) byField[field.name] = `${field.label} ${text}.`
+    else rest.push(name === null ? text : `${name} ${text}`)
   }
   if (Object.keys(byField).length === 0) return { byField, rest: error }
   return { byField, rest: rest.length === 0 ? null : new Error(`${rest.join('; ')}.`) }

@@ -7,6 +7,7 @@ import { revive } from '../../../client/src/revive.ts'
 import { keptForTab } from '../kept.ts'
 import { queries, type Reading } from '../ledger.ts'
 import { saveBlob } from '../ui/save.ts'
+import type { RefusedAct } from './act-form.ts'
 
 const EVERY_MS = 10_000
 let key: string | null = null
@@ -99,10 +100,15 @@ export async function request<T>(
   }).catch((cause: unknown) => {
     throw refusal(null, 'The service could not be reached.', cause)
   })
-  const json = (await response.json().catch(() => ({}))) as { error?: string }
-  if (!response.ok) throw refusal(response.status, json.error ?? `The service answered ${response.status}.`)
+  const json = (await response.json().catch(() => ({}))) as Refused
+  if (!response.ok) throw refusalOf(response, json)
   return revive(json) as T
 }
+
+type Refused = Partial<components['schemas']['Error']>
+
+const refusalOf = ({ status }: Response, { error, problems = [] }: Refused): RefusedAct =>
+  Object.assign(refusal(status, error ?? `The service answered ${status}.`), { problems })
 
 function refusal(status: number | null, message: string, cause?: unknown): LedgerError {
   return new LedgerError(message, { status, retryable: status === null || status >= 500, retryAfter: null, cause })
@@ -185,10 +191,7 @@ export function useAct<T extends object>({ mayWait = false } = {}) {
 /** Saves a file of the operator's routes; resolves once it is all there. */
 export async function download(path: string): Promise<void> {
   const response = await fetch(`/api/admin/${path}`, { credentials: 'omit', headers: { 'x-admin-key': key ?? '' } })
-  if (!response.ok) {
-    const { error } = (await response.json().catch(() => ({}))) as { error?: string }
-    throw refusal(response.status, error ?? `The service answered ${response.status}.`)
-  }
+  if (!response.ok) throw refusalOf(response, (await response.json().catch(() => ({}))) as Refused)
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'export.csv'
   saveBlob(await response.blob(), name)
 }

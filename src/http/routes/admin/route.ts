@@ -13,6 +13,7 @@ import {
   refuseAct,
 } from '../../../operator/act.ts'
 import type { Operation } from '../../../operator/define-act.ts'
+import { isProposed } from '../../../operator/second-person/proposed.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -60,11 +61,11 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
 
 function outcomeOf(answer: Answer): Outcome {
   if (isOperatorRefusal(answer)) return refuseAs(answer)
-  return 'stream' in answer ? (answer as Download) : answered(toJson(answer))
+  return 'stream' in answer ? (answer as Download) : answered(answer, toJson(answer))
 }
 
-/** An answer, as it is given or was kept: 202 where the act waits for a second person. */
-const answered = (json: string): Outcome => ({ json, ...(json.startsWith('{"proposal":') && { status: 202 }) })
+/** An answer, as it is given or was kept: 202 if the act waits for a second person. */
+const answered = (answer: object, json: string): Outcome => ({ json, ...(isProposed(answer) && { status: 202 }) })
 
 /** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
 async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outcome> {
@@ -82,7 +83,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   const state = await takeKey(pool, name, key, digestOf(call))
   switch (state.kind) {
     case 'answered':
-      return answered(state.answer)
+      return answered(JSON.parse(state.answer), state.answer)
     case 'underWay':
       return refuse('actUnderWay')
     case 'otherRequest':
