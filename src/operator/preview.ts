@@ -137,6 +137,7 @@ async function whatStops(
 ): Promise<string[]> {
   const { distributor } = deps.signers
   const head = await orNull(deps.chain.head())
+  const isNothing = plan.outOfBounds.length + plan.delayed.length + plan.credits.length === 0
   const reasons: [boolean, string][] = [
     [(await readHalt(deps.pool)) !== null, 'halted'],
     [!(await hasTerms(deps.pool)), 'disabled'],
@@ -149,7 +150,8 @@ async function whatStops(
     [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],
     [plan.outOfBounds.length > 0 && plan.credits.length === 0, 'outOfBounds'],
     [plan.delayed.length > 0 && plan.credits.length === 0, 'delayed'],
-    [plan.outOfBounds.length + plan.delayed.length + plan.credits.length === 0, 'nothingDue'],
+    [isNothing && plan.unbacked.length === 0, 'nothingDue'],
+    [isNothing && plan.unbacked.length > 0, 'unpaidNodes'],
     [plan.credits.length > 0 && funds.sufficient === false, 'underfunded'],
   ]
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason)

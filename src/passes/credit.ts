@@ -110,11 +110,14 @@ async function settleAndPay(
       { cohorts: plan.outOfBounds, ...bounds },
       'cohorts are owed what the distributor may not pay: not credited',
     )
-  if (plan.credits.length === 0) return outcome({ reason: waitsForOwner(plan) ? 'pending' : 'nothingDue' })
+  if (plan.credits.length === 0) return outcome({ reason: whyNothing(plan) })
   return pay(ctx, sending, planned)
 }
 
-const waitsForOwner = ({ outOfBounds, delayed }: RoundPlan) => outOfBounds.length + delayed.length > 0
+function whyNothing({ outOfBounds, delayed, unbacked }: RoundPlan): CreditReason {
+  if (outOfBounds.length + delayed.length > 0) return 'pending'
+  return unbacked.length > 0 ? 'unpaidNodes' : 'nothingDue'
+}
 
 /** Up to when turns can be paid. Nothing voids a round without a guard on another fork, so it waits until the block of its seed is settled. */
 async function timeSettled(

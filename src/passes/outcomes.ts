@@ -34,8 +34,11 @@ export interface PaymentsOutcome {
   durationMs: number | null
 }
 
-/** The reason that a credit pass sent no round. `pending` also where the signer did not sign: `signer` says so. */
-export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'underfunded' | 'pending'
+/**
+ * The reason that a credit pass sent no round. `pending` also if the signer did not sign: `signer` says so. `unpaidNodes`: each cohort that is due
+ * holds a node with neither payment nor grant.
+ */
+export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'unpaidNodes' | 'underfunded' | 'pending'
 
 /** GET|POST /api/cron/credit. What a run did not count is null: all of it with `ran: false`. */
 export interface CreditOutcome {

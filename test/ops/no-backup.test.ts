@@ -83,7 +83,7 @@ test('attributed payments find their nodes again, the cohort goes on, and what h
   await world.chain.mine(2, INTERVAL_SEC)
   await pass('payments')
   const stopped = await pass('credit')
-  assert.deepEqual([stopped.reason, stopped.dueNodes], ['nothingDue', 2])
+  assert.deepEqual([stopped.reason, stopped.dueNodes], ['unpaidNodes', 2])
   const unpaid = await step('nodes unpaid --open')
   assert.deepEqual(
     unpaid.json.nodes.map(({ owner }: { owner: string }) => owner),

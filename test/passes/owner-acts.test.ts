@@ -54,7 +54,7 @@ inWorld(
     const cohort = await mintRogue(world, purpose)
     await world.chain.increaseTime(INTERVAL_SEC)
     await world.chain.mine()
-    assert.equal((await world.credit()).reason, 'nothingDue', 'its cohort waits for the operator')
+    assert.equal((await world.credit()).reason, 'unpaidNodes', 'its cohort waits for the operator')
     const before = await readCursor(world.pool)
     await world.act(0, 'expel', [[ROGUE]])
     await world.payments()

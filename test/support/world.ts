@@ -251,6 +251,9 @@ function accountOf(chain: TestChain): (index: number) => Address {
   return (index) => accounts[index] ?? fail(`there is no account ${index}`)
 }
 
+/** Reasons of a credit pass that has nothing left to do. */
+const AT_REST: readonly CreditOutcome['reason'][] = ['nothingDue', 'unpaidNodes', 'disabled']
+
 async function ownersData({ read }: World, functionName: OwnerAct, given: readonly unknown[]): Promise<`0x${string}`> {
   const args = await namingPresent(read, functionName, given)
   return encodeFunctionData({ abi: ownerAbi, functionName, args } as never)
@@ -326,7 +329,7 @@ export function worldOn(
         const outcome = await payments()
         const { reason } = await credit()
         const pending = await pool`SELECT FROM outbox WHERE state = 'pending'`
-        if (outcome.pending === 0 && pending.count === 0 && (reason === 'nothingDue' || reason === 'disabled')) return
+        if (outcome.pending === 0 && pending.count === 0 && AT_REST.includes(reason)) return
       }
       throw new Error('something was still on its way after 20 ticks')
     },

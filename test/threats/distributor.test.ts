@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { CohortCredit } from '../../src/chain/port.ts'
 import { hash, wei } from '../../src/domain/units.ts'
-import { previewBounds, previewDistributor } from '../../src/operator/owner.ts'
+import { previewBounds, previewDistributor, previewExpel } from '../../src/operator/owner.ts'
 import { oneTurn } from '../support/factory.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'
 import { attack, balanceOf, type Stage } from './stage.ts'
@@ -109,6 +109,35 @@ attack(
     await world.chain.mine()
     await world.payments()
     assert.equal(await balanceOf(world, 2), ceiling)
+  },
+)
+
+attack(
+  'a rogue node whose turn a thief of both keys has paid leaves within its window, and its cohort is paid again',
+  async (stage) => {
+    const { world, thief, done, desk, sign } = stage
+    await world.pay(5, BASIC)
+    await world.settle()
+    const [{ cohort, due } = assert.fail()] = await cohorts(stage)
+    assert.ok(await thief.mint({ to: world.at(9), cohort, ref: ROGUE }))
+    done.unpaidRefs.push(ROGUE)
+    await world.chain.setNextTime(due)
+    await world.chain.mine()
+    assert.ok(await thief.credit(1, [oneTurn(cohort, due, wei(1n))], 2n), 'a wei for each of both')
+    await world.payments()
+    await world.chain.setNextTime(due + INTERVAL_SEC)
+    await world.chain.mine()
+    assert.equal((await world.credit()).reason, 'unpaidNodes', 'the cohort waits')
+    for (const check of ['keys.foreign', 'nodes.unpaid']) assert.ok((await stage.doctor()).includes(check), check)
+    await rotate(stage, nextTurn(cohort, due + INTERVAL_SEC))
+    await sign(await previewExpel(desk, { refs: ROGUE }))
+    await world.payments()
+    assert.equal(await balanceOf(world, 2), 1n, 'it keeps the wei')
+    const round = await world.credit()
+    assert.deepEqual([round.reason, round.nodeCount], [null, 1], 'and the buyer’s node is paid alone')
+    await world.chain.mine()
+    await world.payments()
+    assert.ok((await balanceOf(world, 1)) > 1n)
   },
 )
 

@@ -41,6 +41,7 @@ const IN_ITS_WAY: Readonly<Record<string, string>> = {
   outOfBounds: 'the contract’s owner does not let the distributor pay that much, or that little: setBounds()',
   delayed: 'turns that are not owed wait for the window of the contract’s owner: "node-ledger terms list"',
   nothingDue: 'nothing is due',
+  unpaidNodes: 'what is due holds nodes with neither payment nor grant: "node-ledger nodes unpaid --open"',
   underfunded: 'there is too little ether: fund the distributor',
 }
 

@@ -137,6 +137,7 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
   folder.addServiceSecrets()
   const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
   call.out.say(`Keys and secrets are in ${folder.at('secrets')}, for you alone. Keep a copy in a safe place.`)
+  call.out.say('Minter and distributor sign in one process: who gets into it has both keys (docs/THREATS.md).')
   return roles
 }
 
