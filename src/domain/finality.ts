@@ -1,5 +1,6 @@
-// Decides how far a chain counts as final, by what providers call final. Pure.
+// Decides how far a chain counts as final, by what providers call final, and what a fact rests on that follows from several. Pure.
 
+import type { Proof } from './observed.ts'
 import type { Hash } from './units.ts'
 
 /** The oldest of the blocks that providers call final. */
@@ -14,6 +15,12 @@ export interface FinalWord {
 export const FINAL_DEPTH = 64
 /** Providers that must say the same before it is believed about money, if so many are configured. */
 export const VOICES = 2
+
+/** What a fact rests on that follows from several: the weakest of theirs. */
+export function weakest(proofs: readonly Proof[]): Proof {
+  if (proofs.includes('believed')) return 'believed'
+  return proofs.includes('agreed') ? 'agreed' : 'proven'
+}
 
 /**
  * The height up to which halts and refunds count blocks as final. It is never above the followed block. The word of one provider counts only

@@ -11,6 +11,7 @@ import { hasBelieved } from '../db/payments/rows.ts'
 import { noteFailedTrace, proveResidueIn } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
+import { weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../passes/context.ts'
@@ -24,7 +25,7 @@ import {
 } from './explain.ts'
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
-import { blockAt, type Difference, locateDifferences, weakest } from './locate.ts'
+import { blockAt, type Difference, locateDifferences } from './locate.ts'
 import { proveResidues } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
@@ -251,7 +252,7 @@ function together(small: readonly Difference[]): Difference[] {
   const residueWei = small.reduce((total, difference) => total + difference.residueWei, 0n)
   if (!first || !last || residueWei === 0n) return []
   const { fromBlock, balanceBeforeWei } = first
-  return [{ ...last, residueWei, proof: weakest(small), fromBlock, balanceBeforeWei }]
+  return [{ ...last, residueWei, proof: weakest(small.map(({ proof }) => proof)), fromBlock, balanceBeforeWei }]
 }
 
 interface SignedResidue extends wallet.Residue {

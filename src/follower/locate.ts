@@ -3,6 +3,7 @@
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
 import * as wallet from '../db/payments/wallet.ts'
+import { weakest } from '../domain/finality.ts'
 import type { BalanceReading, Block, Proof } from '../domain/observed.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, RunLimits } from '../passes/context.ts'
@@ -72,7 +73,7 @@ export async function locateDifferences(
     if (high.block.number - low.number <= 1) {
       found.push({
         residueWei: high.aheadWei - low.aheadWei,
-        proof: weakest([low, high]),
+        proof: weakest([low.proof, high.proof]),
         block: high.block,
         fromBlock: low.knownAt + 1,
         balanceBeforeWei: low.knownAt === low.number ? low.balanceWei : null,
@@ -119,12 +120,6 @@ async function readBetween(
   }
   if (high - low - 1 > 2 * NEAR + 1) throw fault
   return { block: await blockAt(ctx, high - 1), balance: null }
-}
-
-/** The weakest of some proofs. */
-export function weakest(readings: readonly { proof: Proof }[]): Proof {
-  const has = (proof: Proof) => readings.some((reading) => reading.proof === proof)
-  return has('believed') ? 'believed' : has('agreed') ? 'agreed' : 'proven'
 }
 
 /** A block that was followed, or else the provider's. */

@@ -27,7 +27,7 @@ export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promi
 }
 
 /**
- * Has headers, and then lists of transactions, be asked for from now on, if the providers show that they recompute. Not on the embedded chain, whose
+ * Has headers, and then lists of transactions and receipts, be asked for from now on, if the providers show that they recompute. Not on the embedded chain, whose
  * blocks before its last start have other hashes.
  */
 export async function learnProofs(
@@ -51,7 +51,7 @@ export async function learnProofs(
 }
 
 /** Parts that are learnt, in this order. */
-const LEARNT = ['header', 'transactions'] as const
+const LEARNT = ['header', 'transactions', 'receipts'] as const
 
 async function provenBlock({ chain }: ChainRead, part: ProvenPart, newest: number): Promise<number | null> {
   const oldest = part === 'header' ? newest : Math.max(0, newest - LISTS_MAX + 1)

@@ -76,21 +76,14 @@ for (const [fault, times] of [
 ] as const) {
   const how = times === 1 ? 'once' : 'every time'
   act(
-    `F14: ${fault} ${how}: no mint is overlooked, and the cursor does not pass it by`,
+    `F14: ${fault} ${how}: no mint is overlooked: its block’s receipts have the logs`,
     [fault],
     async ({ world, proxy }) => {
       const payment = await unfollowedMint(world)
-      const cursor = await cursorOf(world)
       proxy.inject(fault, { times })
-      const fault1 = await attempt(world.payments)
-      if (times > 1) {
-        assert.notEqual(fault1, null, 'a pass that cannot see stops')
-        assert.equal(await cursorOf(world), cursor)
-        assert.equal(await stateOf(world, payment), 'minting')
-      }
-      proxy.calm()
       await world.payments()
       await isOneNode(world, payment)
+      proxy.calm()
       await world.settle()
     },
   )
@@ -119,6 +112,13 @@ for (const fault of ['missingBlock', 'otherFork'] as const) {
   )
 }
 
+/** A receipt that is not there is asked for again; one that does not recompute halts, since there is no other provider to ask. */
+async function isRefused(world: Parameters<typeof paid>[0], fault: 'nullReceipt' | 'foreignReceipt') {
+  const error = await attempt(world.payments)
+  if (fault === 'foreignReceipt') assert.equal((await readHalt(world.pool))?.reason, 'unproven')
+  else assert.notEqual(error, null)
+}
+
 for (const fault of ['nullReceipt', 'foreignReceipt'] as const) {
   act(
     `F16: ${fault} of a payment’s transaction: it is asked for again, never skipped and never believed`,
@@ -127,7 +127,7 @@ for (const fault of ['nullReceipt', 'foreignReceipt'] as const) {
       const payment = await paid(world)
       const cursor = await cursorOf(world)
       proxy.inject(fault, { times: 1_000 })
-      assert.notEqual(await attempt(world.payments), null)
+      await isRefused(world, fault)
       assert.equal(await cursorOf(world), cursor)
       assert.equal(await stateOf(world, payment), undefined)
       proxy.calm()
@@ -139,7 +139,7 @@ for (const fault of ['nullReceipt', 'foreignReceipt'] as const) {
     const payment = await unfollowedMint(world)
     const before = (await attemptsOf(world)).length
     proxy.inject(fault, { times: 1_000 })
-    assert.notEqual(await attempt(world.payments), null)
+    await isRefused(world, fault)
     assert.equal(await stateOf(world, payment), 'minting')
     assert.equal((await attemptsOf(world)).length, before)
     proxy.calm()
@@ -256,10 +256,9 @@ act(
     await world.chain.mine(2)
     const before = (await attemptsOf(world)).length
     proxy.inject('emptyLogs', { times: 1_000 })
-    for (let i = 0; i < 3; i++) assert.notEqual(await attempt(world.credit), null)
+    for (let i = 0; i < 3; i++) await world.credit()
     assert.equal((await attemptsOf(world)).length, before)
     proxy.calm()
-    await world.credit()
     const [round] = await world.pool`SELECT tx_hash AS hash FROM rounds ORDER BY round DESC LIMIT 1`
     assert.equal(round?.hash, txHash)
     await world.rest()
@@ -267,7 +266,7 @@ act(
 )
 
 act(
-  'F32: the log of an owner’s transfer is kept from us beside those of a mint: it is asked for, not believed away',
+  'F32: the log of an owner’s transfer is kept from us beside those of a mint: its block’s receipts have it',
   ['partialLogs'],
   async ({ world, proxy }) => {
     const [giver, heir] = [nextPayer(), nextPayer()]
@@ -285,15 +284,13 @@ act(
     })
     await world.chain.send({ from: world.at(giver), to: world.factory, data, gas: '0x200000' })
     await world.chain.mine(2)
-    const cursor = await cursorOf(world)
     proxy.inject('partialLogs', { times: 1_000 })
     // Looked at before anything can mend it: the reconciler would bring a transfer that was passed by.
-    assert.notEqual(await attempt(world.payments), null, 'a pass that cannot see stops')
-    assert.equal(await cursorOf(world), cursor)
-    proxy.calm()
-    await world.settle()
+    await world.payments()
     const [row] = await world.pool`SELECT owner FROM nodes WHERE node_id = ${Number(nodeId)}`
     assert.equal(row?.owner, world.at(heir))
+    proxy.calm()
+    await world.settle()
   },
 )
 

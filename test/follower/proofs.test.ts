@@ -88,12 +88,13 @@ const LIES: Record<string, (header: Header) => Header> = {
   'no mixHash': () => ({ mixHash: null }),
 }
 
-test('headers and lists of transactions are asked for once both providers show that they recompute', async () => {
+test('headers and lists of transactions and receipts are asked for once both providers show that they recompute', async () => {
   assert.deepEqual(
     await readProofStates(world.pool),
     new Map([
       ['header', 'askedFor'],
       ['transactions', 'askedFor'],
+      ['receipts', 'askedFor'],
     ]),
   )
 })

@@ -1,10 +1,10 @@
-// Asks every provider for one block, to see whether this chain's headers and lists of transactions recompute. One provider's answer shows neither that
+// Asks every provider for one block, to see whether this chain's headers, lists of transactions and receipts recompute. One provider's answer shows neither that
 // they do nor that they do not: it could make up a block that does, and so have every honest one refused.
 
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import { orNull } from '../faults.ts'
-import { proveTransactions } from '../prove/body.ts'
+import { proveReceipts, proveTransactions } from '../prove/body.ts'
 import { proveHeader } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
@@ -19,7 +19,11 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
   async function ask(part: ProvenPart, number: number): Promise<Fields[]> {
     const params = [toQuantity(number), part === 'transactions']
     const answers = await Promise.all(
-      providers.map((provider) => orNull(provider.request('eth_getBlockByNumber', params))),
+      providers.map(async (provider) => {
+        const block = await orNull(provider.request('eth_getBlockByNumber', params))
+        if (part !== 'receipts' || typeof block !== 'object' || block === null) return block
+        return { ...block, receipts: await orNull(provider.request('eth_getBlockReceipts', [(block as Fields).hash])) }
+      }),
     )
     return answers.filter((answer): answer is Fields => typeof answer === 'object' && answer !== null)
   }
@@ -41,7 +45,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
 
     async isUnprovable(part, number) {
       const blocks = await ask(part, number)
-      const regard = part === 'transactions' ? bodyOf : headerOf
+      const regard = { header: headerOf, state: headerOf, transactions: bodyOf, receipts: outcomesOf }[part]
       for (const block of blocks) {
         // A provider by itself lowers nothing.
         if (countOf(blocks, block, regard) < VOICES) continue
@@ -55,15 +59,19 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
 }
 
 const isCertain = ({ states }: Soundness, part: ProvenPart) =>
-  part === 'transactions' && states.get(part) === 'askedFor'
+  (part === 'transactions' || part === 'receipts') && states.get(part) === 'askedFor'
 
 /** A list without transactions shows nothing. */
-const showsSomething = (part: ProvenPart, { transactions }: Fields) =>
-  part !== 'transactions' || (Array.isArray(transactions) && transactions.length > 0)
+const showsSomething = (part: ProvenPart, block: Fields) =>
+  (part !== 'transactions' && part !== 'receipts') || listIn(block[part]).length > 0
+
+const listIn = (list: unknown) => (Array.isArray(list) ? (list as Fields[]) : [])
 
 async function verdictOn(part: ProvenPart, block: Fields): Promise<Verdict> {
-  const header = proveHeader(block)
+  const { receipts, ...given } = block
+  const header = proveHeader(given)
   if (part === 'header' || header.kind !== 'proven') return header
+  if (part === 'receipts') return (await proveReceipts(given, receipts)).verdict
   if (part !== 'transactions') return unprovable(part, 'no question about it')
   return (await proveTransactions(block)).verdict
 }
@@ -73,7 +81,7 @@ const countOf = (blocks: readonly Fields[], block: Fields, regard: (block: Field
   blocks.filter((other) => regard(other) === regard(block)).length
 
 /** Fields that nodes answer differently of the same block. */
-const BESIDE: readonly string[] = ['size', 'totalDifficulty', 'uncles', 'transactions', 'withdrawals']
+const BESIDE: readonly string[] = ['size', 'totalDifficulty', 'uncles', 'transactions', 'receipts', 'withdrawals']
 
 const headerOf = (block: Fields): string =>
   Object.keys(block)
@@ -86,7 +94,17 @@ const headerOf = (block: Fields): string =>
 const DOING = ['hash', 'type', 'from', 'to', 'value', 'nonce', 'input'] as const
 
 function bodyOf(block: Fields): string {
-  const transactions = Array.isArray(block.transactions) ? (block.transactions as Fields[]) : []
-  const lines = transactions.map((tx) => DOING.map((name) => String(tx[name] ?? '').toLowerCase()).join(' '))
+  const lines = listIn(block.transactions).map((tx) =>
+    DOING.map((name) => String(tx[name] ?? '').toLowerCase()).join(' '),
+  )
+  return [headerOf(block), ...lines].join('\n')
+}
+
+/** What came of a block's transactions. */
+function outcomesOf(block: Fields): string {
+  const lines = listIn(block.receipts).map(({ status, cumulativeGasUsed, logs }) => {
+    const says = listIn(logs).map(({ address, topics, data }) => [address, topics, data].join(' '))
+    return [status, cumulativeGasUsed, ...says].join(' ').toLowerCase()
+  })
   return [headerOf(block), ...lines].join('\n')
 }

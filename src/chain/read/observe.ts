@@ -2,10 +2,10 @@
 // blocks they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in
 // one answer.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
+import { weakest } from '../../domain/finality.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
-import { factoryTopics } from '../factory/abi.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
@@ -14,44 +14,20 @@ import { assertSound, type Soundness } from '../prove/sound.ts'
 import { isUnsigned } from '../prove/transaction.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
-import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
-import {
-  fields,
-  header,
-  list,
-  malformed,
-  positionOf,
-  receipt,
-  receiptLogs,
-  toBlock,
-  toQuantity,
-  transaction,
-} from '../rpc/wire.ts'
+import type { WireLog, WireTransaction } from '../rpc/wire.ts'
+import { fields, header, list, positionOf, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { feesOf } from './block-fees.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
-import {
-  byBlock,
-  completeLogs,
-  isDoubtful,
-  type LoggedBlock,
-  mayLog,
-  rangeLogs,
-  spareQuiet,
-  throwRetryable,
-} from './logs/block-logs.ts'
+import { byBlock, isDoubtful, type LoggedBlock, rangeLogs, spareQuiet, throwRetryable } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
 import { mayAct, type Proofs, proveActing } from './prove-block.ts'
+import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
 /** Full blocks asked for in one request; a busy block is about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
-/** Receipts asked for in one request. */
-const RECEIPTS_PER_REQUEST = 50
-/** The topics of all events of the factory, also of those that change nothing in the ledger. */
-const EVENTS: readonly Hash[] = Object.values(factoryTopics)
-
 /** A transaction, and whether no key has signed it. */
 type SeenTransaction = WireTransaction & { isUnsigned: boolean }
 
@@ -62,8 +38,11 @@ interface SeenBlock extends LoggedBlock {
   /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
   relevant: SeenTransaction[]
-  /** What those of the relevant ones that could act rest on. */
+  /** Those that could act, and what they rest on. */
+  acting: readonly WireTransaction[]
   proofs: Proofs
+  /** Its header as the provider gave it. */
+  given: Fields
 }
 
 /** A range of blocks to observe. */
@@ -88,6 +67,7 @@ export interface Observer {
 export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness: Soundness): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   const states = createFactoryStates(rpc, built.factory)
+  const prove = createReceiptProver(rpc, built.factory, soundness)
   const watchedBy = (watching: Watching): WatchedAddresses => {
     const signers = [...new Set([...built.signers, ...watching.signers])]
     return { ...watching, factory: built.factory, signers }
@@ -99,10 +79,10 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
     const see = async (answer: unknown, number: number): Promise<SeenBlock> => {
       const seen = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
       const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
-      return {
-        ...seen,
-        proofs: await proveActing(soundness, { block: answer as Fields, number, isWhole: watched.isWhole }, acting),
-      }
+      const { transactions, ...given } = answer as Fields
+      const txHashes = acting.length > 0 ? (transactions as unknown[]).map(hashOf) : seen.txHashes
+      const block = { block: answer as Fields, number, isWhole: watched.isWhole }
+      return { ...seen, acting, txHashes, given, proofs: await proveActing(soundness, block, acting) }
     }
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
     const blocks = await fetchBlocks(rpc, asked, see)
@@ -111,12 +91,10 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
 
   /** Reads what else the blocks say, and puts it together. */
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[]): Promise<ObservedRange> {
-    const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
-    const receipts = await fetchReceipts(rpc, watched, blocks)
-    checkReceiptLogs(receipts, logs)
+    const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
     const authorizations = await readAuthorizations(rpc, watched.signers, carriers)
-    return assemble(watched, blocks, { logs, receipts, authorizations })
+    return assemble(watched, blocks, { logs, outcomes, authorizations })
   }
 
   return {
@@ -185,7 +163,7 @@ interface Sight {
   soundness: Soundness
 }
 
-function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'proofs'> {
+function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
   const head = header(answer)
@@ -251,74 +229,12 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
   }
 }
 
-/** A receipt with the factory's logs in it. */
-type SeenReceipt = WireReceipt & { logs: WireLog[] }
-
-/** Receipts of the transactions whose outcome or logs matter. */
-async function fetchReceipts(
-  rpc: RpcReads,
-  watched: WatchedAddresses,
-  blocks: readonly SeenBlock[],
-): Promise<Map<Hash, SeenReceipt>> {
-  const wanted: { tx: WireTransaction; head: WireHeader }[] = []
-  for (const { header: head, relevant } of blocks) {
-    for (const tx of relevant) if (needsReceipt(watched, tx)) wanted.push({ tx, head })
-  }
-  const receipts = new Map<Hash, SeenReceipt>()
-  await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
-    const calls = piece.map(({ tx }): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] }))
-    const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
-    for (const [index, answer] of answers.entries()) {
-      const { tx, head } = piece[index] as (typeof piece)[number]
-      if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${head.number} lists`)
-      const found = receipt(answer)
-      if (found.txHash !== tx.hash || found.blockHash !== head.hash) {
-        throwRetryable(`the receipt of ${tx.hash} is from another block than ${head.number}`)
-      }
-      if (found.from !== tx.from || found.to !== tx.to) {
-        throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${head.number}`)
-      }
-      // A stranger's fee is in no book.
-      if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
-      receipts.set(tx.hash, { ...found, logs: receiptLogs(answer, watched.factory) })
-    }
-  })
-  return receipts
-}
-
-const isAccountOfOurs = ({ signers, wallets }: WatchedAddresses, account: Address) =>
-  signers.includes(account) || wallets.some(({ wallet }) => wallet === account)
-
-function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
-  const { wallets } = watched
-  if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
-  return mayLog(watched, tx)
-}
-
-/** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
-function checkReceiptLogs(receipts: ReadonlyMap<Hash, SeenReceipt>, logs: ReadonlyMap<Hash, WireLog[]>): void {
-  for (const found of receipts.values()) {
-    // A failed call left no log of the factory's.
-    if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
-      throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
-    const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
-    const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
-    if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
-      throwRetryable(`the logs of ${found.txHash} differ from those of its receipt`)
-    }
-  }
-}
-
-function wordsOf(entry: WireLog | undefined): string | undefined {
-  return entry && [...entry.topics, entry.data.toLowerCase()].join(' ')
-}
-
 function assemble(
   watched: WatchedAddresses,
   blocks: readonly SeenBlock[],
   read: {
     logs: ReadonlyMap<Hash, WireLog[]>
-    receipts: ReadonlyMap<Hash, WireReceipt>
+    outcomes: ReadonlyMap<Hash, Outcome>
     authorizations: Authorization[]
   },
 ): ObservedRange {
@@ -338,8 +254,8 @@ function assemble(
     range.blocks.push(toBlock(head))
     if (fees) range.fees.push(fees)
     for (const tx of relevant) {
-      const receipt = read.receipts.get(tx.hash) ?? NOTHING_MOVED
-      const proof = proofs.get(tx.hash) ?? 'believed'
+      const { receipt, proof: outcomeProof } = read.outcomes.get(tx.hash) ?? NOTHING_MOVED
+      const proof = weakest([proofs.get(tx.hash) ?? 'believed', outcomeProof])
       addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt, proof })
     }
     for (const entry of read.logs.get(head.hash) ?? []) {
@@ -350,18 +266,14 @@ function assemble(
 }
 
 /** In place of the receipt of a transfer of nothing, which is only counted: a flood of them costs no request. */
-const NOTHING_MOVED = { succeeded: false, feeWei: wei(0n), gasUsed: 0n }
+const NOTHING_MOVED: Outcome = { receipt: { succeeded: false, feeWei: wei(0n), gasUsed: 0n }, proof: 'proven' }
 
 /** A transaction may have several roles: from one payments wallet to another it is a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: WatchedAddresses,
   at: Position,
-  {
-    tx,
-    receipt,
-    proof,
-  }: { tx: SeenTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>; proof: Proof },
+  { tx, receipt, proof }: { tx: SeenTransaction; receipt: Outcome['receipt']; proof: Proof },
 ): void {
   const { succeeded, gasUsed } = receipt
   const feeWei = receipt.feeWei ?? wei(0n)

@@ -176,8 +176,9 @@ export class StretchedChain {
   #numberOf(tag: unknown): number {
     if (tag === 'latest') return this.#head
     if (tag === 'finalized') return this.#head - FINAL_AFTER
-    if (typeof tag !== 'object' || tag === null) return Number(tag)
-    const number = this.#told.get((tag as { blockHash: Hash }).blockHash)
+    const isHash = typeof tag === 'string' && tag.length === 66
+    if (!isHash && (typeof tag !== 'object' || tag === null)) return Number(tag)
+    const number = this.#told.get(isHash ? (tag as Hash) : (tag as { blockHash: Hash }).blockHash)
     if (number === undefined) throw new ModelError(-32001, 'Resource not found')
     return number
   }

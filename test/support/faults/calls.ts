@@ -101,10 +101,9 @@ const ALTER: Record<CallFault, Alter> = {
     return logs && logs.length > 0 ? { result: logs.slice(0, -1) } : null
   },
   async foreignReceipt(call, forward) {
-    const receipt = resultOf<{ blockHash: string; status: string }>(await forward(call))
-    if (!receipt) return null
-    const status = receipt.status === '0x1' ? '0x0' : '0x1'
-    return { result: { ...receipt, blockHash: otherHash(receipt.blockHash), status } }
+    const receipts = resultOf<Receipt | Receipt[]>(await forward(call))
+    if (!receipts) return null
+    return { result: Array.isArray(receipts) ? receipts.map(foreignOf) : foreignOf(receipts) }
   },
   async wrongChainId() {
     return { result: '0x1' }
@@ -146,9 +145,19 @@ const ALTER: Record<CallFault, Alter> = {
   },
 }
 
+interface Receipt {
+  blockHash: string
+  status: string
+}
+
+const foreignOf = (receipt: Receipt): Receipt => ({
+  ...{ ...receipt, blockHash: otherHash(receipt.blockHash) },
+  status: receipt.status === '0x1' ? '0x0' : '0x1',
+})
+
 const BLOCKS = ['eth_getBlockByNumber']
 const LOGS = ['eth_getLogs']
-const RECEIPTS = ['eth_getTransactionReceipt']
+const RECEIPTS = ['eth_getTransactionReceipt', 'eth_getBlockReceipts']
 const SENDS = ['eth_sendRawTransaction']
 const TRACES = ['debug_traceBlockByHash', 'trace_block']
 

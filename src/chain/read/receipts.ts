@@ -1,0 +1,284 @@
+// The receipts of blocks that hold something of ours, proven by the root in their header: all of a block, since the root is over all. What no root
+// proves is read one by one, and two providers must tell it alike. It must never take one provider's word for more than it is.
+import { VOICES } from '../../domain/finality.ts'
+import type { Proof } from '../../domain/observed.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { factoryTopics } from '../factory/abi.ts'
+import { orNull, ProofFault, RpcFault } from '../faults.ts'
+import type { WatchedAddresses } from '../port.ts'
+import type { BloomCheck } from '../prove/bloom.ts'
+import { proveReceipts } from '../prove/body.ts'
+import { settlesOthers } from '../prove/header.ts'
+import type { Fields } from '../prove/items.ts'
+import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
+import { unprovable } from '../prove/verdict.ts'
+import { chunks, mapBounded } from '../rpc/parallel.ts'
+import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
+import {
+  bytes,
+  fields,
+  hash32,
+  list,
+  malformed,
+  receipt,
+  receiptLogs,
+  type WireHeader,
+  type WireLog,
+  type WireReceipt,
+  type WireTransaction,
+} from '../rpc/wire.ts'
+import { ledgerTopics } from './events.ts'
+import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
+import { agreedAnswer } from './state/agreement.ts'
+
+/** Receipts asked for in one request. */
+const RECEIPTS_PER_REQUEST = 50
+const IN_FLIGHT = 8
+/** A block's receipts are read one by one up to so many, where a provider has no eth_getBlockReceipts. */
+const SINGLE_MAX = 300
+/** The time for which a provider without that method is not asked for it. */
+const MUTE_MS = 60_000
+/** The topics of all events of the factory, also of those that change nothing in the ledger. */
+const EVENTS: readonly Hash[] = Object.values(factoryTopics)
+
+/** A block as far as its receipts go. */
+export interface ReceiptedBlock extends LoggedBlock {
+  /** Its header as the provider gave it. */
+  given: Fields
+  /** Those of the relevant transactions that could act. */
+  acting: readonly WireTransaction[]
+}
+
+/** What came of a transaction, and what that rests on. */
+export interface Outcome {
+  receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>
+  proof: Proof
+}
+
+/** A receipt with the factory's logs in it. */
+type SeenReceipt = WireReceipt & { logs: WireLog[] }
+
+/** What the receipts of a block prove: the factory's logs in it, and the receipts that the root commits to, by their transactions' place. */
+interface ProvenReceipts {
+  logs: WireLog[]
+  all: readonly unknown[]
+}
+
+/** Proves all receipts of a block; null if this chain cannot. Throws a ProofFault if they contradict the header, or prove less than this chain's do. */
+type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
+
+/** Builds it. It should be asked for one block at a time. */
+export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: Soundness): ReceiptProver {
+  const readAll = createReceiptReads(rpc)
+  return async (block) => {
+    const { header, given, txHashes } = block
+    const isKnown = isAskedFor(soundness, 'header') && soundness.states.get('receipts') !== 'lowered'
+    if (!isKnown || txHashes === null || settlesOthers(given)) return null
+    const answers = await readAll(header, txHashes)
+    const { verdict, count } = answers
+      ? await proveReceipts(given, answers)
+      : { verdict: unprovable('receipts', `more than ${SINGLE_MAX}, and no eth_getBlockReceipts`), count: 0 }
+    if (!isSound(soundness, 'receipts', verdict, header.number)) return null
+    const all = (answers as unknown[]).slice(0, count)
+    return { all, logs: logsOf(all, { header, txHashes, factory }) }
+  }
+}
+
+/** The receipts of a block, in its order; null if there are too many to read them one by one. */
+function createReceiptReads(
+  rpc: RpcReads,
+): (header: WireHeader, txHashes: readonly Hash[]) => Promise<unknown[] | null> {
+  let muteUntil = 0
+  return async ({ number, hash }, txHashes) => {
+    if (txHashes.length === 0) return []
+    if (performance.now() >= muteUntil) {
+      try {
+        const answer = await rpc.request('eth_getBlockReceipts', [hash], { accept: (given) => given !== null })
+        if (answer != null) return list(answer, 'list of receipts')
+        throwRetryable(`the provider has no receipts of block ${number}`)
+      } catch (error) {
+        if (!(error instanceof RpcFault) || !['error', 'refused'].includes(error.trouble)) throw error
+        muteUntil = performance.now() + MUTE_MS
+      }
+    }
+    if (txHashes.length > SINGLE_MAX) return null
+    const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
+    const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
+    return answers.includes(null) ? throwRetryable(`the provider has not all receipts of block ${number}`) : answers
+  }
+}
+
+/** The factory's logs of a block. What a provider says of their place beside the receipts is nowhere proven, and not read. */
+function logsOf(
+  receipts: readonly unknown[],
+  { header, txHashes, factory }: { header: WireHeader; txHashes: readonly Hash[]; factory: Address },
+): WireLog[] {
+  const found: WireLog[] = []
+  let logIndex = 0
+  for (const [txIndex, one] of receipts.entries()) {
+    for (const entry of list(fields<'logs'>(one, 'receipt').logs, 'receipt logs')) {
+      const { address, topics, data } = fields<'address' | 'topics' | 'data'>(entry, 'log')
+      const [topic] = list(topics, 'log topics')
+      const isOurs =
+        String(address).toLowerCase() === factory && ledgerTopics.includes(String(topic).toLowerCase() as Hash)
+      if (isOurs) {
+        const place = { blockHash: header.hash, blockNumber: header.number, txIndex, logIndex }
+        const says = {
+          topics: list(topics, 'topics').map((one) => hash32(one, 'topic')),
+          data: bytes(data, 'log data'),
+        }
+        found.push({ ...place, ...says, address: factory, txHash: txHashes[txIndex] as Hash })
+      }
+      logIndex++
+    }
+  }
+  return found
+}
+
+interface Asking {
+  rpc: RpcReads
+  soundness: Soundness
+  prove: ReceiptProver
+  bloomCheck: BloomCheck
+}
+
+/**
+ * The factory's logs of blocks, and what came of their relevant transactions. Where something could act or was logged, all receipts of the block are
+ * proven; else, and on chains that prove none, logs and receipts are read for themselves, and compared.
+ */
+export async function readOutcomes(
+  { rpc, soundness, prove, bloomCheck }: Asking,
+  watched: WatchedAddresses,
+  blocks: readonly ReceiptedBlock[],
+): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
+  const proven = new Map<ReceiptedBlock, ProvenReceipts>()
+  const proveThose = async (isWanted: (block: ReceiptedBlock) => boolean) => {
+    // One block at a time: it may take a call for each of its receipts.
+    for (const block of blocks.filter(isWanted)) {
+      const receipts = proven.get(block) ?? (await prove(block))
+      if (receipts) proven.set(block, receipts)
+    }
+    return blocks.filter((block) => !proven.has(block))
+  }
+  const unread = await proveThose(({ acting, logs }) => acting.length > 0 || (logs !== null && logs.length > 0))
+  const logs = await completeLogs(rpc, watched, bloomCheck, unread)
+  const told = await proveThose(
+    ({ header: { hash }, acting }) => acting.length === 0 && (logs.get(hash) ?? []).length > 0,
+  )
+  const outcomes = new Map<Hash, Outcome>()
+  for (const [block, receipts] of proven) {
+    logs.set(block.header.hash, receipts.logs)
+    for (const receipt of ownReceipts(watched, block, receipts))
+      outcomes.set(receipt.txHash, { receipt, proof: 'proven' })
+  }
+  const single = await fetchReceipts(rpc, watched, told)
+  checkReceiptLogs(single, logs)
+  const acting = new Set(told.flatMap((block) => block.acting.map(({ hash }) => hash)))
+  const agreed = await agreeOnReceipts(
+    soundness,
+    watched.factory,
+    single.filter(({ txHash }) => acting.has(txHash)),
+  )
+  for (const receipt of single)
+    outcomes.set(receipt.txHash, { receipt, proof: agreed.get(receipt.txHash) ?? 'believed' })
+  return { logs, outcomes }
+}
+
+/** The receipts of a block's transactions whose outcome or logs matter. */
+function ownReceipts(watched: WatchedAddresses, block: ReceiptedBlock, { all }: ProvenReceipts): SeenReceipt[] {
+  return block.relevant
+    .filter((tx) => needsReceipt(watched, tx))
+    .map((tx) => seenReceipt(watched, { tx, header: block.header }, all[tx.index]))
+}
+
+/** Receipts of such transactions, one by one. */
+async function fetchReceipts(
+  rpc: RpcReads,
+  watched: WatchedAddresses,
+  blocks: readonly ReceiptedBlock[],
+): Promise<SeenReceipt[]> {
+  const wanted = blocks.flatMap(({ header, relevant }) =>
+    relevant.filter((tx) => needsReceipt(watched, tx)).map((tx) => ({ tx, header })),
+  )
+  const pieces = await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+    const answers = await rpc.requestAll(piece.map(receiptCall), { accept: (answer) => answer !== null })
+    return piece.map((one, index) => seenReceipt(watched, one, answers[index]))
+  })
+  return pieces.flat()
+}
+
+interface Wanted {
+  tx: WireTransaction
+  header: WireHeader
+}
+
+const receiptCall = ({ tx }: Wanted): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] })
+
+function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: unknown): SeenReceipt {
+  if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${header.number} lists`)
+  const found = receipt(answer)
+  if (found.txHash !== tx.hash || found.blockHash !== header.hash) {
+    throwRetryable(`the receipt of ${tx.hash} is from another block than ${header.number}`)
+  }
+  if (found.from !== tx.from || found.to !== tx.to) {
+    throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${header.number}`)
+  }
+  // A stranger's fee is in no book.
+  if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
+  return { ...found, logs: receiptLogs(answer, watched.factory) }
+}
+
+const isAccountOfOurs = ({ signers, wallets }: WatchedAddresses, account: Address) =>
+  signers.includes(account) || wallets.some(({ wallet }) => wallet === account)
+
+function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
+  const { wallets } = watched
+  if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
+  return mayLog(watched, tx)
+}
+
+/** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
+function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Hash, WireLog[]>): void {
+  for (const found of receipts) {
+    // A failed call left no log of the factory's.
+    if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
+      throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
+    const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
+    const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
+    if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
+      throwRetryable(`the logs of ${found.txHash} differ from those of its receipt`)
+    }
+  }
+}
+
+function wordsOf(entry: WireLog | undefined): string | undefined {
+  return entry && [...entry.topics, entry.data.toLowerCase()].join(' ')
+}
+
+/**
+ * What the outcome of transactions rests on that no root proves: that two providers tell it alike, or one's word. Throws a ProofFault if two tell
+ * another one.
+ */
+async function agreeOnReceipts(
+  { voices }: Soundness,
+  factory: Address,
+  told: readonly SeenReceipt[],
+): Promise<Map<Hash, Proof>> {
+  if (told.length === 0 || voices.length < VOICES) return new Map()
+  const calls = told.map(({ txHash }): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
+  const answers = await Promise.all(voices.map((provider) => orNull(provider.requestAll(calls))))
+  const words = (one: SeenReceipt) =>
+    [one.txHash, one.blockHash, one.succeeded, ...one.logs.map((entry) => wordsOf(entry))].join(' ')
+  const seen = (answer: unknown) => words({ ...receipt(answer), logs: receiptLogs(answer, factory) })
+  return new Map(
+    told.map((one, at) => {
+      const same = agreedAnswer(
+        answers.map((given) => (given?.[at] == null ? null : seen(given[at]))),
+        (key) => key,
+      )
+      if (same !== null && same !== words(one))
+        throw new ProofFault('receipts', one.blockNumber, `two providers tell another receipt of ${one.txHash}`)
+      return [one.txHash, same === null ? 'believed' : 'agreed']
+    }),
+  )
+}

@@ -1,0 +1,194 @@
+// Providers that answer false receipts or logs of a block with something of ours: what the block's root says counts, another provider is asked, and it
+// is told. Nothing is minted for what failed.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { readHalt } from '../../src/db/blocks/halts.ts'
+import { noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import type { Answer, FalseProvider, Rule } from '../chain/false-provider.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { other, type Wire, walletOf } from './lies.ts'
+
+const BASIC = ETHER / 100n
+const PARTS = ['header', 'transactions', 'receipts'] as const
+
+let world: World
+let first: FalseProvider
+let second: FalseProvider
+before(async () => {
+  ;({ world, first, second } = await startTwoProviders())
+  await world.pay(5, 1n)
+  await world.chain.mine(5)
+  await world.settle()
+})
+afterEach(async () => {
+  for (const provider of [first, second]) provider.rule = () => undefined
+  await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
+  for (const part of PARTS) await inTransaction(world.pool, (sql) => noteProven(sql, part, 1))
+  await world.settle()
+  await checkInvariants(world)
+})
+after(() => world.close())
+
+interface Log extends Wire {
+  address: string
+  topics: string[]
+}
+type Receipt = Wire & { transactionHash: Hash; logs: Log[] }
+/** Tells other receipts of a block, all at once and one by one, and other logs. */
+const lie =
+  (blockHash: string, change: (receipts: Receipt[]) => Receipt[], options: { whole?: boolean } = {}): Rule =>
+  async ({ method, params }, forward) => {
+    if (method === 'eth_getBlockReceipts' && options.whole === false)
+      return { error: { code: -32601, message: 'the method is not there' } }
+    const answer = await forward()
+    if (!('result' in answer) || answer.result === null) return answer
+    const told = async () => change(await world.chain.rpc<Receipt[]>('eth_getBlockReceipts', [blockHash]))
+    if (method === 'eth_getBlockReceipts') return params[0] === blockHash ? { result: await told() } : answer
+    if (method === 'eth_getTransactionReceipt') {
+      if ((answer.result as Wire).blockHash !== blockHash) return answer
+      return { result: (await told()).find(({ transactionHash }) => transactionHash === params[0]) ?? null }
+    }
+    return method === 'eth_getLogs' ? await tellLogs(answer, blockHash, await told()) : answer
+  }
+
+async function tellLogs(answer: Answer, blockHash: string, told: Receipt[]): Promise<Answer> {
+  const { result } = answer as { result: Log[] }
+  if (result.every((log) => log.blockHash !== blockHash)) return answer
+  const topics = new Set(result.map((log) => log.topics[0]))
+  const logs = told.flatMap((receipt) => receipt.logs).filter((log) => topics.has(log.topics[0] as string))
+  return { result: [...result.filter((log) => log.blockHash !== blockHash), ...logs] }
+}
+
+const failures = async () =>
+  (
+    await world.pool<{ detail: { part: string; host: string } }[]>`
+      SELECT detail FROM audit WHERE action = 'proofFailed' ORDER BY id`
+  ).map(({ detail }) => [detail.part, detail.host])
+
+test('receipts are asked for once both providers show that they recompute', async () => {
+  assert.deepEqual(await readProofStates(world.pool), new Map(PARTS.map((part) => [part, 'askedFor'] as const)))
+})
+
+/** A payment that fails in a block, and the block's hash. */
+async function failedPayment(): Promise<{ txHash: Hash; number: number; hash: string }> {
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
+  const txHash = await world.call(6, world.at(3), '0x', BASIC)
+  const { number, hash } = await world.chain.block()
+  await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.chain.mine()
+  return { txHash, number: Number(number), hash }
+}
+const succeed = (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, status: '0x1' }))
+
+async function observe(number: number) {
+  const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
+  const wallets = [{ wallet: walletOf(world), watchedFrom: 0, closedBlock: null }]
+  const signers = [world.at(1), world.at(2)] as Address[]
+  const reader = createChainReader(rpc, { factory: world.factory, wallets, signers, prices: [BASIC] })
+  reader.proofs.askFor(await readProofStates(world.pool), false)
+  try {
+    return await reader.observe(number, number, null)
+  } finally {
+    await rpc.close()
+  }
+}
+
+/** The block of a mint, and its events as they are. */
+async function mintBlock() {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.settle()
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  const [row] = await world.pool<{ number: number }[]>`SELECT max(block_number) AS number FROM nodes`
+  const { number } = row ?? assert.fail('no mint')
+  const { hash } = await world.chain.block(number)
+  const { events } = await observe(number)
+  assert.ok(events.length > 0)
+  return { number, hash, events }
+}
+
+const withoutLogs = (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, logs: [] }))
+const otherLogs = (receipts: Receipt[]) =>
+  receipts.map((receipt) => ({
+    ...receipt,
+    logs: receipt.logs.map((log) => ({ ...log, topics: [...log.topics.slice(0, -1), other(log.topics.at(-1))] })),
+  }))
+const otherData = (receipts: Receipt[]) =>
+  receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map((log) => ({ ...log, data: other(log.data) })) }))
+const twice = (receipts: Receipt[]) =>
+  receipts.map((receipt) => ({ ...receipt, logs: [...receipt.logs, ...receipt.logs] }))
+const LOG_LIES = {
+  'no logs': withoutLogs,
+  'another topic': otherLogs,
+  'other data': otherData,
+  'each log twice': twice,
+}
+
+test('logs that one provider leaves out or tells otherwise are those of the block’s root, and it is told', async () => {
+  const { number, hash, events } = await mintBlock()
+  for (const [name, change] of Object.entries(LOG_LIES))
+    for (const whole of [true, false]) {
+      first.rule = lie(hash, change, { whole })
+      second.rule = lie(hash, (receipts) => receipts, { whole })
+      const read = await observe(number)
+      assert.deepEqual(read.events, events, `${name}, ${whole}`)
+      assert.deepEqual(
+        read.failedProofs?.map(({ part, host }) => [part, host]),
+        [['receipts', new URL(first.url).host]],
+        `${name}, ${whole}`,
+      )
+    }
+})
+
+test('a payment that failed is told as a success: it stays one that failed, beside an honest provider', async () => {
+  for (const liar of [first, second]) {
+    const before = (await failures()).length
+    const { txHash, hash } = await failedPayment()
+    liar.rule = lie(hash, succeed)
+    await world.payments()
+    await world.payments()
+    assert.notEqual((await paymentOf(world, txHash))?.state, 'accepted')
+    liar.rule = () => undefined
+    await world.settle()
+    const payment = await paymentOf(world, txHash)
+    assert.deepEqual([payment?.state, payment?.reason], ['ignored', 'failed'])
+    const since = (await failures()).slice(before)
+    assert.ok(since.every((one) => one.join() === `receipts,${new URL(liar.url).host}`))
+    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  }
+})
+
+test('both providers tell the same false receipts: nothing is followed, and nothing is minted', async () => {
+  const { txHash, hash } = await failedPayment()
+  for (const liar of [first, second]) liar.rule = lie(hash, succeed)
+  for (let run = 0; run < 2; run++) await world.payments()
+  assert.equal((await readHalt(world.pool))?.reason, 'unproven')
+  assert.equal(await paymentOf(world, txHash), undefined)
+  for (const liar of [first, second]) liar.rule = () => undefined
+  await world.settle()
+  assert.equal((await paymentOf(world, txHash))?.state, 'ignored')
+})
+
+test('on a chain that proves no receipts two providers must tell the outcome alike', async () => {
+  const { number, hash, txHash } = await failedPayment()
+  await world.pool`UPDATE chain_proofs SET lowered_block = 1, lowered_by = 'test' WHERE part = 'receipts'`
+  const read = await observe(number)
+  assert.deepEqual(
+    read.transfers.map((one) => [one.txHash, one.succeeded, one.proof]),
+    [[txHash, false, 'agreed']],
+  )
+  first.rule = lie(hash, succeed)
+  const disputed = await observe(number)
+  assert.deepEqual(
+    disputed.transfers.map((one) => one.proof),
+    ['believed'],
+  )
+})
