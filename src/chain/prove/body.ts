@@ -1,8 +1,8 @@
-// Compares what a block holds with the roots of its header: transactions, receipts, withdrawals. A root proves a whole list and its order, so
+// Compares what a block holds with the roots of its header: transactions and receipts. A root proves a whole list and its order, so
 // nothing is missing from it and nothing is added. The header itself must be proven first (header.ts).
 import { breath } from './breath.ts'
 import { settlesOthers } from './header.ts'
-import { addressOf, encoded, type Fields, fieldsOf, quantityOf, rlp } from './items.ts'
+import type { Fields } from './items.ts'
 import { listRoot } from './list-root.ts'
 import { type BloomBits, encodeReceipt } from './receipt.ts'
 import { encodeTransaction, isUnsigned } from './transaction.ts'
@@ -31,12 +31,6 @@ export async function proveReceipts(block: Fields, receipts: unknown): Promise<L
   return proveList('receipts', block.receiptsRoot, own, (receipt) => encodeReceipt(receipt, bits))
 }
 
-/** Whether a block's `withdrawals` are those of its `withdrawalsRoot`. On the OP stack from Isthmus on, that is the root of something else. */
-export async function proveWithdrawals({ withdrawals, withdrawalsRoot }: Fields): Promise<ListVerdict> {
-  if (!Array.isArray(withdrawals)) return noList('withdrawals')
-  return proveList('withdrawals', withdrawalsRoot, withdrawals, encodeWithdrawal)
-}
-
 const noList = (part: Part): ListVerdict => ({ verdict: unprovable(part, `${part}: no list`), count: 0 })
 
 async function proveList(
@@ -56,16 +50,6 @@ async function proveList(
   const verdict = compared(part, root, await listRoot(leaves, pause))
   return { verdict, count: verdict.kind === 'proven' ? leaves.length : 0 }
 }
-
-/** An encoded withdrawal (EIP-4895). */
-const encodeWithdrawal = (withdrawal: unknown): Encoded =>
-  encoded(() => {
-    const { index, validatorIndex, address, amount } = fieldsOf(withdrawal, 'withdrawal')
-    return rlp([
-      ...[quantityOf(index, 'index'), quantityOf(validatorIndex, 'validatorIndex')],
-      ...[addressOf(address, 'address'), quantityOf(amount, 'amount')],
-    ])
-  })
 
 const NOBODY = /^0x0{40}$/
 

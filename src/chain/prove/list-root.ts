@@ -1,4 +1,4 @@
-// The root of an ordered list, as a block names those of its transactions, receipts and withdrawals: a Merkle-Patricia trie from the RLP of each
+// The root of an ordered list, as a block names those of its transactions and receipts: a Merkle-Patricia trie from the RLP of each
 // index to the bytes there (yellow paper, appendix D, and section 4.4.3). It keeps nothing: node after node is hashed from the leaves up.
 // Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie with a store and four dependencies; the tests hold it to that one.
 import type { Hash } from '../../domain/units.ts'

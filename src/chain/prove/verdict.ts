@@ -4,7 +4,7 @@ import type { ProvenPart } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 
 /** The part of a block, or of an answer about it, that was compared. */
-export type Part = ProvenPart | 'withdrawals' | 'transaction' | 'sender' | 'delegation'
+export type Part = ProvenPart | 'transaction' | 'sender'
 
 /**
  * `proven`: it recomputes. `contradicted`: it is of a known form and recomputes to something else. `unprovable`: it cannot be recomputed here,

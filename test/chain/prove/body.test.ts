@@ -1,11 +1,8 @@
 // What a block holds is believed as far as its header's roots commit to it: nothing can be added, changed or left out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { proveReceipts, proveTransactions, proveWithdrawals } from '../../../src/chain/prove/body.ts'
-import { proveDelegation } from '../../../src/chain/prove/delegation.ts'
+import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'
 import type { Fields } from '../../../src/chain/prove/items.ts'
-import { hashOf } from '../../../src/chain/prove/items.ts'
-import { address } from '../../../src/domain/units.ts'
 import { block } from './published.ts'
 
 const arbitrum = block('arbitrum-150000000')
@@ -79,18 +76,4 @@ test('a state-sync transaction that is under no root is left out of what is prov
   assert.deepEqual([both.verdict.kind, both.count], ['proven', receipts.length])
   const first = await proveTransactions({ ...arbitrum.block, transactions: [sync, ...transactions] })
   assert.notEqual(first.verdict.kind, 'proven')
-})
-
-test('no withdrawal can be changed', async () => {
-  const { block: goerli } = block('goerli-10536893')
-  const [first, ...others] = goerli.withdrawals as [Fields]
-  const changed = { ...goerli, withdrawals: [{ ...first, amount: '0x1' }, ...others] }
-  assert.equal((await proveWithdrawals(changed)).verdict.kind, 'contradicted')
-})
-
-test('a delegation is the account’s code, and no other one', () => {
-  const to = address(`0x${'5e'.repeat(20)}`)
-  const codeHash = hashOf(Buffer.from(`ef0100${'5e'.repeat(20)}`, 'hex'))
-  assert.equal(proveDelegation(codeHash, to).kind, 'proven')
-  assert.equal(proveDelegation(codeHash, address(`0x${'5f'.repeat(20)}`)).kind, 'contradicted')
 })
