@@ -40,12 +40,9 @@ export interface ProviderReader extends ChainReader {
 export interface StateReader {
   /** Ether of `owner` after that very block; null if that block's state is gone. Throws if there is no answer, or none that holds. */
   balanceAt(owner: Address, at: BlockRef): Promise<BalanceReading | null>
-  /**
-   * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two providers
-   * or more, two must name it.
-   */
+  /** ERC-20 balance of `owner` at that very block; null if it could not be checked (never 0). Of several providers two must name it. */
   holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
-  /** Code of `payer` after that very block; null if it could not be checked (never "none" for a failure). Of several providers two must tell it. */
+  /** Code of `payer` after that very block, proven, or as two providers tell it (the only one); null if it could not be checked (never "none"). */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
 }
 
@@ -55,6 +52,7 @@ export interface AccountState {
   nonce: number
   balanceWei: bigint
   hasCode: boolean
+  codeHash: Hash
   storageRoot: Hash
 }
 

@@ -22,7 +22,7 @@ const ODD = 1
 const LEAF = 2
 
 /** An account that is in no state: nobody has sent to it or from it. */
-const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, storageRoot: EMPTY_ROOT }
+const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, codeHash: NO_CODE, storageRoot: EMPTY_ROOT }
 
 /** The account as the root commits to it. Throws a retryable ChainFault where the nodes prove neither the account nor its absence. */
 export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly Hex[]): AccountState {
@@ -35,8 +35,16 @@ export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly
     nonce: Number(amountOf(nonce)),
     balanceWei: amountOf(balance),
     hasCode: codeHash !== NO_CODE,
+    codeHash: codeHash as Hash,
     storageRoot: storageRoot as Hash,
   }
+}
+
+/** A word of an account's storage, as the root of that storage commits to it. Throws as `provenAccount` does. */
+export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]): bigint {
+  if (storageRoot === EMPTY_ROOT) return 0n
+  const value = provenValue(storageRoot, keccak256(slot), nodes)
+  return value === null ? 0n : amountOf(word(decoded(value)))
 }
 
 /** The value under a key of 32 bytes; null where the nodes prove that there is none. */

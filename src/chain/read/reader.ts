@@ -16,6 +16,7 @@ import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { readReceipt } from './receipt.ts'
 import { readSoundBalance } from './state/balance.ts'
+import { readSoundCode } from './state/payer-code.ts'
 import { agreedState, stateThrough } from './state/state.ts'
 import { firstBlockAt } from './survey/first-block.ts'
 import { createSurveyReader } from './survey/reader.ts'
@@ -54,6 +55,7 @@ export function createChainReader(
     proofs,
     ...agreedState(rpc),
     balanceAt: (owner, at) => readSoundBalance({ rpc, soundness }, owner, at),
+    payerCode: (payer, at) => readSoundCode({ rpc, soundness }, payer, at),
     ...agreedReads(providers),
     blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
     providers,

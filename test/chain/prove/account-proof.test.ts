@@ -49,7 +49,8 @@ test('what a real node proves of an old block is what its state was', async () =
       ),
     )
     const proven = provenAccount(root, account, accountProof)
-    const says = { nonce: Number(nonce), balanceWei: BigInt(balance ?? 0), hasCode: code !== '0x' }
+    const codeHash = keccak256(code ?? '0x')
+    const says = { nonce: Number(nonce), balanceWei: BigInt(balance ?? 0), hasCode: code !== '0x', codeHash }
     assert.deepEqual(proven, { ...says, storageRoot: storageHash === `0x${'0'.repeat(64)}` ? EMPTY_ROOT : storageHash })
   }
   assert.equal((await chain.rpc<Hex>('eth_getCode', [asked[2], number])).length, 4)

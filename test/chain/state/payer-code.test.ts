@@ -139,3 +139,47 @@ test('of two providers both must tell the same code; of three, two', async () =>
     for (const provider of providers) await provider.close()
   }
 })
+
+test('once headers recompute, one provider that proves the code suffices, and one that tells another is told and has no say', async () => {
+  const providers: FalseProvider[] = []
+  for (let i = 0; i < 3; i++) providers.push(await startFalseProvider(stage.chain.rpcUrl))
+  const [first] = providers as [FalseProvider]
+  const proxy = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
+  const delegating = stage.at(6)
+  const at = await stage.head()
+  const word =
+    (value: string): FalseProvider['rule'] =>
+    async (call, forward) => {
+      const answer = await forward()
+      if (call.method !== 'eth_getProof' || !('result' in answer)) return answer
+      const proof = answer.result as { storageProof: { value: string }[] }
+      return { result: { ...proof, storageProof: proof.storageProof.map((slot) => ({ ...slot, value, proof: [] })) } }
+    }
+  const LIES: Record<string, { payer: Address; rule: FalseProvider['rule'] }> = {
+    'no code': { payer: proxy, rule: ({ method }) => (method === 'eth_getCode' ? { result: '0x' } : undefined) },
+    'another delegate': {
+      payer: delegating,
+      rule: ({ method }) => (method === 'eth_getCode' ? { result: `0xef0100${OTHER.slice(2)}` } : undefined),
+    },
+    'another implementation': { payer: proxy, rule: word(pad(OTHER)) },
+  }
+  try {
+    for (const [name, { payer, rule }] of Object.entries(LIES))
+      for (const count of [1, 2, 3]) {
+        const rpc = createRpc({ urls: providers.slice(0, count).map(({ url }) => url), log: silentLog })
+        const chain = createChainReader(rpc, stage.watched)
+        chain.proofs.askFor(new Map([['header', 'askedFor']]))
+        for (const each of providers) each.rule = () => undefined
+        const truth = await chain.payerCode(payer, at)
+        assert.notEqual(truth, null, name)
+        first.rule = rule
+        assert.deepEqual(await chain.payerCode(payer, at), count === 1 ? null : truth, name)
+        // Two that lie alike are not believed either.
+        for (const each of providers) each.rule = rule
+        assert.equal(await chain.payerCode(payer, at), null, name)
+        await rpc.close()
+      }
+  } finally {
+    for (const provider of providers) await provider.close()
+  }
+})

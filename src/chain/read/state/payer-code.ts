@@ -3,14 +3,19 @@
 import { keccak256 } from 'viem/utils'
 import type { PayerCode } from '../../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
+import { ChainFault, orNull, ProofFault } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
-import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
-import { address20, bytes, header, quantity, toQuantity } from '../../rpc/wire.ts'
+import { provenAccount, provenWord } from '../../prove/account-proof.ts'
+import { assertSound, isAskedFor, noteFailed, type Soundness } from '../../prove/sound.ts'
+import type { Rpc, RpcCall, RpcReads } from '../../rpc/rpc.ts'
+import { address20, bytes, fields, hash32, header, list, malformed, quantity, toQuantity } from '../../rpc/wire.ts'
+import { agreedAnswer } from './agreement.ts'
 
 /** The slot of EIP-1967: keccak256('eip1967.proxy.implementation') - 1. */
 const EIP1967_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 /** A Safe keeps its singleton in its first slot. */
-const FIRST_SLOT = `0x${'0'.repeat(64)}`
+const FIRST_SLOT: `0x${string}` = `0x${'0'.repeat(64)}`
+const SLOTS = [EIP1967_SLOT, FIRST_SLOT] as const
 /** The whole code of a minimal proxy (EIP-1167), around the address it forwards to. */
 const EIP1167_CODE = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3$/
 /** The whole code of a delegating account (EIP-7702). */
@@ -20,17 +25,94 @@ const EIP7702_CODE = /^0xef0100([0-9a-f]{40})$/
 export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   const answers = await readAt(rpc, at, (block) => [
     { method: 'eth_getCode', params: [payer, block] },
-    { method: 'eth_getStorageAt', params: [payer, EIP1967_SLOT, block] },
-    { method: 'eth_getStorageAt', params: [payer, FIRST_SLOT, block] },
+    ...SLOTS.map((slot) => ({ method: 'eth_getStorageAt', params: [payer, slot, block] })),
   ])
   if (answers === null) return null
-  const code = bytes(answers[0], 'code').toLowerCase() as `0x${string}`
+  const [code, ...words] = answers
+  const slots = words.map((word) => quantity(word, 'word of storage')) as [bigint, bigint]
+  return codeOf(bytes(code, 'code').toLowerCase() as `0x${string}`, slots)
+}
+
+/**
+ * The same as that block's header commits to it: the code by its hash, a delegation's 23 bytes, too, and the words of storage by their proofs. Null if
+ * there is no proof, or this chain's headers do not recompute. Throws a ProofFault if one of them is not what it should be.
+ */
+async function readProvenCode(
+  { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
+  payer: Address,
+  at: BlockRef,
+): Promise<PayerCode | null> {
+  if (!isAskedFor(soundness, 'header')) return null
+  const block = { blockHash: at.hash, requireCanonical: true }
+  const [header, proof, code] = await rpc.batch([
+    { method: 'eth_getBlockByHash', params: [at.hash, false] },
+    { method: 'eth_getProof', params: [payer, SLOTS, block] },
+    { method: 'eth_getCode', params: [payer, block] },
+  ])
+  if (!header?.ok || header.result == null || !proof?.ok || !code?.ok) return null
+  assertSound(soundness, header.result, at.number)
+  try {
+    const { hash, stateRoot } = fields<'hash' | 'stateRoot'>(header.result, 'block')
+    if (hash !== at.hash) malformed('header: it is of another block')
+    const { accountProof, storageProof } = fields<'accountProof' | 'storageProof'>(proof.result, 'proof')
+    const account = provenAccount(hash32(stateRoot, 'state root'), payer, nodesOf(accountProof))
+    const given = bytes(code.result, 'code').toLowerCase() as `0x${string}`
+    if (keccak256(given) !== account.codeHash) malformed('code: it is not that of the account')
+    const proofs = list(storageProof, 'proof of storage')
+    const words = SLOTS.map((slot, index) =>
+      provenWord(account.storageRoot, slot, nodesOf(fields<'proof'>(proofs[index], 'proof of storage').proof)),
+    )
+    return codeOf(given, words as [bigint, bigint])
+  } catch (error) {
+    throw error instanceof ChainFault ? new ProofFault('state', at.number, error.message) : error
+  }
+}
+
+const nodesOf = (proof: unknown) => list(proof, 'proof').map((node) => bytes(node, 'node of a proof'))
+
+/**
+ * Of all providers: what one proves, else what two of them tell alike. One that proves something else is told, has no vote, and is asked last from now
+ * on. Null if none of both is to be had.
+ */
+export async function readSoundCode(
+  { rpc, soundness }: { rpc: Rpc; soundness: Soundness },
+  payer: Address,
+  at: BlockRef,
+): Promise<PayerCode | null> {
+  const liars = new Set<RpcReads>()
+  for (const provider of rpc.providers) {
+    try {
+      const proven = await orNullUnlessFalse(readProvenCode({ rpc: provider, soundness }, payer, at))
+      if (proven) return proven
+    } catch (error) {
+      noteFailed(soundness, error as ProofFault, provider.host)
+      provider.distrust()
+      liars.add(provider)
+    }
+  }
+  const told = rpc.providers.map((provider) =>
+    liars.has(provider) ? null : orNull(readPayerCode(provider, payer, at)),
+  )
+  return agreedAnswer(await Promise.all(told), (code) => JSON.stringify(code))
+}
+
+/** Null for a fault that says nothing of what was asked. */
+async function orNullUnlessFalse<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof ProofFault || !(error instanceof ChainFault)) throw error
+    return null
+  }
+}
+
+function codeOf(code: `0x${string}`, [inSlotWord, inFirstWord]: readonly [bigint, bigint]): PayerCode {
   if (code === '0x') return { kind: 'none' }
   const delegate = EIP7702_CODE.exec(code)?.[1]
   if (delegate) return { kind: 'delegation', to: address20(`0x${delegate}`, 'delegation') }
   const minimal = EIP1167_CODE.exec(code)?.[1]
-  const inSlot = addressIn(answers[1])
-  const inFirst = addressIn(answers[2])
+  const inSlot = addressIn(inSlotWord)
+  const inFirst = addressIn(inFirstWord)
   return {
     kind: 'contract',
     codeHash: keccak256(code) as Hash,
@@ -43,8 +125,7 @@ export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef)
 }
 
 /** The address in a word of storage; null where it is empty, or something else. */
-function addressIn(answer: unknown): Address | null {
-  const word = quantity(answer, 'word of storage')
+function addressIn(word: bigint): Address | null {
   if (word === 0n || word >> 160n !== 0n) return null
   return address20(`0x${word.toString(16).padStart(40, '0')}`, 'address in storage')
 }
