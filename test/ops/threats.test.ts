@@ -34,6 +34,21 @@ test('every key of the contract and of the service has a row, and every row a te
   }
 })
 
+test('every lie of a provider has a row that says what one and all can do, and a test that plays it', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: ROOT }).map(read).join('\n')
+  const [, section = ''] = threats.split('## Providers that lie')
+  const lies = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '))
+  assert.ok(lies.length >= 10)
+  for (const line of lies.slice(1)) {
+    const cells = line
+      .split('|')
+      .map((cell) => cell.trim())
+      .slice(1, -1)
+    assert.equal(cells.length, 4, line)
+    assert.ok(tests.includes(`'${cells.at(-1)}'`), `no test is called "${cells.at(-1)}"`)
+  }
+})
+
 test('every alert and every check of the doctor that it names is there', () => {
   const alerts = read('ops/prometheus/alerts.yaml')
   for (const [name = ''] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
