@@ -9,6 +9,7 @@ import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
+import { settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
 import { isUnsigned } from '../prove/transaction.ts'
@@ -26,6 +27,8 @@ import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
 
 /** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
+/** The bloom of a block without logs. */
+const NO_BLOOM = `0x${'0'.repeat(512)}`
 /** Full blocks asked for in one request; a busy block is about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
 /** A transaction, and whether no key has signed it. */
@@ -66,7 +69,7 @@ export interface Observer {
 /** Builds the observer of one deployment. */
 export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness: Soundness): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
-  const states = createFactoryStates(rpc, built.factory)
+  const states = createFactoryStates(rpc, built.factory, soundness)
   const prove = createReceiptProver(rpc, built.factory, soundness)
   const watchedBy = (watching: Watching): WatchedAddresses => {
     const signers = [...new Set([...built.signers, ...watching.signers])]
@@ -106,7 +109,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
-      if (parent !== null && ranged?.size === 0) await spareQuiet({ watched, states }, blocks, parent)
+      if (parent !== null && ranged?.size === 0)
+        await spareQuiet({ watched, states }, blocks, { number: from - 1, hash: parent })
       return complete(watched, blocks)
     },
 
@@ -166,7 +170,8 @@ interface Sight {
 function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
-  const head = header(answer)
+  // The bloom of other blocks says nothing: such a chain is read as one that fills none.
+  const head = { ...header(answer), ...(settlesOthers(answer as Fields) && { logsBloom: NO_BLOOM }) }
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { ChainFault } from '../../../src/chain/faults.ts'
+import type { BlockRef } from '../../../src/chain/port.ts'
+import { createFactoryStates } from '../../../src/chain/read/logs/storage-root.ts'
 import { createChainReader } from '../../../src/chain/read/reader.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { FOREVER } from '../../support/factory.ts'
@@ -66,6 +68,34 @@ async function observedBusy(rule: Rule, act: () => Promise<unknown> = async () =
 test('blocks of a busy chain are not asked one by one while the factory’s storage stays the same', async () => {
   const quiet = await observedBusy(() => undefined)
   assert.deepEqual(quiet, { events: [], byHash: 0, byRange: 1, proofs: 2 })
+})
+
+test('blocks whose header has the bloom of other blocks are read by their logs, whatever it denies', async () => {
+  const settling: Rule = async ({ method }, forward) => {
+    const answer = await forward()
+    if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer
+    return { result: { ...(answer.result as object), settledHeight: '0x1', logsBloom: `0x${'0'.repeat(511)}1` } }
+  }
+  assert.deepEqual((await observedBusy(settling, () => handOver(ONE, OTHER))).events, ['transfer'])
+})
+
+test('a storage that one provider tells as unchanged counts only if the blocks’ headers prove it', async () => {
+  const earlier = await stage.head()
+  await handOver(OTHER, ONE)
+  await stage.chain.mine(2)
+  const changed = await stage.head()
+  await stage.chain.mine(2)
+  const later = await stage.head()
+  const { rpc, provider } = await stage.behind()
+  const soundness = { states: new Map([['header', 'askedFor'] as const]), isDoubted: false, failed: [], voices: [rpc] }
+  const isQuiet = (...[before, after]: [BlockRef, BlockRef]) =>
+    createFactoryStates(rpc, stage.factory, soundness).isQuiet(before, after)
+  assert.deepEqual([await isQuiet(changed, later), await isQuiet(earlier, changed)], [true, false])
+  provider.rule = async ({ method, params }) =>
+    method === 'eth_getProof'
+      ? { result: await stage.chain.rpc(method, [...params.slice(0, -1), { blockHash: earlier.hash }]) }
+      : undefined
+  assert.equal(await isQuiet(earlier, changed), false)
 })
 
 test('a change of the factory’s storage, and a provider without proofs, have them asked one by one', async () => {

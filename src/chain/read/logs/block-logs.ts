@@ -3,7 +3,7 @@
 import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
-import type { WatchedAddresses } from '../../port.ts'
+import type { BlockRef, WatchedAddresses } from '../../port.ts'
 import { type BloomCheck, isEmptyBloom } from '../../prove/bloom.ts'
 import { chunks } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
@@ -74,11 +74,11 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 export async function spareQuiet(
   { watched, states }: { watched: WatchedAddresses; states: FactoryStates },
   blocks: readonly LoggedBlock[],
-  parent: Hash,
+  parent: BlockRef,
 ): Promise<void> {
   const quiet = blocks.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(watched, tx)))
   const last = blocks.at(-1)?.header
-  if (!last || quiet.length < SPARED_MIN || !(await states.isQuiet(parent, last.hash))) return
+  if (!last || quiet.length < SPARED_MIN || !(await states.isQuiet(parent, last))) return
   for (const block of quiet) block.logs = []
 }
 

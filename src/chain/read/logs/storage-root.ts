@@ -1,10 +1,13 @@
 // Compares a contract after two blocks by its storage root and its balance (eth_getProof, EIP-1186): one call tells whether something has happened
-// to it in between. If the provider gives no proof, something may have happened.
+// to it in between. If the provider gives no proof that holds against the blocks' headers, something may have happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
+import type { BlockRef } from '../../port.ts'
 import { EMPTY_ROOT } from '../../prove/account-proof.ts'
+import { isAskedFor, type Soundness } from '../../prove/sound.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, quantity } from '../../rpc/wire.ts'
+import { readProvenAccount } from '../state/balance.ts'
 
 /** The time for which a provider that gives no proof, or not of such blocks, is not asked for one. */
 const MUTE_MS = 60_000
@@ -40,16 +43,24 @@ export interface FactoryStates {
    * True if the storage is the same after both blocks, and no ether has left: a sweep of surplus changes the balance alone. What comes in
    * leaves no log. False if something has happened, or the provider gives no proof.
    */
-  isQuiet(before: Hash, after: Hash): Promise<boolean>
+  isQuiet(before: BlockRef, after: BlockRef): Promise<boolean>
 }
 
 /** Builds the comparison for one factory. Blocks are named by their hashes, so that a node that lacks one says so. */
-export function createFactoryStates(rpc: RpcReads, factory: Address): FactoryStates {
+export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: Soundness): FactoryStates {
   let muteUntil = 0
   /** Of the block that the next range follows on. */
   let last: { block: Hash; state: ContractState } | null = null
 
-  const stateAfter = async (block: Hash) => (last?.block === block ? last.state : await readState(rpc, factory, block))
+  async function stateAfter(at: BlockRef): Promise<ContractState> {
+    if (last?.block === at.hash) return last.state
+    // On a chain whose headers do not recompute it is the provider's word.
+    if (!isAskedFor(soundness, 'header')) return await readState(rpc, factory, at.hash)
+    const account = await readProvenAccount({ rpc, soundness }, factory, at)
+    if (account === null || EMPTY.includes(account.storageRoot))
+      throw new ChainFault('the provider proves no storage of the contract', { retryable: true })
+    return { root: account.storageRoot, balanceWei: account.balanceWei }
+  }
 
   return {
     async isQuiet(before, after) {
@@ -60,7 +71,7 @@ export function createFactoryStates(rpc: RpcReads, factory: Address): FactorySta
         muteUntil = performance.now() + MUTE_MS
         return false
       }
-      last = { block: after, state: later }
+      last = { block: after.hash, state: later }
       return earlier.root === later.root && later.balanceWei >= earlier.balanceWei
     },
   }

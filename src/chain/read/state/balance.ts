@@ -4,7 +4,7 @@ import { VOICES } from '../../../domain/finality.ts'
 import type { BalanceReading } from '../../../domain/observed.ts'
 import type { Address } from '../../../domain/units.ts'
 import { ChainFault, orNull, ProofFault } from '../../faults.ts'
-import type { BlockRef } from '../../port.ts'
+import type { AccountState, BlockRef } from '../../port.ts'
 import { provenAccount } from '../../prove/account-proof.ts'
 import { proveHeader } from '../../prove/header.ts'
 import { assertSound, noteFailed, type Soundness } from '../../prove/sound.ts'
@@ -98,11 +98,18 @@ async function readAgreed(providers: readonly RpcReads[], owner: Address, at: Bl
   return agreed
 }
 
+const readProven = async (asking: Asking<RpcReads>, owner: Address, at: BlockRef) =>
+  (await readProvenAccount(asking, owner, at))?.balanceWei ?? null
+
 /**
- * By a proof against the state root of that very header. Null if there is no proof, or this chain's headers do not recompute. Throws a ProofFault if
+ * An account by a proof against the state root of that very header. Null if there is no proof, or this chain's headers do not recompute. Throws a ProofFault if
  * it is of another state.
  */
-async function readProven({ rpc, soundness }: Asking<RpcReads>, owner: Address, at: BlockRef): Promise<bigint | null> {
+export async function readProvenAccount(
+  { rpc, soundness }: Asking<RpcReads>,
+  owner: Address,
+  at: BlockRef,
+): Promise<AccountState | null> {
   // Development chains put accounts into their first block that its root does not have. Nobody is paid there.
   if (at.number === 0) return null
   const [block, proof] = await rpc.batch([
@@ -117,7 +124,7 @@ async function readProven({ rpc, soundness }: Asking<RpcReads>, owner: Address, 
     if (hash !== at.hash) throw new ChainFault(`a header of another block than ${at.hash}`, { retryable: true })
     const nodes = list(fields<'accountProof'>(proof.result, 'proof').accountProof, 'proof')
     const path = nodes.map((node) => bytes(node, 'node of a proof'))
-    return provenAccount(hash32(stateRoot, 'state root'), owner, path).balanceWei
+    return provenAccount(hash32(stateRoot, 'state root'), owner, path)
   } catch (error) {
     throw error instanceof ChainFault ? new ProofFault('state', at.number, error.message) : error
   }
