@@ -6,23 +6,26 @@ import type { TierSelection, TierVersion } from './tiers.ts'
 import type { Address } from './units.ts'
 
 /** The reasons why a transfer is no sale at all. */
-export type IgnoreReason = 'failed' | 'zero' | 'self' | 'operator'
+export const IGNORE_REASONS = ['failed', 'zero', 'self', 'operator'] as const
+export type IgnoreReason = (typeof IGNORE_REASONS)[number]
 /** The reasons why a payment waits for the operator (or, `walletLimit`, for room). */
-export type HoldReason =
-  | 'wrongAmount'
-  | 'saleClosed'
-  | 'tierAllowance'
-  | 'holding'
-  | 'walletLimit'
-  | 'senderDenied'
-  | 'unattributed'
-  | 'mintReverted'
-  | 'supplySpent'
-  | 'mintedElsewhere'
-  | 'oldWallet'
-  | 'recheck'
-  | 'refunding'
-  | 'contractWallet'
+export const HELD_REASONS = [
+  'wrongAmount',
+  'saleClosed',
+  'tierAllowance',
+  'holding',
+  'walletLimit',
+  'senderDenied',
+  'unattributed',
+  'mintReverted',
+  'supplySpent',
+  'mintedElsewhere',
+  'oldWallet',
+  'recheck',
+  'refunding',
+  'contractWallet',
+] as const
+export type HoldReason = (typeof HELD_REASONS)[number]
 
 /** The judge's reasons to hold a payment. */
 export type JudgedReason = Exclude<

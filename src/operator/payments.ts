@@ -16,34 +16,13 @@ import { readOrphansOfResidue } from '../db/payments/inner.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { lockWallet } from '../db/payments/places.ts'
 import { mayStillMint } from '../db/sends/outbox.ts'
-import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
+import { HELD_REASONS, IGNORE_REASONS } from '../domain/payment.ts'
 import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { defineReading } from './define-act.ts'
 import * as field from './input.ts'
-
-const REASONS: readonly (HoldReason | IgnoreReason)[] = [
-  'wrongAmount',
-  'saleClosed',
-  'tierAllowance',
-  'holding',
-  'walletLimit',
-  'senderDenied',
-  'unattributed',
-  'mintReverted',
-  'supplySpent',
-  'mintedElsewhere',
-  'oldWallet',
-  'recheck',
-  'refunding',
-  'contractWallet',
-  'self',
-  'operator',
-  'zero',
-  'failed',
-]
 
 /** A tier by its id; null where it is not said which. */
 export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32, value: 'tier', schema: 'TierId' }))
@@ -61,7 +40,7 @@ export const readPayments = defineReading({
       }),
     ),
     reason: field.orNull(
-      field.word('why it is held: wrongAmount, tierAllowance and so on', REASONS, {
+      field.word('why it is held: wrongAmount, tierAllowance and so on', [...HELD_REASONS, ...IGNORE_REASONS], {
         ...{ value: 'reason', schema: 'PaymentReason' },
       }),
     ),
