@@ -206,6 +206,8 @@ CREATE TABLE outbox (
 CREATE UNIQUE INDEX outbox_nonce ON outbox (sender, nonce);
 CREATE INDEX outbox_pending ON outbox (sender, nonce) WHERE state = 'pending';
 CREATE INDEX outbox_block ON outbox (block_number) WHERE block_number IS NOT NULL;
+-- Whether the contract has named a block's hash, or a later one's.
+CREATE INDEX outbox_guard ON outbox (guard_block) WHERE state = 'mined';
 -- The operator lists transactions newest first, by sender and by state.
 CREATE INDEX outbox_sender ON outbox (sender, id DESC);
 CREATE INDEX outbox_state ON outbox (state, id DESC);

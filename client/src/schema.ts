@@ -589,6 +589,7 @@ export interface components {
          *       "valueWei": "10000000000000000",
          *       "blockNumber": 1233000,
          *       "paidAt": "2026-01-01T00:00:00.000Z",
+         *       "assurance": "proven",
          *       "nodeId": "1",
          *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
          *       "refundTxHash": null,
@@ -618,6 +619,12 @@ export interface components {
             blockNumber: number | null;
             /** @description The time of its block. */
             paidAt: components["schemas"]["NullableTime"];
+            /**
+             * @description What it rests on. `proven`: its block's hash, which the contract has named. `linked`: its block's hash, which waits for the
+             *     contract's word. `agreed`: two providers tell it alike. `believed`: the word of one, or it came by an internal call. Null while it is in no block.
+             * @enum {string|null}
+             */
+            assurance: "proven" | "linked" | "agreed" | "believed" | null;
             /** @description The node's id on chain, once minted. */
             nodeId: string | null;
             /** @description The mint's transaction, once minted. */

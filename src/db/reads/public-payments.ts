@@ -49,12 +49,22 @@ function paymentTables(sql: Sql) {
 function paymentColumns(sql: Sql) {
   return sql`p.tx_hash AS "txHash", p.state AS status, CASE p.reason WHEN 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
     p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
-    CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", p.node_id::text AS "nodeId",
+    CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", ${assurance(sql)} AS assurance, p.node_id::text AS "nodeId",
     n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`
+}
+
+/**
+ * What a payment `p` rests on. One that its block's hash proves is `linked` until the contract has carried out a transaction of ours that is bound to
+ * that block or a later one: then the chain itself has named the hash.
+ */
+function assurance(sql: Sql) {
+  return sql`CASE WHEN p.block_number IS NULL THEN NULL
+    WHEN p.proof = 'proven' AND NOT EXISTS (SELECT FROM outbox o WHERE o.state = 'mined' AND o.guard_block >= p.block_number) THEN 'linked'
+    ELSE coalesce(p.proof, 'believed') END`
 }
 
 /** The same fields of a row that `paymentColumns` made. */
 function shownColumns(sql: Sql) {
-  return sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "paidAt", "nodeId", "mintTxHash", "refundTxHash",
+  return sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "paidAt", assurance, "nodeId", "mintTxHash", "refundTxHash",
     "updatedAt"`
 }

@@ -33,7 +33,7 @@ describe('the reads of payments', () => {
         tierId: 'basic',
         valueWei: PRICE_WEI,
       },
-      ...{ blockNumber: 9, paidAt: new Date(blockTime(9) * 1000).toISOString() },
+      ...{ blockNumber: 9, paidAt: new Date(blockTime(9) * 1000).toISOString(), assurance: 'believed' },
       ...{ nodeId: '1', mintTxHash: hashOf('mint 1'), refundTxHash: null },
     })
   })

@@ -69,6 +69,7 @@ function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
     valueWei,
     blockNumber,
     paidAt: null,
+    assurance: null,
     nodeId: null,
     mintTxHash: null,
     refundTxHash: null,
