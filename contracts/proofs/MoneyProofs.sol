@@ -22,8 +22,25 @@ abstract contract MoneyProofs is Proofs {
         assertSame(before);
     }
 
-    /// @dev It pays the sum of what is named, once, and leaves every other node its own.
-    function check_withdrawAll(address caller, uint80 amount, uint80 withdrawn, uint8 first, uint8 second) public {
+    /// @dev It pays the sum of what is named, once, and leaves every other node its own. One node named twice, and each pair
+    /// of two, is a property of its own: a prover cannot follow an id that is open.
+    function check_withdrawAll_sameTwice(address caller, uint80 amount, uint80 withdrawn) public {
+        withdrawBoth(caller, amount, withdrawn, ALICES, ALICES);
+    }
+
+    function check_withdrawAll_twoOwners(address caller, uint80 amount, uint80 withdrawn) public {
+        withdrawBoth(caller, amount, withdrawn, ALICES, BOBS);
+    }
+
+    function check_withdrawAll_creditedAndNot(address caller, uint80 amount, uint80 withdrawn) public {
+        withdrawBoth(caller, amount, withdrawn, NEWCOMER, BOBS);
+    }
+
+    function check_withdrawAll_noSuchNode(address caller, uint80 amount, uint80 withdrawn) public {
+        withdrawBoth(caller, amount, withdrawn, ALICES, 4);
+    }
+
+    function withdrawBoth(address caller, uint80 amount, uint80 withdrawn, uint256 first, uint256 second) private {
         history(amount, withdrawn);
         Books memory before = books();
         bytes memory call = abi.encodeCall(INodeFactory.withdrawAll, (ids(first, second), VAULT));

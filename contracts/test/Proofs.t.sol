@@ -24,9 +24,24 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_withdraw(someone(caller), amount, withdrawn, bound(wanted, 0, amount - withdrawn + 1));
     }
 
-    function test_check_withdrawAll(address caller, uint80 amount, uint80 withdrawn, uint8 first, uint8 second) public {
+    function test_check_withdrawAll_sameTwice(address caller, uint80 amount, uint80 withdrawn) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_withdrawAll(someone(caller), amount, withdrawn, first % 4, second % 2 == 0 ? first % 4 : second % 5);
+        check_withdrawAll_sameTwice(someone(caller), amount, withdrawn);
+    }
+
+    function test_check_withdrawAll_twoOwners(address caller, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_withdrawAll_twoOwners(someone(caller), amount, withdrawn);
+    }
+
+    function test_check_withdrawAll_creditedAndNot(address caller, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_withdrawAll_creditedAndNot(someone(caller), amount, withdrawn);
+    }
+
+    function test_check_withdrawAll_noSuchNode(address caller, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_withdrawAll_noSuchNode(someone(caller), amount, withdrawn);
     }
 
     function test_check_sweep(address caller, uint80 amount, uint80 withdrawn, uint96 surplus, uint256 wanted) public {
@@ -106,12 +121,37 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         id = uint8(bound(id, 1, 3));
         address holder = factoryOwners()[id - 1];
         if (uint160(from) % 4 != 0) from = holder;
-        if (uint160(caller) % 2 == 0) caller = holder;
+        if (uint160(caller) % 2 == 0 || caller == address(0)) caller = holder;
         check_transfer(caller, from, uint160(to) % 8 == 0 ? address(0) : someone(to), id, amount, withdrawn);
     }
 
     function factoryOwners() private pure returns (address[3] memory) {
         return [ALICE, BOB, CAROL];
+    }
+
+    function test_check_stolenKey_withdraws(bool isMinter, uint256 id, uint80 b, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_withdraws(isMinter, id, b, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_sweeps(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_sweeps(isMinter, b, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_expels(bool isMinter, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_expels(isMinter, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_mints(uint80 b, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_mints(b, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_opens(uint256 a, uint80 b, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_opens(a % 5, b, amount, withdrawn);
     }
 
     function test_check_stolenKey(bool isMinter, uint8 power, uint256 a, uint80 b, uint80 amount, uint80 withdrawn)

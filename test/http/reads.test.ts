@@ -173,6 +173,7 @@ describe('a small ledger', () => {
     mintedAt: '2025-06-15T15:06:50.000Z',
     lastCreditedAt: '2025-06-15T15:08:00.000Z',
     nextCreditAt: '2025-06-15T15:09:00.000Z',
+    expelledAt: null,
     createdAt: '2025-06-15T15:06:50.000Z',
   }
   const unpaid = {
