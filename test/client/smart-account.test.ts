@@ -107,6 +107,7 @@ test('of a transaction in which several pay, each follows its own payment', asyn
     await ask('anvil_setCode', [at, code])
     await ask('anvil_setBalance', [at, '0xde0b6b3a7640000'])
   }
+  await ask('anvil_mine', ['0x1'])
   const txHash = await ask('eth_sendTransaction', [{ to: batch, data: splitTo([first, 0n], [second, 0n]) }])
   for (const from of [second, first]) {
     const { node } = await followPayment(ledger, txHash, { from, pollMs: 500 })

@@ -52,6 +52,8 @@ export async function putSmartAccount(
   const forward = (method: string, params: unknown) => signer.request({ method, params } as never)
   await forward('anvil_setCode', [address, EXECUTE])
   await forward('anvil_setBalance', [address, '0xde0b6b3a7640000'])
+  // The head's state, to which both were added, is not the one its header proves.
+  await forward('anvil_mine', ['0x1'])
   const asked: string[] = []
 
   const execute = (to: Hex, valueWei: bigint, data: Hex) =>

@@ -53,6 +53,7 @@ test('with nothing configured it starts, and says where it answers', async () =>
     'embedded',
     'explorerUrl',
     'factoryAddress',
+    'maxPerWallet',
     'paymentAddress',
     'rpcUrl',
   ])

@@ -81,6 +81,7 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
   if (!made) throw new Error('the factory says nothing')
   const { proxy: address } = decodeEventLog({ abi, ...made, eventName: 'ProxyCreation' }).args
   await read('anvil_setBalance', [address, '0xde0b6b3a7640000'])
+  await read('anvil_mine', ['0x1'])
   return {
     address,
     execute: async ({ to, value = '0x0', data = '0x' }) => {

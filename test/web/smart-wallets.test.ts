@@ -113,6 +113,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 8)
     await safe.read('anvil_setCode', [splitter, SPLIT])
     await safe.read('anvil_setBalance', [splitter, '0xde0b6b3a7640000'])
+    await safe.read('anvil_mine', ['0x1'])
     const to = wellKnown.paymentAddress as Address
     const data = splitTo([to, BASIC_WEI], [to, 3n * BASIC_WEI])
     const txHash = await safe.execute({ to: splitter, data })
