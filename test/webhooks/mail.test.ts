@@ -240,7 +240,7 @@ test('it is named by the settings or by an act like any other, without a signing
     addWebhook({ pool } as never, { name: 'ann', requestId: null } as never, fields)
   assert.deepEqual(await act({ url: urlOf('', 'another') }), { endpoint: endpointName(url), added: false })
   assert.match(JSON.stringify(await act({ url: `smtp://127.0.0.1:${port}` })), /smtps:\/\/user:password@host/)
-  assert.match(JSON.stringify(await act({ url: 'https://hooks.example/x' })), /"field":"secret","text":"must be/)
+  assert.match(JSON.stringify(await act({ url: 'https://hooks.example/x' })), /"field":"secret","code":"malformed"/)
   assert.equal(((await act({ url: 'https://hooks.slack.com/services/T/B/x' })) as { added: boolean }).added, true)
   await removeEndpoint(pool, endpointName('https://hooks.slack.com/services/T/B/x'))
   const [finding] = await runChecks(WEBHOOK_CHECKS, { allowPrivate: true, pool })
