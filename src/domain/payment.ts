@@ -8,30 +8,30 @@ import type { Address } from './units.ts'
 /** The reasons why a transfer is no sale at all. */
 export const IGNORE_REASONS = ['failed', 'zero', 'self', 'operator'] as const
 export type IgnoreReason = (typeof IGNORE_REASONS)[number]
-/** The reasons why a payment waits for the operator (or, `walletLimit`, for room). */
-export const HELD_REASONS = [
+/** The judge's reasons to hold a payment. */
+export const JUDGED_REASONS = [
   'wrongAmount',
   'saleClosed',
   'tierAllowance',
   'holding',
   'walletLimit',
   'senderDenied',
+  'oldWallet',
+  'recheck',
+  'contractWallet',
+] as const
+export type JudgedReason = (typeof JUDGED_REASONS)[number]
+/** The reasons why a payment waits for the operator (or, `walletLimit`, for room), but for a refund in progress: that is recorded or given up before any other decision. */
+export const DECIDABLE_REASONS = [
+  ...JUDGED_REASONS,
   'unattributed',
   'mintReverted',
   'supplySpent',
   'mintedElsewhere',
-  'oldWallet',
-  'recheck',
-  'refunding',
-  'contractWallet',
 ] as const
+/** All reasons why a payment waits. */
+export const HELD_REASONS = [...DECIDABLE_REASONS, 'refunding'] as const
 export type HoldReason = (typeof HELD_REASONS)[number]
-
-/** The judge's reasons to hold a payment. */
-export type JudgedReason = Exclude<
-  HoldReason,
-  'unattributed' | 'mintReverted' | 'supplySpent' | 'mintedElsewhere' | 'refunding'
->
 
 /** The buyer's token holding at the payment's block. */
 export type HoldingReading =

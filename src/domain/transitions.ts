@@ -1,6 +1,6 @@
 // A payment's states and moves: from which state to which, who makes the move, and why. No other move exists: every statement
 // that changes a state takes its states from this table (db/payments/moves.ts). docs/ARCHITECTURE.md draws it. Pure.
-import type { HoldReason, IgnoreReason, JudgedReason } from './payment.ts'
+import { DECIDABLE_REASONS, type HoldReason, type IgnoreReason, JUDGED_REASONS } from './payment.ts'
 
 export const PAYMENT_STATES = [
   'seen',
@@ -44,25 +44,6 @@ export interface Move {
 
 /** The judge decides unjudged payments, those that wait for room in their wallet, and those that wait for their payer to be shown. */
 const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit', 'contractWallet'] } as const
-const HOLD_REASONS = [
-  'wrongAmount',
-  'saleClosed',
-  'tierAllowance',
-  'holding',
-  'walletLimit',
-  'senderDenied',
-  'oldWallet',
-  'recheck',
-  'contractWallet',
-] as const satisfies readonly JudgedReason[]
-/** Everything except a refund in progress, which is recorded or given up before any other decision. */
-const DECIDABLE = [
-  ...HOLD_REASONS,
-  'unattributed',
-  'mintReverted',
-  'supplySpent',
-  'mintedElsewhere',
-] as const satisfies readonly HoldReason[]
 
 export const MOVES = {
   observe: {
@@ -88,7 +69,7 @@ export const MOVES = {
     why: 'The operator took a part of a residue to the inner transfer that it is.',
   },
   accept: { ...TO_JUDGE, to: ['accepted'], verdict: 'accepted', why: 'Every rule passes.' },
-  hold: { ...TO_JUDGE, to: ['held'], reasons: HOLD_REASONS, verdict: 'held', why: 'A rule refuses the sale.' },
+  hold: { ...TO_JUDGE, to: ['held'], reasons: JUDGED_REASONS, verdict: 'held', why: 'A rule refuses the sale.' },
   ignore: {
     ...TO_JUDGE,
     to: ['ignored'],
@@ -107,7 +88,7 @@ export const MOVES = {
   release: {
     by: ['operator'],
     from: ['held'],
-    heldFor: DECIDABLE,
+    heldFor: DECIDABLE_REASONS,
     to: ['accepted'],
     verdict: 'accepted',
     why: 'The operator accepts it in a tier, whatever the rules say.',
@@ -115,7 +96,7 @@ export const MOVES = {
   prepareRefund: {
     by: ['operator'],
     from: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
-    heldFor: DECIDABLE,
+    heldFor: DECIDABLE_REASONS,
     to: ['held'],
     reasons: ['refunding'],
     verdict: 'held',
@@ -152,7 +133,7 @@ export const MOVES = {
   dismiss: {
     by: ['operator'],
     from: ['held'],
-    heldFor: DECIDABLE,
+    heldFor: DECIDABLE_REASONS,
     to: ['dismissed'],
     verdict: 'dismissed',
     why: 'The operator neither sells a node for it nor pays it back.',
@@ -160,7 +141,7 @@ export const MOVES = {
   resume: {
     by: ['operator', 'balanceCheck'],
     from: ['held'],
-    heldFor: DECIDABLE,
+    heldFor: DECIDABLE_REASONS,
     to: ['accepted'],
     why: 'A residue that was released, reorganised out and filed again has its sender again.',
   },
@@ -203,7 +184,7 @@ export const MOVES = {
   loseRef: {
     by: ['store'],
     from: ['seen', 'accepted', 'minting', 'held'],
-    heldFor: DECIDABLE,
+    heldFor: DECIDABLE_REASONS,
     to: ['held'],
     reasons: ['mintedElsewhere'],
     verdict: 'held',
