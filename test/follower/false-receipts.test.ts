@@ -5,13 +5,12 @@ import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
+import { readProofStates } from '../../src/db/blocks/proofs.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Answer, FalseProvider, Rule } from '../chain/false-provider.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { startTwoProviders } from '../support/two-providers.ts'
+import { endLies, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 import { other, type Wire, walletOf } from './lies.ts'
 
@@ -28,9 +27,7 @@ before(async () => {
   await world.settle()
 })
 afterEach(async () => {
-  for (const provider of [first, second]) provider.rule = () => undefined
-  await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
-  for (const part of PARTS) await inTransaction(world.pool, (sql) => noteProven(sql, part, 1))
+  await endLies({ world, first, second }, PARTS)
   await world.settle()
   await checkInvariants(world)
 })

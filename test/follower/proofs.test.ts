@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { lowerProof, noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { lowerProof, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { readUnproven } from '../../src/db/reads/doctor.ts'
 import { readPaymentsIn } from '../../src/db/reads/public-payments.ts'
@@ -15,7 +15,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { clearHaltByHand } from '../../src/operator/pause.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { startTwoProviders } from '../support/two-providers.ts'
+import { endLies, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 import { lieBody, other, type Told, type Wire, walletOf } from './lies.ts'
 
@@ -34,10 +34,7 @@ before(async () => {
 })
 after(() => world.close())
 afterEach(async () => {
-  for (const provider of [first, second]) provider.rule = () => undefined
-  await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
-  for (const part of ['header', 'transactions'] as const)
-    await inTransaction(world.pool, (sql) => noteProven(sql, part, 1))
+  await endLies({ world, first, second }, ['header', 'transactions'])
   await world.settle()
 })
 

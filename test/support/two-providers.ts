@@ -1,4 +1,8 @@
 // A world whose service asks two providers, each of which a test can make lie.
+
+import { noteProven } from '../../src/db/blocks/proofs.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import type { ProvenPart } from '../../src/domain/observed.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -27,4 +31,11 @@ export function throughTwo() {
     return { urls: providers.map(({ url }) => url), close }
   }
   return { between, providers }
+}
+
+/** Ends the lies of providers, forgets what came of them, and has these parts be asked for again. */
+export async function endLies({ world, first, second }: TwoProviders, parts: readonly ProvenPart[]): Promise<void> {
+  for (const provider of [first, second]) provider.rule = () => undefined
+  await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
+  for (const part of parts) await inTransaction(world.pool, (sql) => noteProven(sql, part, 1))
 }
