@@ -1041,7 +1041,7 @@ export interface components {
             happened: {
                 nodes: components["schemas"]["Count"];
                 nodesUnpaid: components["schemas"]["Count"];
-                /** @description Nodes that were expelled though somebody had paid for them. */
+                /** @description Expelled nodes that had been paid for. */
                 paidNodesExpelled: components["schemas"]["Count"];
                 rounds: components["schemas"]["Count"];
                 credits: components["schemas"]["Count"];

@@ -32,7 +32,7 @@ export interface PeriodTotals {
   nodes: number
   /** Nodes without a payment. */
   nodesUnpaid: number
-  /** Nodes that were expelled though somebody had paid for them. */
+  /** Expelled nodes that had been paid for. */
   paidNodesExpelled: number
   /** Rounds, the credits of single nodes in them, and their sum. */
   rounds: number
