@@ -83,7 +83,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const seen = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
       const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
       const { transactions, ...given } = answer as Fields
-      const txHashes = acting.length > 0 ? (transactions as unknown[]).map(hashOf) : seen.txHashes
+      const txHashes = seen.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
       const block = { block: answer as Fields, number, isWhole: watched.isWhole }
       return { ...seen, acting, txHashes, given, proofs: await proveActing(soundness, block, acting) }
     }

@@ -1,17 +1,14 @@
 // Proves the transactions of a block that could act, from the header that was proven before: the list by its root, each one's hash, and its sender by
 // the signature. If a chain cannot prove that, two providers must tell the same. It must never take one provider's word for more than it is.
-import { VOICES } from '../../domain/finality.ts'
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import { orNull, ProofFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { proveTransactions } from '../prove/body.ts'
 import type { Fields } from '../prove/items.ts'
 import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
 import { namesSender, proveSender, proveTransaction } from '../prove/transaction.ts'
-import type { RpcCall } from '../rpc/rpc.ts'
 import { transaction, type WireTransaction } from '../rpc/wire.ts'
-import { agreedAnswer } from './state/agreement.ts'
+import { agreedHashes } from './state/agreement.ts'
 
 /** What transactions rest on, by their hashes. */
 export type Proofs = ReadonlyMap<Hash, Proof>
@@ -42,7 +39,11 @@ export async function proveActing(
   if (acting.length === 0 && given.length > 0 && !isWhole && !soundness.isDoubted) return NO_PROOFS
   const proven = isAskedFor(soundness, 'header') ? await provenOf(soundness, { block, number }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
-  const agreed = await agreedOf(soundness, number, others)
+  const told = others.map((tx) => ({ hash: tx.hash, blockNumber: number, words: keyOf(tx) }))
+  const agreed = await agreedHashes(soundness.voices, told, {
+    ...{ method: 'eth_getTransactionByHash', part: 'transactions', what: 'transaction' },
+    wordsOf: (answer) => keyOf(transaction(answer)),
+  })
   return new Map(
     acting.map(({ hash }) => [
       hash,
@@ -69,28 +70,6 @@ async function provenOf(
     if (isItself && isFrom) proven.push(tx)
   }
   return proven
-}
-
-/** The hashes of those that two providers tell alike. */
-async function agreedOf(
-  { voices }: Soundness,
-  number: number,
-  told: readonly WireTransaction[],
-): Promise<ReadonlySet<Hash>> {
-  const agreed = new Set<Hash>()
-  if (told.length === 0 || voices.length < VOICES) return agreed
-  const calls = told.map(({ hash }): RpcCall => ({ method: 'eth_getTransactionByHash', params: [hash] }))
-  const answers = await Promise.all(voices.map((provider) => orNull(provider.requestAll(calls))))
-  for (const [at, tx] of told.entries()) {
-    const same = agreedAnswer(
-      answers.map((given) => (given?.[at] == null ? null : keyOf(transaction(given[at])))),
-      (key) => key,
-    )
-    if (same === keyOf(tx)) agreed.add(tx.hash)
-    else if (same !== null)
-      throw new ProofFault('transactions', number, `two providers tell another transaction ${tx.hash}`)
-  }
-  return agreed
 }
 
 const keyOf = ({ hash, index, blockHash, from, to, valueWei, nonce, input, type }: WireTransaction): string =>

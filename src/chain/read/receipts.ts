@@ -1,10 +1,9 @@
 // The receipts of blocks that hold something of ours, proven by the root in their header: all of a block, since the root is over all. What no root
 // proves is read one by one, and two providers must tell it alike. It must never take one provider's word for more than it is.
-import { VOICES } from '../../domain/finality.ts'
 import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
-import { orNull, ProofFault, RpcFault } from '../faults.ts'
+import { RpcFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import type { BloomCheck } from '../prove/bloom.ts'
 import { proveReceipts } from '../prove/body.ts'
@@ -29,7 +28,7 @@ import {
 } from '../rpc/wire.ts'
 import { ledgerTopics } from './events.ts'
 import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
-import { agreedAnswer } from './state/agreement.ts'
+import { agreedHashes } from './state/agreement.ts'
 
 /** Receipts asked for in one request. */
 const RECEIPTS_PER_REQUEST = 50
@@ -174,13 +173,15 @@ export async function readOutcomes(
   const single = await fetchReceipts(rpc, watched, told)
   checkReceiptLogs(single, logs)
   const acting = new Set(told.flatMap((block) => block.acting.map(({ hash }) => hash)))
-  const agreed = await agreeOnReceipts(
-    soundness,
-    watched.factory,
-    single.filter(({ txHash }) => acting.has(txHash)),
-  )
+  const saidOf = single
+    .filter(({ txHash }) => acting.has(txHash))
+    .map((seen) => ({ hash: seen.txHash, blockNumber: seen.blockNumber, words: outcomeOf(seen) }))
+  const agreed = await agreedHashes(soundness.voices, saidOf, {
+    ...{ method: 'eth_getTransactionReceipt', part: 'receipts', what: 'receipt of' },
+    wordsOf: (answer) => outcomeOf({ ...receipt(answer), logs: receiptLogs(answer, watched.factory) }),
+  })
   for (const receipt of single)
-    outcomes.set(receipt.txHash, { receipt, proof: agreed.get(receipt.txHash) ?? 'believed' })
+    outcomes.set(receipt.txHash, { receipt, proof: agreed.has(receipt.txHash) ? 'agreed' : 'believed' })
   return { logs, outcomes }
 }
 
@@ -255,30 +256,5 @@ function wordsOf(entry: WireLog | undefined): string | undefined {
   return entry && [...entry.topics, entry.data.toLowerCase()].join(' ')
 }
 
-/**
- * What the outcome of transactions rests on that no root proves: that two providers tell it alike, or one's word. Throws a ProofFault if two tell
- * another one.
- */
-async function agreeOnReceipts(
-  { voices }: Soundness,
-  factory: Address,
-  told: readonly SeenReceipt[],
-): Promise<Map<Hash, Proof>> {
-  if (told.length === 0 || voices.length < VOICES) return new Map()
-  const calls = told.map(({ txHash }): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
-  const answers = await Promise.all(voices.map((provider) => orNull(provider.requestAll(calls))))
-  const words = (one: SeenReceipt) =>
-    [one.txHash, one.blockHash, one.succeeded, ...one.logs.map((entry) => wordsOf(entry))].join(' ')
-  const seen = (answer: unknown) => words({ ...receipt(answer), logs: receiptLogs(answer, factory) })
-  return new Map(
-    told.map((one, at) => {
-      const same = agreedAnswer(
-        answers.map((given) => (given?.[at] == null ? null : seen(given[at]))),
-        (key) => key,
-      )
-      if (same !== null && same !== words(one))
-        throw new ProofFault('receipts', one.blockNumber, `two providers tell another receipt of ${one.txHash}`)
-      return [one.txHash, same === null ? 'believed' : 'agreed']
-    }),
-  )
-}
+const outcomeOf = ({ txHash, blockHash, succeeded, logs }: SeenReceipt): string =>
+  [txHash, blockHash, succeeded, ...logs.map((entry) => wordsOf(entry))].join(' ')

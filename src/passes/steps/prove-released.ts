@@ -4,6 +4,7 @@ import { orNull } from '../../chain/faults.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
 import * as payments from '../../db/payments/rows.ts'
+import { VOICES } from '../../domain/finality.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { compareTransfers } from '../../follower/left-out.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../context.ts'
@@ -15,7 +16,7 @@ type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
  * @returns whether that word suffices for a mint: it does only if there is no second provider, and this chain's blocks prove no transactions.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
-  const isAlone = ctx.chain.providers.length < 2
+  const isAlone = ctx.chain.providers.length < VOICES
   if (isAlone && (await readProofStates(ctx.pool)).get('transactions') !== 'askedFor') return true
   const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
   for (const payment of await payments.readPayments(ctx.pool, { ...open, limit: MINT_BATCH_MAX })) {

@@ -7,7 +7,7 @@ import { EMPTY_ROOT } from '../../prove/account-proof.ts'
 import { isAskedFor, type Soundness } from '../../prove/sound.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, quantity } from '../../rpc/wire.ts'
-import { readProvenAccount } from '../state/balance.ts'
+import { readProvenAccount } from '../state/proven.ts'
 
 /** The time for which a provider that gives no proof, or not of such blocks, is not asked for one. */
 const MUTE_MS = 60_000

@@ -1,5 +1,9 @@
 // Compares what providers answer to one question: a single one must not decide about a purchase.
 import { VOICES } from '../../../domain/finality.ts'
+import type { ProvenPart } from '../../../domain/observed.ts'
+import type { Hash } from '../../../domain/units.ts'
+import { orNull, ProofFault } from '../../faults.ts'
+import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 
 /**
  * The answer that enough providers give, and more of them than give any other; null where they do not agree. One without an answer (null)
@@ -15,4 +19,41 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
   const [first, second] = [...votes.values()].sort((a, b) => b.count - a.count)
   if (!first || first.count < Math.min(VOICES, answers.length) || first.count === second?.count) return null
   return first.answer
+}
+
+/** What was told of a transaction, in words by which answers about it are compared. */
+interface ToldOf {
+  hash: Hash
+  blockNumber: number
+  words: string
+}
+
+/** The question that answers it, and the words of an answer. */
+interface Question {
+  method: string
+  part: ProvenPart
+  /** As a fault names it. */
+  what: string
+  wordsOf: (answer: unknown) => string
+}
+
+/** The transactions of which two providers tell what was told; none if there are not two. Throws a ProofFault if two tell something else. */
+export async function agreedHashes(
+  voices: readonly RpcReads[],
+  told: readonly ToldOf[],
+  { method, part, what, wordsOf }: Question,
+): Promise<ReadonlySet<Hash>> {
+  const agreed = new Set<Hash>()
+  if (told.length === 0 || voices.length < VOICES) return agreed
+  const calls = told.map(({ hash }): RpcCall => ({ method, params: [hash] }))
+  const answers = await Promise.all(voices.map((provider) => orNull(provider.requestAll(calls))))
+  for (const [at, { hash, blockNumber, words }] of told.entries()) {
+    const same = agreedAnswer(
+      answers.map((given) => (given?.[at] == null ? null : wordsOf(given[at]))),
+      (key) => key,
+    )
+    if (same === words) agreed.add(hash)
+    else if (same !== null) throw new ProofFault(part, blockNumber, `two providers tell another ${what} ${hash}`)
+  }
+  return agreed
 }

@@ -3,13 +3,13 @@
 import { keccak256 } from 'viem/utils'
 import type { PayerCode } from '../../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
-import { ChainFault, orNull, ProofFault } from '../../faults.ts'
+import { orNull } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
-import { provenAccount, provenWord } from '../../prove/account-proof.ts'
-import { assertSound, isAskedFor, noteFailed, type Soundness } from '../../prove/sound.ts'
+import { isAskedFor } from '../../prove/sound.ts'
 import type { Rpc, RpcCall, RpcReads } from '../../rpc/rpc.ts'
-import { address20, bytes, fields, hash32, header, list, malformed, quantity, toQuantity } from '../../rpc/wire.ts'
+import { address20, bytes, header, malformed, quantity, toQuantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
+import { type Asking, firstProven, readProven } from './proven.ts'
 
 /** The slot of EIP-1967: keccak256('eip1967.proxy.implementation') - 1. */
 const EIP1967_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
@@ -37,73 +37,30 @@ export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef)
  * The same as that block's header commits to it: the code by its hash, a delegation's 23 bytes, too, and the words of storage by their proofs. Null if
  * there is no proof, or this chain's headers do not recompute. Throws a ProofFault if one of them is not what it should be.
  */
-async function readProvenCode(
-  { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
-  payer: Address,
-  at: BlockRef,
-): Promise<PayerCode | null> {
-  if (!isAskedFor(soundness, 'header')) return null
-  const block = { blockHash: at.hash, requireCanonical: true }
-  const [header, proof, code] = await rpc.batch([
-    { method: 'eth_getBlockByHash', params: [at.hash, false] },
-    { method: 'eth_getProof', params: [payer, SLOTS, block] },
-    { method: 'eth_getCode', params: [payer, block] },
-  ])
-  if (!header?.ok || header.result == null || !proof?.ok || !code?.ok) return null
-  assertSound(soundness, header.result, at.number)
-  try {
-    const { hash, stateRoot } = fields<'hash' | 'stateRoot'>(header.result, 'block')
-    if (hash !== at.hash) malformed('header: it is of another block')
-    const { accountProof, storageProof } = fields<'accountProof' | 'storageProof'>(proof.result, 'proof')
-    const account = provenAccount(hash32(stateRoot, 'state root'), payer, nodesOf(accountProof))
-    const given = bytes(code.result, 'code').toLowerCase() as `0x${string}`
-    if (keccak256(given) !== account.codeHash) malformed('code: it is not that of the account')
-    const proofs = list(storageProof, 'proof of storage')
-    const words = SLOTS.map((slot, index) =>
-      provenWord(account.storageRoot, slot, nodesOf(fields<'proof'>(proofs[index], 'proof of storage').proof)),
-    )
-    return codeOf(given, words as [bigint, bigint])
-  } catch (error) {
-    throw error instanceof ChainFault ? new ProofFault('state', at.number, error.message) : error
-  }
+async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
+  if (!isAskedFor(asking.soundness, 'header')) return null
+  return await readProven(asking, payer, at, {
+    slots: SLOTS,
+    call: (block) => ({ method: 'eth_getCode', params: [payer, block] }),
+    read: ({ account, words, answer }) => {
+      const code = bytes(answer, 'code').toLowerCase() as `0x${string}`
+      if (keccak256(code) !== account.codeHash) malformed('code: it is not that of the account')
+      return codeOf(code, words as [bigint, bigint])
+    },
+  })
 }
-
-const nodesOf = (proof: unknown) => list(proof, 'proof').map((node) => bytes(node, 'node of a proof'))
 
 /**
  * Of all providers: what one proves, else what two of them tell alike. One that proves something else is told, has no vote, and is asked last from now
  * on. Null if none of both is to be had.
  */
-export async function readSoundCode(
-  { rpc, soundness }: { rpc: Rpc; soundness: Soundness },
-  payer: Address,
-  at: BlockRef,
-): Promise<PayerCode | null> {
-  const liars = new Set<RpcReads>()
-  for (const provider of rpc.providers) {
-    try {
-      const proven = await orNullUnlessFalse(readProvenCode({ rpc: provider, soundness }, payer, at))
-      if (proven) return proven
-    } catch (error) {
-      noteFailed(soundness, error as ProofFault, provider.host)
-      provider.distrust()
-      liars.add(provider)
-    }
-  }
-  const told = rpc.providers.map((provider) =>
-    liars.has(provider) ? null : orNull(readPayerCode(provider, payer, at)),
+export async function readSoundCode(asking: Asking<Rpc>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
+  const asked = await firstProven(asking, (alone) => readProvenCode(alone, payer, at))
+  if (asked.proven !== null) return asked.proven
+  const told = asking.rpc.providers.map((provider) =>
+    asked.liars.has(provider) ? null : orNull(readPayerCode(provider, payer, at)),
   )
   return agreedAnswer(await Promise.all(told), (code) => JSON.stringify(code))
-}
-
-/** Null for a fault that says nothing of what was asked. */
-async function orNullUnlessFalse<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof ProofFault || !(error instanceof ChainFault)) throw error
-    return null
-  }
 }
 
 function codeOf(code: `0x${string}`, [inSlotWord, inFirstWord]: readonly [bigint, bigint]): PayerCode {
