@@ -5,7 +5,6 @@ import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'
 import { checkClientReference, writeClientReference } from './client/reference.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
-import { writeMayImport } from './imports.ts'
 import { checkSettings, writeSettings } from './settings.ts'
 
 async function check(): Promise<boolean> {
@@ -25,7 +24,6 @@ async function write(): Promise<boolean> {
   await writeApiTypes()
   writeCliReference()
   writeClientReference()
-  writeMayImport()
   writeSettings()
   return buildCommand() === 0
 }

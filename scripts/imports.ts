@@ -1,14 +1,13 @@
-// The directions of imports: one whitelist, the check that holds it (test/imports.test.ts) and the column "may import" of
-// docs/ARCHITECTURE.md, which `npm run generate` writes from it. Types, re-exports and dynamic imports count like any import.
+// The directions of imports: one whitelist, and the check that holds it (test/imports.test.ts). Types, re-exports and dynamic
+// imports count like any import.
 // UNREACHABLE says what can never send: src/http, src/operator, src/rebuild, src/requests.
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path/posix'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 // The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
 import { parseSync } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const PAGE = join(ROOT, 'docs/ARCHITECTURE.md')
 
 export interface Layer {
   /** Folders or files. The longest one that is a prefix of a file's path owns the file. They may not import each other. */
@@ -352,49 +351,4 @@ export function checkTable(): string[] {
       .filter((name) => !names.includes(name))
       .map((name) => `${name} is no folder or file of its own in the table`),
   ]
-}
-
-const PAGE_HEADER = '| folder | what it owns | may import |\n|---|---|---|\n'
-
-/** The page with its column "may import" as the table has it. Throws where a layer has no row of its own. */
-export function withMayImport(page: string): string {
-  const from = page.indexOf(PAGE_HEADER) + PAGE_HEADER.length
-  const to = page.indexOf('\n\n', from)
-  const missing = new Set(LAYERS)
-  const rows = page
-    .slice(from, to)
-    .split('\n')
-    .map((row) => {
-      const [, folder = '', owns = ''] = row.split(/(?<!\\) ?\| ?/)
-      const names = [...folder.matchAll(/`([^`]+)`/g)].map(([, name]) => name)
-      const layer = LAYERS.find(({ of }) => of.join() === names.join())
-      if (layer) missing.delete(layer)
-      return `| ${folder} | ${owns} | ${layer && layer.of[0] !== 'test' ? mayImport(layer) : ''} |`
-    })
-  for (const { of } of missing) throw new Error(`docs/ARCHITECTURE.md lacks a row for ${of.join(', ')}`)
-  return page.slice(0, from) + rows.join('\n') + page.slice(to)
-}
-
-function mayImport({ may, packages = [] }: Layer): string {
-  const folders = grouped(may).map((each) => `\`${each.replace(/^src\/(?!\*)/, '')}\``)
-  const modules = packages.map((each) => (each === 'node' ? 'Node' : each))
-  return [folders.join(', '), modules.join(', ')].filter((each) => each !== '').join('; ') || 'nothing'
-}
-
-/** Several files of one folder as `folder/{a,b}.ts`, in the place of the first. */
-function grouped(names: readonly string[]): string[] {
-  const isFile = (name: string) => name.endsWith('.ts')
-  const shown = names.map((name) => {
-    const folder = dirname(name)
-    const beside = names
-      .filter((other) => isFile(other) && dirname(other) === folder)
-      .map((other) => basename(other, '.ts'))
-    return isFile(name) && beside.length > 1 ? `${folder}/{${[...new Set(beside)].join(',')}}.ts` : name
-  })
-  return [...new Set(shown)]
-}
-
-/** Writes the column into docs/ARCHITECTURE.md. */
-export function writeMayImport(): void {
-  writeFileSync(PAGE, withMayImport(readFileSync(PAGE, 'utf8')))
 }
