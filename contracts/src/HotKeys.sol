@@ -5,8 +5,8 @@ import {INodeFactory} from "./INodeFactory.sol";
 import {DistributorWord, DistributorWords, MinterWord} from "./PackedKeys.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
-/// @notice Owns who the minter and the distributor are and what a stolen one could do: the minter's budget of nodes and
-/// cohorts, the distributor's bounds and its allowance of surplus. It must never let a hot key widen what it may do.
+/// @notice Owns who the minter and the distributor are, and what limits a stolen key: the minter's budget of nodes and
+/// cohorts, the distributor's bounds and its allowance of surplus. It must never let a hot key widen its own limits.
 abstract contract HotKeys is TwoStepOwner {
     MinterWord internal _minter;
     DistributorWord internal _distributor;
@@ -128,8 +128,8 @@ abstract contract HotKeys is TwoStepOwner {
         if (floorGwei > ceilingGwei || ceilingGwei > type(uint48).max) revert BoundsOutOfRange();
     }
 
-    /// @dev `left` and `more`, no further than up to `most`; never less than `left`. A refill that is carried out late, or
-    /// twice, leaves no more than its signers read.
+    /// @dev Adds `more` to `left` up to `most`, and never returns less than `left`. So a refill that is executed late,
+    /// or twice, leaves no more than its signers read.
     function _refilled(uint256 left, uint256 more, uint256 most) private pure returns (uint256) {
         uint256 room = most > left ? most - left : 0;
         return left + (more < room ? more : room);

@@ -6,17 +6,18 @@ import {NodeLists} from "./NodeLists.sol";
 import {NodeMetadata} from "./NodeMetadata.sol";
 import {Books, Cohort} from "./Packed.sol";
 
-/// @notice Owns what each node was credited and has withdrawn, and every wei that leaves for its owner. It must never let
-/// anyone but a node's owner move what is owed to that node, nor copy what a recipient returns.
-/// @dev A cohort keeps what one of its nodes was credited since the opening; a node keeps that figure as of its mint.
-/// The difference is the node's credit, so a round writes one slot per cohort, however many nodes the cohort has. It is
-/// taken modulo 2^80: cohort 0's figure is always 0, and a node that moves there keeps 0 less its credit as its own.
+/// @notice Owns what each node was credited and has withdrawn, and all ether that leaves for a node's owner. It must
+/// never let anyone but a node's owner move what that node is owed, or copy what a recipient returns.
+/// @dev A cohort stores what each of its nodes was credited since the opening. A node stores that figure as of its
+/// mint. The difference modulo 2^80 is the node's credit, so a round writes one slot per cohort, however many nodes it
+/// has. Cohort 0's figure is always 0, so a node that moves there stores 0 minus its credit.
 abstract contract NodeAccounts is NodeLists {
-    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint, or less the credit, 80 | cohort 16.
+    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint (if expelled, 0 minus the credit) 80 | cohort
+    /// 16.
     uint256 private constant PER_NODE_SHIFT = 160;
     uint256 private constant COHORT_SHIFT = 240;
 
-    /// @dev Withdrawn totals are 80 bits, as what was credited is, and lie three to a slot.
+    /// @dev Withdrawn totals have 80 bits, as credits do. Three share a slot.
     uint256 private constant TOTALS_PER_WORD = 3;
     uint256 private constant TOTAL_BITS = 80;
     uint256 private constant TOTAL_MASK = type(uint80).max;
@@ -74,12 +75,11 @@ abstract contract NodeAccounts is NodeLists {
     }
 
     /// @notice Metadata as a data URI, with exact amounts and a picture.
-    /// @dev Made on chain: there is no server to outlive.
+    /// @dev Built on chain, so it depends on no server.
     function tokenURI(uint256 id) public view override returns (string memory) {
         (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId) = _account(id, _requireWord(id));
-        return NodeMetadata.uri(
-            NodeMetadata.Facts(id, balance, credited, withdrawn, cohortId, _cohorts[cohortId].tier())
-        );
+        return
+            NodeMetadata.uri(NodeMetadata.Facts(id, balance, credited, withdrawn, cohortId, _cohorts[cohortId].tier()));
     }
 
     /// @inheritdoc INodeFactory
@@ -132,30 +132,30 @@ abstract contract NodeAccounts is NodeLists {
         return "NODE";
     }
 
-    /// @notice ERC-165: ERC-721 with its metadata, and ERC-5646.
+    /// @notice Whether the contract implements an interface (ERC-165): ERC-721 with metadata, and ERC-5646.
     function supportsInterface(bytes4 interfaceId) public view override returns (bool) {
         return interfaceId == ERC5646 || super.supportsInterface(interfaceId);
     }
 
     // ------------------------------------------------------------------------------------------------------- inside
 
-    /// @dev Beside a new node's owner: where its credits begin.
+    /// @dev The part of a new node's owner word that says where its credits begin.
     function _extraDataOf(uint256 cohortId, uint256 perNode) internal pure returns (uint256) {
         return perNode | (cohortId << (COHORT_SHIFT - PER_NODE_SHIFT));
     }
 
-    /// @dev The owner word of a minted node.
+    /// @dev The owner word of a node; reverts if the node was never minted.
     function _requireWord(uint256 id) internal view returns (uint256 word) {
         word = _ownerWord(id);
         if (word == 0) revert TokenDoesNotExist();
     }
 
-    /// @dev Where a node's credits began, out of its owner word.
+    /// @dev Reads from an owner word where the node's credits began.
     function _originIn(uint256 word) internal pure returns (uint256 cohortId, uint256 perNodeAtMint) {
         return (word >> COHORT_SHIFT, uint80(word >> PER_NODE_SHIFT));
     }
 
-    /// @dev The account of a minted node, whose owner word the caller has read.
+    /// @dev The account of a minted node. `word` is its owner word, which the caller has read.
     function _account(uint256 id, uint256 word)
         internal
         view
@@ -168,14 +168,14 @@ abstract contract NodeAccounts is NodeLists {
         balance = credited - withdrawn;
     }
 
-    /// @dev What a node of the cohort was credited since its figure was `perNodeAtMint`.
+    /// @dev What a node of the cohort was credited since the cohort's figure was `perNodeAtMint`.
     function _creditSince(uint256 perNodeAtMint, Cohort current) internal pure returns (uint256) {
         unchecked {
             return uint80(current.perNode() - perNodeAtMint);
         }
     }
 
-    /// @dev Moves a node with that credit into the closed cohort, 0.
+    /// @dev Moves a node to the closed cohort, 0, with what it was credited.
     function _close(uint256 id, uint256 credited) internal {
         unchecked {
             _setExtraData(id, uint96(_extraDataOf(0, uint80(0 - credited))));
@@ -192,7 +192,7 @@ abstract contract NodeAccounts is NodeLists {
         return address(this).balance > owed ? address(this).balance - owed : 0;
     }
 
-    /// @dev Ignores what the recipient returns: copying it would let the recipient spend the sender's gas.
+    /// @dev Ignores what the recipient returns, because copying it would let the recipient spend the sender's gas.
     function _send(address to, uint256 amount) internal {
         bool sent;
         assembly ("memory-safe") {
@@ -201,7 +201,7 @@ abstract contract NodeAccounts is NodeLists {
         if (!sent) revert SendFailed();
     }
 
-    /// @dev What the caller's node holds, and the word with its withdrawn total.
+    /// @dev The balance of the caller's node, and the word that holds its withdrawn total.
     function _requireOwn(uint256 id) private view returns (uint256 balance, uint256 totals) {
         uint256 word = _requireWord(id);
         if (address(uint160(word)) != msg.sender) revert NotNodeOwner();
@@ -210,7 +210,7 @@ abstract contract NodeAccounts is NodeLists {
         balance = _creditSince(perNodeAtMint, _cohorts[cohortId]) - _totalIn(totals, id);
     }
 
-    /// @dev Adding stays within the total's own bits: it never exceeds what was credited, which is 80 bits.
+    /// @dev The sum stays within the total's bits, because it never exceeds the node's credit, which has 80 bits.
     function _book(uint256 id, address to, uint256 amount, uint256 totals) private {
         unchecked {
             uint256 shift = _totalShift(id);
@@ -230,7 +230,7 @@ abstract contract NodeAccounts is NodeLists {
         }
     }
 
-    /// @dev The books are right before the ether leaves, so that a recipient that calls back finds nothing left.
+    /// @dev Updates the books before the ether leaves, so a recipient that calls back finds nothing left.
     function _payOut(address to, uint256 amount) private {
         _books = _books.afterWithdrawal(amount);
         _send(to, amount);

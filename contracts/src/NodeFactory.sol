@@ -11,9 +11,9 @@ import {Books, Cohort, Cohorts, Supply, Use, Uses} from "./Packed.sol";
 import {DistributorWord, MinterWord} from "./PackedKeys.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
-/// @title Nodes as ERC-721 tokens, credited by cohort, withdrawn by their owners.
-/// @notice Owns how cohorts are opened, nodes minted and turns paid. It must never pay a turn twice or early, drop one
-/// that is owed, or mint twice for one ref; and it must never be upgradeable.
+/// @title Nodes as ERC-721 tokens: credited by cohort, withdrawn from by their owners.
+/// @notice Owns how cohorts are opened, nodes are minted and expelled, and turns are paid. It must never pay a turn
+/// twice or early, drop a turn that is owed, or mint twice for one ref. It must never be upgradeable.
 contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     uint256 private constant WALLET_FULL = 1;
     uint256 private constant COHORT_CLOSED = 2;
@@ -21,14 +21,14 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     uint256 private constant BUDGET_SPENT = 4;
     uint256 private constant SUPPLY_SPENT = 5;
 
-    /// @dev Each turn has a seed of its own that the service looks up and publishes; more turns take a further round.
+    /// @dev The service looks up and publishes a seed for each turn. More turns need another round.
     uint256 private constant TURNS_MAX = 2_000;
-    /// @dev A cohort's tier has 16 bits: this is no tier's number.
+    /// @dev Tiers have 16 bits, so this is no tier's number.
     uint256 private constant TIERS = 1 << 16;
 
-    /// @dev A buyer's node is out of the owner's reach after a week, once it was credited.
+    /// @dev A week after its mint, a credited node is out of the owner's reach.
     uint256 private constant EXPULSION_PERIOD_MAX = 7 days;
-    /// @dev And after two of its turns, if those come sooner.
+    /// @dev It is out of reach after two of its turns if those come sooner.
     uint256 private constant EXPEL_INTERVALS = 2;
 
     /// @inheritdoc INodeFactory
@@ -38,7 +38,8 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     mapping(bytes32 ref => Use) private _uses;
     mapping(uint256 tier => Supply) private _supplies;
 
-    /// @dev The supply of the tier that a batch mints at the moment, which is written when it goes on to another.
+    /// @dev The tier that a batch is minting, and its supply. A batch writes the supply when it moves on to another
+    /// tier.
     struct Minting {
         uint256 tier;
         Supply supply;
@@ -51,7 +52,8 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         expulsionPeriod = setup.expulsionPeriod;
     }
 
-    /// @dev Plain ether is owed to no node: it is surplus. This has to cost less than the 2,300 gas that `transfer` gives.
+    /// @dev Plain ether is surplus: it is owed to no node. This must cost less than the 2,300 gas that `transfer`
+    /// allows.
     receive() external payable {
         emit EtherReceived(msg.sender, msg.value);
     }
@@ -122,7 +124,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
             if (entry.paid > room) revert TooManyTurns();
             unchecked {
                 room -= entry.paid;
-                // No overflow: an amount is 80 bits, a size 32, and a block holds far fewer entries than 2^144.
+                // No overflow: an amount has 80 bits, a size 32, and a block holds far fewer than 2^144 entries.
                 total += _creditCohort(round_, entry, distributor_);
             }
         }
@@ -138,8 +140,8 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         Cohort changed = _cohorts[cohortId];
         if (!changed.isOpen()) revert CohortNotOpen();
         _requireInterval(interval);
-        // Turns that have passed are owed at the interval of their time: with more than the pending one behind us, a
-        // longer interval would drop some and a shorter one invent some.
+        // Turns that have come due are owed at the interval of their time. If one after the pending turn has come due, a
+        // longer interval would drop turns and a shorter one would invent some.
         uint256 former = changed.interval();
         uint256 shorter = interval < former ? interval : former;
         if (changed.size() != 0 && changed.nextDue() + shorter <= block.timestamp) revert TurnsOverdue();
@@ -152,7 +154,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         for (uint256 i; i < refs.length; ++i) {
             Use use = _uses[refs[i]];
             (uint256 cohortId, uint256 perNodeAtMint) = _originIn(_ownerWord(use.id()));
-            // No node has number 0, whose word is empty: the closed cohort, as that of a node already expelled.
+            // Skips refs without a node, because node 0's word is empty, and nodes that were already expelled.
             if (cohortId == 0) continue;
             Cohort former = _cohorts[cohortId];
             uint256 credited = _creditSince(perNodeAtMint, former);
@@ -237,7 +239,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         if (interval < leastInterval || interval > type(uint32).max) revert ScheduleOutOfRange();
     }
 
-    /// @dev Whether the order took `id`. What is skipped leaves no trace but its event, so it can be ordered again.
+    /// @dev Returns whether the order took `id`. A skipped order leaves only an event, so it can be sent again.
     function _mintOrder(Order calldata order, uint256 id, uint256 lastInBudget, Minting memory minting)
         private
         returns (bool)
@@ -266,29 +268,29 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         return true;
     }
 
-    /// @dev Writes the supply of the tier before, and reads that of the next. `TIERS` is none.
+    /// @dev Writes the supply of the previous tier and reads that of `tier`. `TIERS` means no tier.
     function _turnTo(uint256 tier, Minting memory minting) private {
         if (minting.tier != TIERS) _supplies[minting.tier] = minting.supply;
         minting.tier = tier;
         if (tier != TIERS) minting.supply = _supplies[tier];
     }
 
-    /// @dev How long after its mint a node of the cohort may be expelled though it was credited.
+    /// @dev How long after its mint a credited node of the cohort may be expelled.
     function _expulsionPeriodOf(Cohort current) private view returns (uint256) {
         uint256 turns = EXPEL_INTERVALS * current.interval();
         return turns < expulsionPeriod ? turns : expulsionPeriod;
     }
 
-    /// @dev The cohort as a node would join it now, nothing where it is closed: it was never opened, or a turn of its
-    /// nodes is due. A due cohort must not grow, or the newcomer would be paid for a turn before its mint and the round
-    /// would cost more than planned.
+    /// @dev The cohort as a node would join it now, or zero if it takes none: it was never opened, or a turn of its
+    /// nodes is due. A due cohort must not grow. Otherwise the new node would be paid for a turn before its mint, and
+    /// the round would cost more than planned.
     function _takingNodes(uint256 cohortId) private view returns (Cohort) {
         Cohort current = _cohorts[cohortId];
         if (!current.isOpen() || current.nextDue() > block.timestamp) return current;
         return current.size() != 0 ? Cohort.wrap(0) : _rolled(current);
     }
 
-    /// @dev At the first turn after now in the same phase: turns that passed while it had no node are owed to none.
+    /// @dev Moves an empty cohort to its first turn after now. Nobody is owed the turns that passed while it was empty.
     function _rolled(Cohort empty) private view returns (Cohort) {
         uint256 missed = (block.timestamp - empty.nextDue()) / empty.interval() + 1;
         return empty.postponed(missed * empty.interval());
@@ -301,7 +303,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
 
     // ------------------------------------------------------------------------------------------- crediting, inside
 
-    /// @dev Moves the cohort past the turns that the entry skips and pays, and returns what that costs.
+    /// @dev Moves the cohort past the turns that the entry skips and pays, and returns what the entry costs.
     function _creditCohort(uint256 round_, CohortCredit calldata entry, DistributorWord distributor_)
         private
         returns (uint256)
@@ -314,9 +316,9 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         uint256 due = current.nextDue();
         if (entry.firstDue != due) revert WrongTurn();
         uint256 interval = current.interval();
-        // Every turn begins a second of its own, so more than 40 bits of them cannot have passed.
+        // Turns are at least a second apart, so more than 2^40 of them cannot have come due.
         if (skipped > type(uint40).max) revert TurnNotDue();
-        // No overflow from here on: times are 40 bits, turns 41, an interval 32, bounds 48 and 30 more for wei.
+        // No overflow below: times have 40 bits, turns 41, intervals 32, and bounds 48 plus 30 for wei.
         unchecked {
             uint256 turns = skipped + paid;
             if (turns == 0) revert NoTurns();
@@ -334,8 +336,8 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         }
     }
 
-    /// @dev A round that brings no value spends ether the contract holds beyond what it owes. The allowance bounds what
-    /// a stolen distributor key could give away.
+    /// @dev A round that sends no ether spends surplus. The allowance limits what a stolen distributor key can give
+    /// away.
     function _spendSurplus(uint256 round_, uint256 total) private {
         if (msg.value != 0) revert WrongValue();
         uint256 allowance = swapsAllowance;

@@ -4,27 +4,28 @@ pragma solidity 0.8.37;
 import {INodeFactory} from "./INodeFactory.sol";
 import {WordERC721} from "./WordERC721.sol";
 
-/// @notice Owns each wallet's list of node ids and the cap on its length, kept as nodes are minted and transferred.
-/// It must never call out, nor know anything of money: a list that fails would lock a node.
+/// @notice Owns each wallet's list of node ids and the cap on its length, as nodes are minted and transferred. It must
+/// never call another contract or handle money, because a list that fails would lock a node.
 /// @dev A list is a row of 32-bit lanes, eight to a word. Word 0 is the wallet's ERC-721 balance slot, whose lane 0
-/// already is the count, so up to seven ids cost no slot of their own. The count needs 9 bits; the highest bit of its
+/// already is the count, so up to seven ids need no slot of their own. The count needs 9 bits; the highest bit of its
 /// lane says that the wallet declines gifts:
 ///
 ///     word 0        count | id | id | id | id | id | id | id        (the balance slot)
 ///     words 1..32   id | id | id | id | id | id | id | id           (_overflow)
 ///
-/// Position p of the list is lane p + 1 of that row. Lanes past the count hold leftovers: the count alone says what
-/// is in the list, and each write masks its own lane. Leaving them saves a slot's price when the wallet grows again.
+/// Position p of the list is lane p + 1 of that row. Lanes past the count hold leftovers. Only the count says what is
+/// in the list, and each write masks its own lane. Leftovers make it cheaper for the wallet to grow again.
 abstract contract NodeLists is WordERC721, INodeFactory {
     uint256 private constant LANE_BITS = 32;
     uint256 private constant LANE_MASK = type(uint32).max;
     uint256 private constant LANES_PER_WORD = 8;
-    /// @dev In lane 0, beside the count.
+    /// @dev A bit of lane 0, above the count.
     uint256 private constant DECLINES_GIFTS = 1 << 31;
     uint256 private constant COUNT_MASK = DECLINES_GIFTS - 1;
     /// @dev A one in each lane.
     uint256 private constant LANE_ONES = type(uint256).max / LANE_MASK;
-    /// @dev 256 ids fill word 0's seven lanes and 32 words less seven lanes; a removal reads them all at worst.
+    /// @dev 256 ids fill the seven lanes of word 0 and all but seven lanes of 32 words. At worst a removal reads them
+    /// all.
     uint256 private constant CAP_MAX = 256;
     uint256 private constant OVERFLOW_WORDS = 32;
 
@@ -65,15 +66,15 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         return _countIn(_balanceWord(wallet));
     }
 
-    /// @notice Lets `account` transfer the node; it takes no ether.
-    /// @dev ERC-721 lets this function take ether, which would be lost to its sender.
+    /// @notice Lets `account` transfer the node. Accepts no ether.
+    /// @dev ERC-721 makes this function payable; any ether sent would be lost to the sender.
     function approve(address account, uint256 id) public payable override {
         if (msg.value != 0) revert EtherRefused();
         super.approve(account, id);
     }
 
-    /// @dev Gives `to` a node that is new, where `first` is the wallet's word 0 and has room. Not the safe mint: a contract
-    /// wallet must not be able to fail a batch or to call back into it.
+    /// @dev Gives `to` a new node. `first` is the wallet's word 0, and the list has room. Not a safe mint, because a
+    /// contract wallet must not be able to fail a batch or call back into it.
     function _mintInto(address to, uint256 first, uint256 id, uint256 extraData) internal {
         uint256 lane = _countIn(first) + 1;
         _setOwnerWord(id, uint160(to) | (extraData << 160));
@@ -87,13 +88,13 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         if (msg.value != 0) revert EtherRefused();
     }
 
-    /// @dev Runs on transfers, after the balances have changed: `from` has one fewer, `to` one more. A refusal here undoes
-    /// it all.
+    /// @dev Runs on transfers, after the counts have changed: `from` has one fewer, `to` one more. Reverting here
+    /// undoes the transfer.
     function _afterTokenTransfer(address from, address to, uint256 id) internal override {
         if (from == to) return;
         if (to == address(this)) revert ImpossibleRecipient();
         uint256 word = _balanceWord(to);
-        // What was minted was paid for; what another account transfers may be a gift that fills the list.
+        // A minted node was paid for. A node that another account transfers may be a gift that fills the list.
         if (word & DECLINES_GIFTS != 0 && msg.sender != to) revert GiftDeclined();
         uint256 count = _countIn(word);
         if (count > maxPerWallet) revert WalletFull();
@@ -101,7 +102,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         _remove(from, id);
     }
 
-    /// @dev The last id takes the place of the removed one.
+    /// @dev The last id takes the removed one's place.
     function _remove(address wallet, uint256 id) private {
         uint256 first = _balanceWord(wallet);
         uint256 lastLane = _countIn(first) + 1;
@@ -109,10 +110,10 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         if (last != id) _write(wallet, first, _find(wallet, first, id), last);
     }
 
-    /// @dev The lane that holds `id`, a word at a time. The id is in the list and is not its last: the search always
-    /// ends, and before any leftover.
+    /// @dev Finds the lane that holds `id`, a word at a time. The id is in the list and is not the last one, so the
+    /// search always ends, and before any leftover.
     function _find(address wallet, uint256 first, uint256 id) private view returns (uint256 lane) {
-        // Lane 0 is no id, though it may look like one.
+        // Lane 0 is not an id, though it may look like one.
         uint256 word = first & ~LANE_MASK;
         while (!_holds(word, id)) {
             lane += LANES_PER_WORD;
@@ -121,8 +122,8 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         while (_idIn(word, lane) != id) ++lane;
     }
 
-    /// @dev Whether any lane is `id`: that lane differs by zero, and only a zero lane borrows into its top bit when one
-    /// is taken from it. (A lane above it may seem to as well, but none does without it.)
+    /// @dev Whether any lane is `id`. That lane's difference is zero, and only a zero lane borrows into its top bit
+    /// when one is subtracted. A lane above it may seem to as well, but never without it.
     function _holds(uint256 word, uint256 id) private pure returns (bool) {
         unchecked {
             uint256 difference = word ^ (id * LANE_ONES);
@@ -141,7 +142,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         return (word & ~(LANE_MASK << shift)) | (id << shift);
     }
 
-    /// @dev The word that holds `lane`; `first` is the wallet's word 0, which the caller has read.
+    /// @dev The word that holds `lane`. `first` is the wallet's word 0, which the caller has read.
     function _wordAt(address wallet, uint256 first, uint256 lane) private view returns (uint256) {
         return lane < LANES_PER_WORD ? first : _overflow[wallet][lane / LANES_PER_WORD - 1];
     }

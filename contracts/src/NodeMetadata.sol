@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Base64} from "solady/utils/Base64.sol";
 
 /// @notice Owns how wallets and markets show a node: its figures, and a picture drawn from them. It must never show a
-/// rounded amount: a buyer decides by it. Nothing in it comes from outside, so nothing needs escaping.
+/// rounded amount, because buyers decide by it. None of its text comes from outside, so nothing needs escaping.
 library NodeMetadata {
     struct Facts {
         uint256 id;
@@ -41,7 +41,7 @@ library NodeMetadata {
         string memory whole = _decimal(amountWei / 1 ether);
         uint256 rest = amountWei % 1 ether;
         if (rest == 0) return whole;
-        // A one in front keeps the zeros behind the point.
+        // A leading one keeps the zeros after the decimal point.
         rest += 1 ether;
         while (rest % 10 == 0) {
             rest /= 10;
@@ -64,16 +64,14 @@ library NodeMetadata {
     }
 
     function _cohortTraits(Facts memory node) private pure returns (string memory) {
-        return string.concat(
-            _trait("Cohort", _decimal(node.cohortId)), ",", _trait("Tier", _decimal(node.tier))
-        );
+        return string.concat(_trait("Cohort", _decimal(node.cohortId)), ",", _trait("Tier", _decimal(node.tier)));
     }
 
     function _trait(string memory kind, string memory value) private pure returns (string memory) {
         return string.concat('{"trait_type":"', kind, '","value":"', value, '"}');
     }
 
-    /// @dev A card; its hue comes from the id, so that neighbours differ.
+    /// @dev A card whose hue comes from the id, so that neighbours differ.
     function _picture(Facts memory node, string memory balance) private pure returns (string memory) {
         return string.concat(
             '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400" font-family="monospace" fill="#fff">',

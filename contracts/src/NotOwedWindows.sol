@@ -4,10 +4,10 @@ pragma solidity 0.8.37;
 import {INodeFactory} from "./INodeFactory.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
-/// @notice Owns which turns are not owed: windows of time that the contract's owner has set. It must never let a window
-/// shrink over a time that has passed, nor grow: what was said of a turn that is due stays said.
-/// @dev Windows are only ever added, in the order of time and without overlap, so none has to be replaced and no cohort
-/// has to be looked at. They are read only when a round skips turns.
+/// @notice Owns which turns are not owed: those in windows of time that the contract's owner sets. It must never let a
+/// window grow, or shrink over a time that has passed: once a turn has come due, whether it is owed is final.
+/// @dev Windows are only added, in order of time and without overlap, so none is ever replaced and no cohort has to be
+/// checked. They are read only when a round skips turns.
 abstract contract NotOwedWindows is TwoStepOwner {
     struct Window {
         uint40 from;
@@ -48,7 +48,7 @@ abstract contract NotOwedWindows is TwoStepOwner {
         return (_windows[window - 1].from, _windows[window - 1].until);
     }
 
-    /// @dev Succeeds when one window holds both times. The newest come first: there are few that the owner has added since.
+    /// @dev Succeeds if one window holds both times. Starts with the newest, because the owner has added few since.
     function _requireNotOwed(uint256 first, uint256 last) internal view {
         for (uint256 i = _windows.length; i != 0; --i) {
             Window storage window = _windows[i - 1];

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-// Owns how a cohort and the books lie in one slot each, and the ways they may change. It must never check a rule: the
-// caller sees to it that a value fits its field, by the rule named beside the field. Packed by hand, because the
-// compiler writes a struct field by field, each with a read and a write of its own, and that is expensive in a mint.
+// Owns how a cohort, the books, a ref's use and a tier's supply are packed into one slot each, and how they may change.
+// It must never check a rule: the caller makes sure that a value fits its field, by the rule named beside the field.
+// Packed by hand, because the compiler reads and writes a struct field by field, which is expensive in a mint.
 
 /// @dev 248 bits, from the lowest:
 ///
 ///     perNode     80   wei credited to each node since the opening; AmountTooLarge keeps it below 2^80
 ///     size        32   nodes; there are fewer than 2^32 ids
-///     nextDue     40   the turn owed next; it only ever moves from a time that has come, by less than 2^33
-///     interval    32   seconds between turns; never 0 once opened, so a zero word was never opened
+///     nextDue     40   the pending turn; it only moves from a time that has come, by less than 2^33
+///     interval    32   seconds between turns; never 0 once opened, so a zero word means never opened
 ///     tier        16
-///     lastRound   48   the round that moved it last; stops a second entry in one round, in a slot written anyway
+///     lastRound   48   the last round that moved it; prevents a second entry in one round, in a slot written anyway
 type Cohort is uint256;
 
-/// @dev 241 bits, all that a round needs but its cohorts. Two totals that only grow, rather than their difference, let
-/// a follower notice a missed credit and a missed withdrawal each by itself:
+/// @dev 241 bits, all that a round needs besides its cohorts. With two totals that only grow, instead of their
+/// difference, a follower notices a missed credit and a missed withdrawal separately:
 ///
 ///     credited    96   AmountTooLarge keeps it below 2^96
 ///     withdrawn   96   never exceeds credited
@@ -24,16 +24,16 @@ type Cohort is uint256;
 ///     paused       1
 type Books is uint256;
 
-/// @dev 72 bits, what a ref was used for:
+/// @dev 72 bits: what a ref was used for:
 ///
 ///     id          32   the node; there are fewer than 2^32 ids
-///     mintedAt    40   the block's time
+///     mintedAt    40   the block time of the mint
 type Use is uint256;
 
-/// @dev 64 bits, a tier's nodes:
+/// @dev 64 bits: a tier's supply:
 ///
-///     minted      32   without those that were expelled; at most as many as there are ids
-///     withheld    32   2^32 - 1 less the most that it may ever have: nothing where that was never set
+///     minted      32   nodes, without expelled ones; at most as many as there are ids
+///     withheld    32   2^32 - 1 minus the cap; 0 until the cap is first lowered
 type Supply is uint256;
 
 using Cohorts for Cohort global;
@@ -80,22 +80,23 @@ library Cohorts {
         return Cohort.unwrap(cohort) >> LAST_ROUND;
     }
 
-    /// @dev One node more.
+    /// @dev Adds a node.
     function joined(Cohort cohort) internal pure returns (Cohort) {
         return Cohort.wrap(Cohort.unwrap(cohort) + (1 << SIZE));
     }
 
-    /// @dev One node fewer, of at least one.
+    /// @dev Removes a node from at least one.
     function left(Cohort cohort) internal pure returns (Cohort) {
         return Cohort.wrap(Cohort.unwrap(cohort) - (1 << SIZE));
     }
 
-    /// @dev The turn moves on by `delay`.
+    /// @dev Moves the pending turn on by `delay`.
     function postponed(Cohort cohort, uint256 delay) internal pure returns (Cohort) {
         return Cohort.wrap(Cohort.unwrap(cohort) + (delay << NEXT_DUE));
     }
 
-    /// @dev Moved on by `delay` with `amount` more for each node, in `round`, which is later than the last.
+    /// @dev Credits each node `amount` and moves the pending turn on by `delay`, in `round`, which is later than the
+    /// last.
     function credited(Cohort cohort, uint256 amount, uint256 delay, uint256 round) internal pure returns (Cohort) {
         unchecked {
             uint256 roundsSince = round - cohort.lastRound();
@@ -134,7 +135,7 @@ library BooksLib {
         return Books.unwrap(books) >> PAUSED != 0;
     }
 
-    /// @dev The next round booked, `total` in all.
+    /// @dev Books the next round, which credits `total` in all.
     function afterRound(Books books, uint256 total) internal pure returns (Books) {
         return Books.wrap(Books.unwrap(books) + total + (1 << ROUND));
     }
@@ -183,14 +184,14 @@ library Supplies {
         return supply.minted() >= supply.most();
     }
 
-    /// @dev One node more, of fewer than the most.
+    /// @dev Adds a node to fewer than the cap.
     function joined(Supply supply) internal pure returns (Supply) {
         unchecked {
             return Supply.wrap(Supply.unwrap(supply) + 1);
         }
     }
 
-    /// @dev One node fewer, of at least one.
+    /// @dev Removes a node from at least one.
     function left(Supply supply) internal pure returns (Supply) {
         unchecked {
             return Supply.wrap(Supply.unwrap(supply) - 1);

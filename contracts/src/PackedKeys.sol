@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-// Owns how the two hot keys lie in a slot each, beside what they may do. It must never check a rule: the caller sees to it
-// that a value fits its field, by the rule named beside the field.
+// Owns how each hot key is packed into one slot with its limits. It must never check a rule: the caller makes sure that
+// a value fits its field, by the rule named beside the field.
 
-/// @dev 256 bits, from the lowest. All of it is what a mint reads, and writes once:
+/// @dev 256 bits, from the lowest. A mint reads and writes it once:
 ///
 ///     key         160
 ///     lastId       32   NodeIdsExhausted keeps it there
@@ -13,7 +13,7 @@ pragma solidity 0.8.37;
 ///     lastCohort   16   CohortNumbersExhausted keeps it there
 type MinterWord is uint256;
 
-/// @dev 256 bits, from the lowest. A round reads it and never writes it:
+/// @dev 256 bits, from the lowest. A round reads it once and never writes it:
 ///
 ///     key         160
 ///     floor        48   gwei per node and turn; BoundsOutOfRange
@@ -49,21 +49,21 @@ library MinterWords {
         return MinterWord.unwrap(word) >> LAST_COHORT;
     }
 
-    /// @dev `count` nodes more, out of the budget.
+    /// @dev Counts `count` new nodes, and takes them out of the budget.
     function minted(MinterWord word, uint256 count) internal pure returns (MinterWord) {
         unchecked {
             return MinterWord.wrap(MinterWord.unwrap(word) + (count << LAST_ID) - (count << NODES));
         }
     }
 
-    /// @dev `count` cohorts more, out of the budget.
+    /// @dev Counts `count` new cohorts, and takes them out of the budget.
     function opened(MinterWord word, uint256 count) internal pure returns (MinterWord) {
         unchecked {
             return MinterWord.wrap(MinterWord.unwrap(word) + (count << LAST_COHORT) - (count << COHORTS));
         }
     }
 
-    /// @dev Another key and budget; what was counted stays.
+    /// @dev Sets another key and budget; the counts stay.
     function heldBy(MinterWord word, address key_, uint256 nodes_, uint256 cohorts_)
         internal
         pure

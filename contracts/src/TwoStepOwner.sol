@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {INodeFactory} from "./INodeFactory.sol";
 
-/// @notice Owns who the contract's owner is, and how that changes: an offer, then its acceptance, so that a mistyped
+/// @notice Owns who the contract's owner is and how that changes: by an offer and its acceptance, so that a mistyped
 /// address cannot take the contract. It must never leave the contract without an owner.
 abstract contract TwoStepOwner is INodeFactory {
     address private _owner;

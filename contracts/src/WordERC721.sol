@@ -3,14 +3,14 @@ pragma solidity 0.8.37;
 
 import {ERC721} from "solady/tokens/ERC721.sol";
 
-/// @notice Owns the way to Solady's two packed ERC-721 slots as whole words, so that one read serves all their fields.
-/// It must never change a field that ERC-721 keeps, the owner of a token and the count of a wallet, but for a
-/// new token, whose two slots are written whole and once.
-/// @dev The derivations are those documented in Solady's ERC721, whose version is pinned; every test rests on them.
+/// @notice Owns access to Solady's two packed ERC-721 slots as whole words, so that one read serves all their fields.
+/// It must never change the fields that ERC-721 keeps, a token's owner and a wallet's count, except for a new token,
+/// whose two slots are written whole and once.
+/// @dev The slots are derived as documented in Solady's ERC721, whose version is pinned. Every test relies on them.
 abstract contract WordERC721 is ERC721 {
     uint256 private constant MASTER_SLOT_SEED = 0x7d8825530a5a2e7a << 192;
 
-    /// @dev owner 160 | extra data 96. Zero for a token that was never minted.
+    /// @dev owner 160 | extra data 96. Zero if the token was never minted.
     function _ownerWord(uint256 id) internal view returns (uint256 word) {
         assembly ("memory-safe") {
             mstore(0x00, id)
@@ -28,7 +28,7 @@ abstract contract WordERC721 is ERC721 {
         }
     }
 
-    /// @dev For a token that was never minted.
+    /// @dev Only for a token that was never minted.
     function _setOwnerWord(uint256 id, uint256 word) internal {
         assembly ("memory-safe") {
             mstore(0x00, id)
@@ -37,7 +37,7 @@ abstract contract WordERC721 is ERC721 {
         }
     }
 
-    /// @dev `word` has the count of the wallet's tokens.
+    /// @dev `word` must hold the count of the wallet's tokens.
     function _setBalanceWord(address wallet, uint256 word) internal {
         assembly ("memory-safe") {
             mstore(0x1c, MASTER_SLOT_SEED)

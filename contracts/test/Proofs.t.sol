@@ -79,12 +79,36 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_skip(from, until, now_, skipped % 8, amount, withdrawn);
     }
 
-    function test_check_expel(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age) public {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        bytes32[4] memory refs = [bytes32("alice"), "bob", "newcomer", ref];
-        address by = uint160(caller) % 2 == 0 ? OWNER : someone(caller);
+    function owners(address caller) private pure returns (address) {
+        return uint160(caller) % 2 == 0 ? OWNER : someone(caller);
+    }
+
+    /// @dev Often the first second after the window, or the last one in it.
+    function ages(uint40 age) private pure returns (uint40) {
         age = uint40(bound(age, INTERVAL, 3 * INTERVAL));
-        check_expel(by, amount, withdrawn, refs[uint256(ref) % 4], age % 4 == 0 ? uint40(2 * INTERVAL - age % 8 / 4) : age);
+        return age % 4 == 0 ? uint40(2 * INTERVAL - age % 8 / 4) : age;
+    }
+
+    function test_check_expel_alices(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_expel_alices(owners(caller), amount, withdrawn, ages(age));
+    }
+
+    function test_check_expel_bobs(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_expel_bobs(owners(caller), amount, withdrawn, ages(age));
+    }
+
+    function test_check_expel_newcomers(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_expel_newcomers(owners(caller), amount, withdrawn, ages(age));
+    }
+
+    function test_check_expel_unusedRef(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age)
+        public
+    {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_expel_unusedRef(owners(caller), amount, withdrawn, ref, ages(age));
     }
 
     function test_check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
@@ -114,19 +138,29 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_supply(first, second % 2 == 0 ? second % 6 : second, someone(to), refs[uint256(ref) % 4]);
     }
 
-    function test_check_transfer(address caller, address from, address to, uint8 id, uint80 amount, uint80 withdrawn)
+    function sender(address holder, address any) private pure returns (address) {
+        return uint160(any) % 2 == 0 || any == address(0) ? holder : any;
+    }
+
+    function recipient(address any) private pure returns (address) {
+        return uint160(any) % 8 == 0 ? address(0) : someone(any);
+    }
+
+    function test_check_transfer_alices(address caller, address from, address to, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_transfer_alices(sender(ALICE, caller), sender(ALICE, from), recipient(to), amount, withdrawn);
+    }
+
+    function test_check_transfer_bobs(address caller, address from, address to, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_transfer_bobs(sender(BOB, caller), sender(BOB, from), recipient(to), amount, withdrawn);
+    }
+
+    function test_check_transfer_newcomers(address caller, address from, address to, uint80 amount, uint80 withdrawn)
         public
     {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        id = uint8(bound(id, 1, 3));
-        address holder = factoryOwners()[id - 1];
-        if (uint160(from) % 4 != 0) from = holder;
-        if (uint160(caller) % 2 == 0 || caller == address(0)) caller = holder;
-        check_transfer(caller, from, uint160(to) % 8 == 0 ? address(0) : someone(to), id, amount, withdrawn);
-    }
-
-    function factoryOwners() private pure returns (address[3] memory) {
-        return [ALICE, BOB, CAROL];
+        check_transfer_newcomers(sender(CAROL, caller), sender(CAROL, from), recipient(to), amount, withdrawn);
     }
 
     function test_check_stolenKey_withdraws(bool isMinter, uint256 id, uint80 b, uint80 amount, uint80 withdrawn) public {
@@ -144,20 +178,38 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_stolenKey_expels(isMinter, amount, withdrawn);
     }
 
-    function test_check_stolenKey_mints(uint80 b, uint80 amount, uint80 withdrawn) public {
+    function test_check_stolenKey_mints(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_mints(b, amount, withdrawn);
+        check_stolenKey_mints(isMinter, b, amount, withdrawn);
     }
 
-    function test_check_stolenKey_opens(uint256 a, uint80 b, uint80 amount, uint80 withdrawn) public {
+    function test_check_stolenKey_opens(bool isMinter, uint256 a, uint80 b, uint80 amount, uint80 withdrawn) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_opens(a % 5, b, amount, withdrawn);
+        check_stolenKey_opens(isMinter, a % 5, b, amount, withdrawn);
     }
 
-    function test_check_stolenKey(bool isMinter, uint8 power, uint256 a, uint80 b, uint80 amount, uint80 withdrawn)
-        public
-    {
+    function test_check_stolenKey_credits(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey(power % 20 < 10 ? isMinter : false, power, a % 5, uint80(bound(b, 0, MOST)), amount, withdrawn);
+        check_stolenKey_credits(isMinter, uint80(bound(b, 0, MOST)), amount, withdrawn);
+    }
+
+    function test_check_stolenKey_skips(bool isMinter, uint256 a, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_skips(isMinter, a % 5, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_withdrawsAll(bool isMinter, uint8 a, uint8 b, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_withdrawsAll(isMinter, a, b, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_transfers(bool isMinter, uint8 a, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_transfers(isMinter, a, amount, withdrawn);
+    }
+
+    function test_check_stolenKey_approves(bool isMinter, uint8 a, uint80 amount, uint80 withdrawn) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey_approves(isMinter, a, amount, withdrawn);
     }
 }
