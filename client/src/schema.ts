@@ -490,7 +490,7 @@ export interface components {
             count: number;
             /** @description The first block not before `due`. */
             seedBlock: number | null;
-            /** @description That block's randomness, or its hash where that is constant. */
+            /** @description That block's randomness; its hash if the chain has none there. */
             seed: components["schemas"]["NullableHash"];
             /** @description Lower end of the range in force at `due`. */
             minWei: components["schemas"]["NullableWei"];
@@ -540,7 +540,7 @@ export interface components {
             dueSec: number;
             /** @description The first block not before `due`. */
             seedBlock: number | null;
-            /** @description That block's randomness, or its hash where that is constant. */
+            /** @description That block's randomness; its hash if the chain has none there. */
             seed: components["schemas"]["NullableHash"];
             /** @description Lower end of the range in force at `due`. */
             minWei: components["schemas"]["NullableWei"];

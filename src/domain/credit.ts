@@ -1,6 +1,6 @@
 // Computes the amount of a turn, and the turns of a round. The seed cannot be picked by choosing when a pass runs: it comes from the first
 // block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
-import { BPS_BASE, type Hash, sumWei, type Wei, wei, ZERO_HASH } from './units.ts'
+import { BPS_BASE, type Hash, sumWei, type Wei, wei } from './units.ts'
 
 /** From a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule that new nodes join. */
 export interface CreditTerms {
@@ -21,13 +21,19 @@ export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerm
   return best
 }
 
+/** The four 64-bit words of a hash. */
+const WORDS = [0n, 64n, 128n, 192n]
+/** Chains without randomness put counters and times into the words of `mixHash`. A word that is drawn is less than this once in 2^32 times. */
+const DRAWN_LEAST = 2n ** 32n
+
 /**
- * The seed of a turn: prevrandao of the first block not before its due time. On chains where prevrandao is constant (zero, or the same as
- * the parent's), that block's hash.
+ * The seed of a turn: prevrandao of the first block not before its due time, or that block's hash if prevrandao is no randomness. It is none if it
+ * is the parent's, or if one of its words is too small to have been drawn: zero, BSC's millisecond, Arbitrum's count, L1 block and version.
  */
 export function seedOf(block: { hash: Hash; prevrandao: Hash }, parent: { prevrandao: Hash } | null): Hash {
-  const constant = block.prevrandao === ZERO_HASH || block.prevrandao === parent?.prevrandao
-  return constant ? block.hash : block.prevrandao
+  const value = BigInt(block.prevrandao)
+  const isDrawn = WORDS.every((shift) => BigInt.asUintN(64, value >> shift) >= DRAWN_LEAST)
+  return isDrawn && block.prevrandao !== parent?.prevrandao ? block.prevrandao : block.hash
 }
 
 /**

@@ -69,21 +69,25 @@ function saying(singles: readonly SingleTurn[]): LedgerClient {
   } as unknown as LedgerClient
 }
 
+const hashOf = (block: number) => keccak256(toHex(`block ${block}`))
+
 /** A chain whose transaction credited the true round. */
-const chain = createClient({
-  transport: custom({
-    async request({ method, params }) {
-      if (method === 'eth_getTransactionReceipt') return receipt((params as [string])[0] === TX)
-      if (method === 'eth_getBalance') return toHex(3_000n)
-      if (method === 'eth_call') return answerTo((params as [{ data: `0x${string}` }])[0].data)
-      if ((params as [string])[0] === 'latest') return { number: toHex(1_000) }
-      const number = Number((params as [string])[0])
-      assert.equal(method, 'eth_getBlockByNumber')
-      const hash = keccak256(toHex(`block ${number}`))
-      return { number: toHex(number), timestamp: toHex(number * BLOCK_SEC), hash, mixHash: randomnessOf(number) }
-    },
-  }),
-})
+const chainWith = (mixHashOf: (block: number) => string | undefined) =>
+  createClient({
+    transport: custom({
+      async request({ method, params }) {
+        if (method === 'eth_getTransactionReceipt') return receipt((params as [string])[0] === TX)
+        if (method === 'eth_getBalance') return toHex(3_000n)
+        if (method === 'eth_call') return answerTo((params as [{ data: `0x${string}` }])[0].data)
+        if ((params as [string])[0] === 'latest') return { number: toHex(1_000) }
+        const number = Number((params as [string])[0])
+        assert.equal(method, 'eth_getBlockByNumber')
+        const [hash, mixHash] = [hashOf(number), mixHashOf(number)]
+        return { number: toHex(number), timestamp: toHex(number * BLOCK_SEC), hash, mixHash }
+      },
+    }),
+  })
+const chain = chainWith(randomnessOf)
 
 const OWNER = `0x${'0a'.repeat(20)}` as const
 function answerTo(data: `0x${string}`) {
@@ -219,6 +223,26 @@ test('a seed is that of the first block not before the turn, and of no later one
     const verified = await verifyRound(saying(SINGLES), { ...ROUND, turns: [turn, sum] }, chain)
     const [told] = verified.turns
     assert.deepEqual([told?.amountMatches, told?.seedMatches, verified.matches], [true, false, false], `${seedBlock}`)
+  }
+})
+
+test('on a chain without randomness the seed is the hash of the block, and nothing else', async () => {
+  const word = (value: number) => value.toString(16).padStart(16, '0')
+  const chains: Record<string, (block: number) => string | undefined> = {
+    Arbitrum: (block) => `0x${[block, 17_000_000 + block, 40, 0].map(word).join('')}`,
+    BSC: (block) => `0x${word(0).repeat(3)}${word(block % 1_000)}`,
+    Polygon: () => `0x${word(0).repeat(4)}`,
+    'one that leaves the field out': () => undefined,
+  }
+  const [alone = assert.fail(), sum = assert.fail()] = TURNS
+  const { seedBlock } = alone
+  for (const [name, mixHashOf] of Object.entries(chains)) {
+    const saysOf = async (seed: string) => {
+      const round = { ...ROUND, turns: [{ ...alone, seed: seed as Turn['seed'] }, sum] }
+      return (await verifyRound(saying(SINGLES), round, chainWith(mixHashOf))).turns[0]?.seedMatches
+    }
+    assert.equal(await saysOf(hashOf(seedBlock as number)), true, name)
+    assert.equal(await saysOf(mixHashOf(seedBlock as number) ?? randomnessOf(1)), false, name)
   }
 })
 

@@ -18,7 +18,8 @@ import {
   termsAt,
   turnAmountWei,
 } from '../../src/domain/credit.ts'
-import { hash, UINT256_MAX, wei, ZERO_HASH } from '../../src/domain/units.ts'
+import { type Hash, hash, UINT256_MAX, wei, ZERO_HASH } from '../../src/domain/units.ts'
+import { headers, randomness } from '../chain/prove/published.ts'
 import '../support/property.ts'
 
 const terms = (fromTime: number): CreditTerms => ({
@@ -40,6 +41,36 @@ test('the terms of a time are the latest that began not after it, in whatever or
     [9999, 300],
   ]
   for (const [time, expected] of cases) assert.equal(termsAt(all, time)?.fromTime ?? null, expected)
+})
+
+test('the seed of a published block is its mixHash where the chain has randomness there, else its hash', () => {
+  const published = [...headers(), ...randomness()].filter(({ block }) => block.mixHash !== undefined)
+  const random = published.filter(({ block: { hash, mixHash } }) => {
+    const prevrandao = mixHash as Hash
+    return seedOf({ hash: hash as Hash, prevrandao }, { prevrandao: ZERO_HASH }) === prevrandao
+  })
+  const of = (list: typeof published) => [...new Set(list.map(({ chain, fork }) => `${chain}, ${fork}`))].sort()
+  assert.deepEqual(of(random), [
+    'Ethereum Classic, before London',
+    ...['Ethereum, Cancun', 'Ethereum, London', 'Ethereum, Shanghai', 'Gnosis, London, proof of stake'],
+    'OP Mainnet, Isthmus',
+  ])
+  const others = of(published.filter((one) => !random.includes(one)))
+  for (const chain of ['Arbitrum One', 'Avalanche C', 'BSC', 'Polygon'])
+    assert.ok(
+      others.some((name) => name.startsWith(chain)),
+      `${chain} is among them`,
+    )
+})
+
+test('prevrandao is the seed if each of its words is 2^32 or more and it is not that of the parent', () => {
+  const block = hash(`0x${'aa'.repeat(32)}`)
+  const LEAST = '0000000100000000'
+  const seedBy = (...words: string[]) => seedOf({ hash: block, prevrandao: hash(`0x${words.join('')}`) }, null)
+  assert.equal(seedBy(LEAST, LEAST, LEAST, LEAST), `0x${LEAST.repeat(4)}`)
+  for (let at = 0; at < 4; at++)
+    for (const small of ['00000000ffffffff', '0000000000000000'])
+      assert.equal(seedBy(...[0, 1, 2, 3].map((place) => (place === at ? small : 'f'.repeat(16)))), block, `word ${at}`)
 })
 
 test('the seed is prevrandao, or the hash of the block where prevrandao is constant', () => {

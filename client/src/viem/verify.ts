@@ -220,6 +220,9 @@ function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | nu
   return (turn) => seedIsTheChains(turn, read)
 }
 
+/** None of the four 64-bit words is below 2^32: chains without randomness have counters and times there. */
+const DRAWN = /^0x(?:(?!0{8})[0-9a-fA-F]{16}){4}$/
+
 async function seedIsTheChains(
   { seed, seedBlock, dueSec }: SingleTurn,
   read: (number: number) => ReturnType<typeof getBlock>,
@@ -228,9 +231,9 @@ async function seedIsTheChains(
   const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
-  // If the randomness is constant, the block's hash stands in.
-  const isConstant = BigInt(block.mixHash) === 0n || block.mixHash === parent?.mixHash
-  return isFirst && seed === (isConstant ? block.hash : block.mixHash)
+  // If it is no randomness, the block's hash stands in.
+  const isRandom = DRAWN.test(block.mixHash) && block.mixHash !== parent?.mixHash
+  return isFirst && seed === (isRandom ? block.mixHash : block.hash)
 }
 
 /** The round's transaction as it is on chain. */

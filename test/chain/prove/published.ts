@@ -25,5 +25,7 @@ const FILES = [
 /** Blocks whose hash and roots recompute. */
 export const blocks = (): Published[] => FILES.map((file) => read<Published>(file))
 export const headers = (): Published[] => read<Published[]>('headers.json')
+/** What blocks have in the field of their randomness; not enough of them was published to recompute their hashes. */
+export const randomness = (): Published[] => read<Published[]>('randomness.json')
 /** A block by the name of its file, without what follows the first dot. */
 export const block = (name: string): Published => read<Published>(`${name}.json`)

@@ -83,7 +83,7 @@ export const words = {
     recomputing: 'Recomputing…',
     recompute: 'Recompute in this browser',
     formula:
-      'amount = draw × rate, rounded down, where draw = min + keccak256(abi.encode(seed, group, due in unix seconds)) mod (max − min + 1). The seed is the randomness of the first block not before the turn was due.',
+      'amount = draw × rate, rounded down, where draw = min + keccak256(abi.encode(seed, group, due in unix seconds)) mod (max − min + 1). The seed is the randomness of the first block not before the turn was due, or that block’s hash if the chain has none.',
     notAll: 'Not everything could be recomputed: see the turns below.',
     notTheSame: 'It does not come out the same: see the turns below.',
     rightOnChain:
