@@ -145,7 +145,7 @@ async function initialise(
     ...running(programs, runAs, options),
   })
   const { code } = await initdb.exited
-  if (code !== 0) throw new Error(`The database files could not be created:\n${initdb.tail()}`)
+  if (code !== 0) throw failed(`The database files in ${place.root} could not be created`, initdb.tail())
   renameSync(unfinished, place.data)
   syncDirectory(place.root)
 }
@@ -203,7 +203,7 @@ async function startServer(
     } else if (/shared memory block .* still in use/.test(reason) && ++leftoverAttempts < LEFTOVER_ATTEMPTS_MAX) {
       await sleep(LEFTOVER_RETRY_MS)
     } else {
-      throw new Error(`The embedded PostgreSQL in ${place.root} did not start:\n${reason}`)
+      throw failed(`The embedded PostgreSQL in ${place.root} did not start`, reason)
     }
   }
 }
@@ -215,6 +215,16 @@ function running(programs: PostgresPrograms, runAs: RunAs, options: PostgresOpti
     ...(runAs.id === null ? {} : { uid: runAs.id, gid: runAs.id }),
     ...(options.guard === undefined ? {} : { guard: options.guard }),
   }
+}
+
+/** Lines of a disk that does not take what it is given. */
+const OF_DISK = /^.*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied).*$/m
+
+/** The error of a program that ended with these lines. */
+function failed(what: string, tail: string): Error {
+  const [line] = OF_DISK.exec(tail) ?? []
+  if (line === undefined) return new Error(`${what}:\n${tail}`)
+  return new EmbedError(`${what}: ${line.trim()}. See to that disk, or set DATA_DIR to another directory.`)
 }
 
 /** The port of the last start, so that a connection string once shown stays valid. */

@@ -8,7 +8,8 @@ import { createWalletProver, createWalletVerifier, recoverSigner } from '../chai
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import { type Config, describeConfig, siteOn } from '../config/load.ts'
 import { listenForChanges } from '../db/core/changes.ts'
-import { connect, isDatabaseDown, type Pool } from '../db/core/sql.ts'
+import { mayPass } from '../db/core/faults.ts'
+import { connect, type Pool } from '../db/core/sql.ts'
 import type { HttpDeps } from '../http/deps.ts'
 import { createServer } from '../http/server.ts'
 import { within } from '../lib/deadline.ts'
@@ -240,7 +241,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   )
   const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', 'retryable'))
   if (failure === null) return
-  if (kindOf(failure) !== 'retryable' && !isDatabaseDown(failure)) throw failure
+  if (kindOf(failure) !== 'retryable' && !mayPass(failure)) throw failure
   onProgress(`the chain could not be asked yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
   onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
 }

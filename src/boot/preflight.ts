@@ -16,9 +16,10 @@ import { lookAtBeginning, tooLateInWords } from '../chain/read/start-block.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import type { Config } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
+import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { lookAtPooler } from '../db/core/pooler.ts'
-import { connect, inTransaction, isDatabaseDown, type Pool } from '../db/core/sql.ts'
+import { connect, inTransaction, type Pool } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
@@ -29,6 +30,7 @@ import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
 import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, type TermsContent } from '../domain/terms.ts'
 import type { Address } from '../domain/units.ts'
+import { hostsOf } from '../lib/database-url.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
 import type { DatabasePart } from './database.ts'
@@ -41,8 +43,6 @@ const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
 /** The wait for the factory's answer before a migration. */
 const FACTORY_LOOK_MS = 5_000
-/** The database answers and refuses the connection: invalid authorization, no such database, no privilege. */
-const LOCKED_OUT = /^(28|3D|42501)/
 
 /** A start that cannot succeed at all (`fatal`), while something is as it is (`refused`), or yet (`retryable`). Says what to do. */
 export class StartError extends KnownError {
@@ -92,25 +92,24 @@ export async function migrateWhenUp(
   onProgress: (step: string) => void,
   { before = async () => {}, waitMs = DATABASE_WAIT_MS }: { before?: () => Promise<void>; waitMs?: number } = {},
 ): Promise<string[]> {
-  const { host } = new URL(url)
+  const where = `The database at ${hostsOf(url)}`
   const deadline = performance.now() + waitMs
   for (let told = false; ; told = true) {
     try {
       await before()
       return await migrate(url)
     } catch (error) {
-      const code = codeOf(error)
-      const reason = messageOf(error) || String(code)
-      if (code !== null && LOCKED_OUT.test(code))
-        throw new StartError(`The database at ${host} refuses: ${reason}. Set DATABASE_URL to another.`, 'refused')
-      if (!isDatabaseDown(error)) throw error
+      const reason = messageOf(error) || String(codeOf(error))
+      const { kind, says, remedy } = databaseFault(error) ?? {}
+      if (kind === undefined) throw error
+      // A disk that is full, a standby: waiting mends neither.
+      if (kind === 'closed' || (kind === 'noWrites' && codeOf(error) !== '55P03'))
+        throw new StartError(`${where} ${says}: ${reason}. ${remedy}`, 'refused')
       if (performance.now() >= deadline) {
-        throw new StartError(
-          `The database at ${host} did not answer within ${Math.round(waitMs / 1000)} s: ${reason}. Start PostgreSQL there, or set DATABASE_URL to where it is.`,
-          'retryable',
-        )
+        const waited = `within ${Math.round(waitMs / 1000)} s`
+        throw new StartError(`${where} did not answer ${waited}: it ${says}: ${reason}. ${remedy}`, 'retryable')
       }
-      if (!told) onProgress(`the database at ${host} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
+      if (!told) onProgress(`${where} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
       await sleep(DATABASE_RETRY_MS)
     }
   }

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../boot/database.ts'
 import { type Config, loadConfig } from '../config/load.ts'
-import { POSTGRES_URL } from '../config/values.ts'
 import { isMigrated } from '../db/core/migrate.ts'
 import { connect, type Pool } from '../db/core/sql.ts'
+import { readDatabaseUrl } from '../lib/database-url.ts'
 import type { Actor, EnvironmentKeys, LedgerPart, ReachedAt } from '../operator/act.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
@@ -30,8 +30,9 @@ export function actorHere(): Actor {
 export function emptyDatabaseUrl({ io: { env }, values }: Pick<Call, 'io' | 'values'>, variable: string): string {
   const url = values.into ?? env[variable]
   if (!url) throw new UsageError(`Name an empty database: set ${variable}, or add --into <url>.`)
-  if (POSTGRES_URL.test(url)) return url
-  throw new UsageError('That is no PostgreSQL URL: name the database as postgres://user:password@host:5432/database.')
+  const read = readDatabaseUrl(url)
+  if ('mistake' in read) throw new UsageError(`That URL ${read.mistake}.`)
+  return url
 }
 
 /** Connections that are open while a command runs; always closed again. */

@@ -2,10 +2,12 @@
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
 
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { ChainFault } from '../chain/faults.ts'
-import { isDatabaseClosed, isDatabaseDown, takesNoWrites } from '../db/core/sql.ts'
+import { databaseFault } from '../db/core/faults.ts'
 import { within } from '../lib/deadline.ts'
-import { codeOf, type ErrorKind, KnownError } from '../lib/errors.ts'
+import { type ErrorKind, KnownError } from '../lib/errors.ts'
+import { fileFault } from '../lib/files.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
 import { loadCommands } from './commands.ts'
@@ -116,27 +118,25 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
       message: error.reasons ? [`${trouble}:`, ...error.reasons].join('\n') : message,
     }
   }
-  if (takesNoWrites(error))
-    return {
-      code: EXIT.unavailable,
-      message: `The database takes no writes: ${message}. "node-ledger doctor" says what to look at.`,
-    }
-  if (isDatabaseDown(error))
-    return {
-      code: EXIT.unavailable,
-      message: `The database cannot be reached (${codeOf(error)}). See that it is up, and that DATABASE_URL is right.`,
-    }
-  if (isDatabaseClosed(error))
-    return {
-      code: EXIT.unavailable,
-      message: `The database refuses the connection: ${message}. See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.`,
-    }
+  const fault = databaseFault(error)
+  if (fault) return { code: EXIT.unavailable, message: `The database ${fault.says}: ${message}. ${fault.remedy}` }
+  const file = fileFault(error)
+  if (file)
+    return { code: EXIT.negative, message: `${file.path} cannot be used: ${file.why}.${remedyOf(file.path, env)}` }
   const { LOG_LEVEL } = env
   const detail = /^(debug|trace)$/.test(LOG_LEVEL ?? '') ? (stack ?? message) : `${name}: ${message}`
   return {
     code: EXIT.fault,
     message: `node-ledger ${command.name} ended on an error it did not expect:\n  ${detail}\nPlease report it; LOG_LEVEL=debug shows where it happened.`,
   }
+}
+
+/** For what lies in the data directory. */
+function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
+  const directory = resolve(DATA_DIR || '.node-ledger')
+  return resolve(path).startsWith(directory)
+    ? ` DATA_DIR is ${directory}: see to it, or set DATA_DIR to another directory.`
+    : ''
 }
 
 /** The version, as package.json says. */

@@ -117,7 +117,7 @@ export const DATABASE = {
       otherwise: 'the embedded one; required in production',
       example: 'postgres://user:password@db.example.org:5432/node_ledger',
       required: 'set it to postgres://user:password@host:5432/database',
-      text: 'PostgreSQL 15 or later.',
+      text: 'PostgreSQL 15 or later, with the encoding UTF8. What the driver cannot keep to (`channel_binding=require`, `schema`) is refused by name; several hosts take `target_session_attrs`.',
     },
     DATABASE_DIRECT_URL: {
       parse: postgresUrl,

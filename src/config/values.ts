@@ -3,6 +3,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/digest.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
+import { readDatabaseUrl } from '../lib/database-url.ts'
 import { type Parse, shown } from './setting.ts'
 
 /** A day: few waits or pauses of the service should exceed it. */
@@ -129,16 +130,11 @@ export const partsOf = (given: string, separator: string | RegExp = /[\s,]+/): s
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** Several hosts with commas, no host, and socket paths are all valid, so a general URL parser will not do. */
-export const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
-
-/** A PostgreSQL connection URL. */
-export const postgresUrl: Parse<string> = (given, ask) =>
-  POSTGRES_URL.test(given)
-    ? given
-    : ask.refuse(
-        'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded',
-      )
+/** A PostgreSQL connection URL, which the driver can keep to. */
+export const postgresUrl: Parse<string> = (given, ask) => {
+  const url = readDatabaseUrl(given)
+  return 'mistake' in url ? ask.refuse(url.mistake) : given
+}
 
 /** Networks of proxies, as CIDR or single addresses. */
 export const networks: Parse<readonly string[]> = (given, ask) => {

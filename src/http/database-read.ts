@@ -1,18 +1,16 @@
 // The routes' way to the database, with a circuit breaker. While it does not answer, requests fail at once, and one at a time
 // (half-open) probes it: a queue would only wait for a connection that cannot be opened, and then go all at once.
+
+import { databaseFault, mayPass } from '../db/core/faults.ts'
 import { watchReplica } from '../db/core/replica.ts'
-import { isDatabaseDown, type Pool, takesNoWrites } from '../db/core/sql.ts'
+import type { Pool } from '../db/core/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
-import { codeOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */
 const ANSWER_MS_MAX = 3_000
 /** Pause after a failure until the next probe. */
 const PAUSE_MS = 250
-
-/** A replica ends a reading of rows that the primary has meanwhile thrown away. */
-const RECOVERY_CONFLICT = '40001'
 
 /** Runs a reading on a pool. Throws what the reading throws, and Overdue when it is late or the database is away. */
 export type DatabaseRead = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
@@ -39,7 +37,8 @@ export function replicaRead(
     try {
       return await first(read)
     } catch (error) {
-      if (error instanceof Overdue || isDatabaseDown(error) || codeOf(error) === RECOVERY_CONFLICT) return second(read)
+      // It also ends a reading of rows that the primary has meanwhile thrown away.
+      if (error instanceof Overdue || mayPass(error)) return second(read)
       throw error
     }
   }
@@ -61,7 +60,7 @@ export function databaseRead(pool: Pool): DatabaseRead {
       return answer
     } catch (error) {
       // One that takes no writes is still read from.
-      const isAway = error instanceof Overdue || (isDatabaseDown(error) && !takesNoWrites(error))
+      const isAway = error instanceof Overdue || databaseFault(error)?.kind === 'away'
       away = isAway ? error : null
       if (away !== null) quietUntil = performance.now() + PAUSE_MS
       throw error

@@ -1,7 +1,7 @@
 // The one table of refusals: the status and the words of each, and the refusal that a fault becomes. Routes name a refusal; no route can
 // choose a status. A new reason of the operator's acts or a new kind of error does not compile until it has its row. No text here may tell
 // of keys, settings, hosts or code.
-import { isDatabaseDown } from '../db/core/sql.ts'
+import { mayPass } from '../db/core/faults.ts'
 import { Overdue } from '../lib/deadline.ts'
 import { type ErrorKind, kindOf } from '../lib/errors.ts'
 import { named, type OperatorRefusal, type Problem, type RefusedBecause } from '../operator/act.ts'
@@ -162,6 +162,9 @@ export function orRefuse<T extends object>(
   return answer instanceof Promise ? answer.then(given) : given(answer)
 }
 
+/** A passing fault of the database is over by then, as a rule. */
+const RETRY_SEC = 1
+
 /** What an error of a known kind is to a caller. Those of the chain say whether asking again helps; either way the chain is what lacks. */
 const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
   usage: 'unexpected',
@@ -171,11 +174,11 @@ const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
 }
 
 /**
- * The answer to a thrown fault: a database or a chain that cannot be reached is 503, everything else is 500. The
+ * The answer to a thrown fault: a database that may take the same work later, or a chain that cannot be reached, is 503, everything else is 500. The
  * fault itself is for the log.
  */
 export function refusalOfFault(fault: unknown): Refusal {
-  if (isDatabaseDown(fault)) return refuse('noDatabase')
+  if (mayPass(fault)) return refuse('noDatabase', [], RETRY_SEC)
   const kind = kindOf(fault)
   if (kind !== null) return refuse(REFUSAL_OF_ERROR[kind])
   return refuse(fault instanceof Overdue ? 'overdue' : 'unexpected')

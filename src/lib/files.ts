@@ -53,3 +53,25 @@ export function readIfExists(path: string): string | null {
     throw error
   }
 }
+
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left on its disk',
+  EDQUOT: 'the quota of its disk is used up',
+  EROFS: 'its disk is read-only',
+  EACCES: 'this user has no right to',
+  EPERM: 'this user has no right to',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'a file is in its place',
+  EISDIR: 'it is a directory',
+  ENOENT: 'a part of its path is not there',
+  EFBIG: 'it may not get so large',
+  EIO: 'its disk fails',
+  EMFILE: 'too many files are open',
+}
+
+/** What the file system says against a file, and which; null for any other error. */
+export function fileFault(error: unknown): { path: string; why: string } | null {
+  const { path, syscall, code = '' } = error as NodeJS.ErrnoException
+  const why = FILE_FAULTS[code]
+  return why && syscall && syscall !== 'connect' ? { path: path ?? 'a file', why: `${why} (${code})` } : null
+}

@@ -7,10 +7,10 @@ import {
   httpUrls,
   networks,
   onOff,
-  POSTGRES_URL,
   parseAddress,
   parsePrivateKey,
   parseUrl,
+  postgresUrl,
 } from '../../src/config/values.ts'
 import { isWellKnownKey, weaknessOf } from '../../src/config/weak.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
@@ -76,14 +76,8 @@ test('URLs stand between commas; an invalid one of several is reported by its nu
 })
 
 test('a PostgreSQL URL is one from its first character to its last', () => {
-  for (const url of [
-    'postgres://h',
-    'postgresql://u:p@h:5432/d',
-    'postgres:///d?host=/run',
-    'postgres://a,b/d',
-    'postgres://h?x=1',
-  ])
-    assert.ok(POSTGRES_URL.test(url), url)
+  for (const url of ['postgres://h', 'postgresql://u:p@h:5432/d', 'postgres:///d?host=/run', 'postgres://h?x=1'])
+    assert.deepEqual(told(postgresUrl, url), [url, []])
   for (const url of [
     'xpostgres://h/d',
     ' postgres://h/d',
@@ -92,7 +86,23 @@ test('a PostgreSQL URL is one from its first character to its last', () => {
     'postgres://h/d/e',
     'postgres:h',
   ])
-    assert.ok(!POSTGRES_URL.test(url), url)
+    assert.match(told(postgresUrl, url)[1].join(), /^is no PostgreSQL URL/, url)
+})
+
+test('what the driver cannot keep to in a PostgreSQL URL is refused by the name of the parameter, without the password', () => {
+  for (const [query, name] of [
+    ['channel_binding=require', /channel_binding=require/],
+    ['schema=sales', /parameter schema.*search_path/],
+    ['service=main', /parameter service/],
+    ['target_session_attrs=master', /target_session_attrs/],
+  ] as const) {
+    const [value, problems] = told(postgresUrl, `postgres://u:s3cret@h/d?sslmode=require&${query}`)
+    assert.equal(value, null)
+    assert.match(problems.join(), name)
+    assert.doesNotMatch(problems.join(), /s3cret/)
+  }
+  assert.match(told(postgresUrl, 'postgres://a:5433,b:5434/d')[1].join(), /several hosts/)
+  assert.match(told(postgresUrl, 'postgres://u:100%@h/d')[1].join(), /%25/)
 })
 
 test('networks stand between commas or spaces, each with a prefix that narrows it, or none', () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { connect, inTransaction, isDatabaseDown, jsonRows, type Pool } from '../../src/db/core/sql.ts'
+import { isDatabaseDown } from '../../src/db/core/faults.ts'
+import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { UINT256_MAX } from '../../src/domain/units.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 

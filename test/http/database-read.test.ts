@@ -1,7 +1,8 @@
 // The routes' reads while the database is away: no caller waits for it, and every caller gets the reason.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, isDatabaseDown } from '../../src/db/core/sql.ts'
+import { isDatabaseDown } from '../../src/db/core/faults.ts'
+import { connect } from '../../src/db/core/sql.ts'
 import { databaseRead } from '../../src/http/database-read.ts'
 import { refusalOfFault } from '../../src/http/refusals.ts'
 

@@ -2,7 +2,7 @@
 // seed; what a seed did is in its log, which is shown when it fails.
 import assert from 'node:assert/strict'
 import { clearHalt, readHalt } from '../../src/db/blocks/halts.ts'
-import { isDatabaseDown } from '../../src/db/core/sql.ts'
+import { isDatabaseDown } from '../../src/db/core/faults.ts'
 import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
 import { FAILPOINTS } from '../../src/lib/failpoint.ts'
 import type { Rules } from '../../src/passes/context.ts'

@@ -8,6 +8,7 @@ import { readCursor } from '../../db/blocks/blocks.ts'
 import { compareMigrations } from '../../db/core/migrate.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
+import { readDatabaseUrl } from '../../lib/database-url.ts'
 import { RefusedError } from '../errors.ts'
 
 export const DUMP = 'ledger.dump'
@@ -43,18 +44,23 @@ export async function readContents(sql: Sql): Promise<Contents> {
   return { identity: await readState(sql, 'identity'), block, migrations: applied, rows }
 }
 
+function passwordIn(text: string): string {
+  const url = readDatabaseUrl(text)
+  return 'mistake' in url ? '' : (url.password ?? '')
+}
+
 /** Runs one of PostgreSQL's programs, on a database where one is given. Throws a RefusedError with what it said. */
 export async function runTool(
   program: string,
   args: readonly string[],
   { url, signal }: { url: string | null; signal: AbortSignal },
 ): Promise<void> {
-  const named = url === null ? null : new URL(url)
-  const password = decodeURIComponent(named?.password ?? '')
-  if (named) named.password = ''
+  const password = url === null ? '' : passwordIn(url)
+  // Of several hosts `new URL` knows nothing.
+  const named = url?.replace(/^(\w+:\/\/[^@/?#:]*):[^@/?#]*@/, '$1@')
   // biome-ignore lint/style/noProcessEnv: PATH says where the programs are; it is no setting of ours.
   const env = { PATH: process.env.PATH ?? '', ...(password && { PGPASSWORD: password }) }
-  const child = spawn(program, [...(named ? [`--dbname=${named}`] : []), ...args], {
+  const child = spawn(program, [...(named === undefined ? [] : [`--dbname=${named}`]), ...args], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,

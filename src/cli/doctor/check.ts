@@ -1,8 +1,8 @@
 // The form of the doctor's checks: tables of an id and a look, of which each table is run with what its looks need. "Could not look" is a
 // finding of its own, and counts neither as well nor as ill.
 import { ChainFault } from '../../chain/faults.ts'
-import { isDatabaseDown } from '../../db/core/sql.ts'
-import { codeOf, messageOf } from '../../lib/errors.ts'
+import { databaseFault } from '../../db/core/faults.ts'
+import { messageOf } from '../../lib/errors.ts'
 
 /** `unknown`: could not look. */
 export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
@@ -56,7 +56,8 @@ export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
 
 /** Reason that a check could not look, in a few words without secrets. */
 export function reasonOf(error: unknown): string {
-  if (isDatabaseDown(error)) return `the database does not answer (${codeOf(error)})`
+  const fault = databaseFault(error)
+  if (fault) return `the database ${fault.says}`
   if (error instanceof ChainFault) return `the chain does not answer: ${error.message}`
   return messageOf(error).split('\n')[0] ?? ''
 }

@@ -1,12 +1,14 @@
 // The checks of the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared statements safe
 // on the way to it.
 import type { DatabasePart } from '../../boot/database.ts'
-import { compareMigrations, isLedger, UnreleasedLedgerError } from '../../db/core/migrate.ts'
+import { databaseFault } from '../../db/core/faults.ts'
+import { compareMigrations, isLedger } from '../../db/core/migrate.ts'
 import { tryWrite } from '../../db/core/passes.ts'
 import { lookAtPooler } from '../../db/core/pooler.ts'
+import { lookAtSession } from '../../db/core/session.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
 import { inTime } from '../../lib/deadline.ts'
-import { messageOf } from '../../lib/errors.ts'
+import { KnownError, messageOf } from '../../lib/errors.ts'
 import { type Checks, type Finding, reasonOf, runChecks } from './check.ts'
 
 /** The PostgreSQL version that the migrations are written for. */
@@ -40,7 +42,7 @@ const REACHED: Checks<Examined> = {
       }
     } catch (error) {
       const todo = 'See that PostgreSQL runs, and that DATABASE_URL names it with the right password.'
-      return { says: reasonOf(error), fail: todo }
+      return { says: reasonOf(error), fail: databaseFault(error)?.remedy ?? todo }
     }
   },
 }
@@ -48,12 +50,11 @@ const REACHED: Checks<Examined> = {
 const CHECKS: Checks<Examined> = {
   'database.schema': async ({ pool }) => {
     const found = await compareMigrations(pool).catch((error: unknown) => {
-      if (error instanceof UnreleasedLedgerError) return error
+      if (error instanceof KnownError) return error
       throw error
     })
-    if (found instanceof UnreleasedLedgerError) {
-      const todo =
-        'Then set DATABASE_URL to an empty database, or DATA_DIR to an empty folder if the database is embedded.'
+    if (found instanceof KnownError) {
+      const todo = 'Set DATABASE_URL to an empty database, or DATA_DIR to an empty folder if the database is embedded.'
       return { says: found.message, fail: todo }
     }
     const { applied, missing, unknown } = found
@@ -91,8 +92,14 @@ const CHECKS: Checks<Examined> = {
       return 'takes writes'
     } catch (error) {
       const todo = 'docs/RUNBOOK.md, "NodeLedgerPassFaults", says what to look at.'
-      return { says: `takes no writes: ${messageOf(error)}`, fail: todo }
+      return { says: `takes no writes: ${messageOf(error)}`, fail: databaseFault(error)?.remedy ?? todo }
     }
+  },
+
+  'database.session': async ({ pool }) => {
+    const found = await lookAtSession(pool)
+    if (found.length === 0) return 'the role has the defaults that a ledger needs'
+    return found.map(({ says, todo, fatal }) => (fatal ? { says, fail: todo } : { says, warn: todo }))
   },
 
   'database.connections': async ({ part, prepare }) => await lookAtPooler(part, prepare),

@@ -4,8 +4,9 @@
 import { readFileSync } from 'node:fs'
 import { checksum } from '../../chain/digest.ts'
 import { isSecret, SETTINGS } from '../../config/names.ts'
-import { POSTGRES_URL, parseUrl } from '../../config/values.ts'
+import { parseUrl } from '../../config/values.ts'
 import type { Address } from '../../domain/units.ts'
+import { readDatabaseUrl } from '../../lib/database-url.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
@@ -80,7 +81,7 @@ const SECRETS: Readonly<Record<'RPC_URL' | 'DATABASE_URL', Question>> = {
     ask: 'An empty PostgreSQL database: postgres://user:password@host:5432/name?',
     usual: null,
     wanted: 'postgres://user:password@host:5432/name',
-    read: (text) => (POSTGRES_URL.test(text) ? text : null),
+    read: (text) => ('mistake' in readDatabaseUrl(text) ? null : text),
   },
 }
 

@@ -2,7 +2,7 @@
 // While it is lost no memoised value can be trusted, and it says so.
 import postgres from 'postgres'
 import type { Log } from '../../lib/log.ts'
-import type { Sql } from './sql.ts'
+import { placeOf, type Sql } from './sql.ts'
 
 /** The pause before a lost connection is opened again; meanwhile reads go to the database, which can bear them. */
 const RETRY_MS = 1_000
@@ -94,6 +94,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
     on.lost(error)
   }
   const options = {
+    ...placeOf(url),
     max: 1,
     prepare: false,
     idle_timeout: 0,
@@ -106,13 +107,15 @@ function openListener(url: string, on: ListenerEvents): Listener {
     onnotify: (channel: string, payload: string) => (channel === RELOAD ? on.reload(payload) : on.heard()),
     connection: { application_name: 'node-ledger listen' },
   }
-  const sql = postgres(url, options as unknown as postgres.Options<Record<string, never>>)
+  const sql = postgres(options as unknown as postgres.Options<Record<string, never>>)
   let unanswered = false
   const ping = setInterval(() => {
     if (unanswered) return lose(new Error('the listening connection does not answer'))
     unanswered = true
-    sql`SELECT 1`.then(() => {
+    // A server that takes no writes has no changes to tell of: the primary is another one by now, and its name is looked up again.
+    sql<{ readOnly: string }[]>`SELECT current_setting('transaction_read_only') AS "readOnly"`.then(([row]) => {
       unanswered = false
+      if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a server that takes no writes'))
     }, lose)
   }, PING_MS)
   ping.unref()

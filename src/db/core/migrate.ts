@@ -2,7 +2,8 @@
 // instances may start at once. A file that changed after it ran is refused.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { KnownError } from '../../lib/errors.ts'
+import { codeOf, KnownError, messageOf } from '../../lib/errors.ts'
+import { lookAtSession } from './session.ts'
 import { connect, inTransaction, type Sql } from './sql.ts'
 
 /** The service's own migrations. */
@@ -21,6 +22,19 @@ export class UnreleasedLedgerError extends KnownError {
     )
   }
 }
+
+/** The database holds something of another program, or is not as a ledger needs it. Nothing in it was changed. */
+class UnfitDatabaseError extends KnownError {
+  override readonly name = 'UnfitDatabaseError'
+
+  constructor(why: string) {
+    super('refused', `The database cannot hold a ledger: ${why}`)
+  }
+}
+
+const OF_ANOTHER = 'Give the ledger an empty database of its own.'
+/** A table, a type or a function of that name is there already. */
+const TAKEN = ['42P07', '42710', '42723']
 
 export interface Migration {
   name: string
@@ -44,12 +58,15 @@ export async function readMigrations(folder = MIGRATIONS): Promise<Migration[]> 
 /**
  * Applies what is missing.
  * @returns the names of the migrations applied now; empty when the schema was current.
- * @throws when the database holds a migration this code knows by another checksum; an UnreleasedLedgerError if that is the first one.
+ * @throws when the database holds a migration this code knows by another checksum; an UnreleasedLedgerError if that is the first one; an
+ * UnfitDatabaseError if it is not as a ledger needs it.
  */
 export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<string[]> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })
   try {
     return await inTransaction(pool, async (sql) => {
+      const [unfit] = (await lookAtSession(sql)).filter(({ fatal }) => fatal)
+      if (unfit) throw new UnfitDatabaseError(`${unfit.says}. ${unfit.todo}`)
       await sql`SELECT pg_advisory_xact_lock(${LOCK_KEY})`
       return applyMissing(sql, await readMigrations(folder))
     })
@@ -68,7 +85,10 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
     if (recorded.get(name) === checksum) continue
     if (recorded.has(name))
       throw new Error(`migration ${name} was changed after it was applied to this database; write a new one instead`)
-    await sql.unsafe(text)
+    await sql.unsafe(text).catch((error: unknown) => {
+      const isTaken = recorded.size === 0 && TAKEN.includes(codeOf(error) ?? '')
+      throw isTaken ? new UnfitDatabaseError(`${messageOf(error)}. ${OF_ANOTHER}`) : error
+    })
     await sql`INSERT INTO migrations (name, checksum) VALUES (${name}, ${checksum})`
     applied.push(name)
   }
@@ -77,8 +97,11 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
 
 /** The checksums of the migrations on record, by name, in the order of the names. */
 async function readRecorded(sql: Sql): Promise<Map<string, string>> {
-  const [row] = await sql<{ present: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS present`
-  if (!row?.present) return new Map()
+  const columns = await sql<{ name: string }[]>`
+    SELECT attname::text AS name FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attnum > 0`
+  if (columns.count === 0) return new Map()
+  if (!['name', 'checksum'].every((ours) => columns.some(({ name }) => name === ours)))
+    throw new UnfitDatabaseError(`its table "migrations" is of another program. ${OF_ANOTHER}`)
   const rows = await sql<{ name: string; checksum: string }[]>`SELECT name, checksum FROM migrations ORDER BY name`
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }

@@ -1,6 +1,7 @@
 // The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows. Nobody holds these rows,
 // so a write here also tries whether the database takes writes at all.
 import { randomUUID } from 'node:crypto'
+import { isReadOnly } from './faults.ts'
 import { type Fragment, inTransaction, inUndoneTransaction, jsonRows, type Pool, type Sql } from './sql.ts'
 
 /** The longest wait for a lock: whoever holds the table for longer is no instance of the service. */
@@ -17,14 +18,16 @@ const boundWait = (sql: Sql) => sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS_M
 export const withoutSuccess = (sql: Sql, p: Fragment) => sql`
   extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT updated_at FROM settings WHERE name = 'identity')))::float8`
 
-/** Records that a pass began. */
+/** Records that a pass began. A session that is read-only costs no pass: the pool has replaced it by then (sql.ts). */
 export async function passStarted(pool: Pool, name: string): Promise<void> {
-  await inTransaction(pool, async (sql) => {
-    await boundWait(sql)
-    await sql`
-      INSERT INTO passes (name, started_at) VALUES (${name}, clock_timestamp())
-      ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
-  })
+  const start = () =>
+    inTransaction(pool, async (sql) => {
+      await boundWait(sql)
+      await sql`
+        INSERT INTO passes (name, started_at) VALUES (${name}, clock_timestamp())
+        ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
+    })
+  await start().catch((error: unknown) => (isReadOnly(error) ? start() : Promise.reject(error)))
 }
 
 /** Tries a write, and undoes it. Throws what the database says to it. No row that anybody else writes is locked. */

@@ -1,8 +1,11 @@
 // Connections to PostgreSQL, and its values in TypeScript: int8 is a number that must be safe, numeric a bigint (every numeric in the
 // ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
+import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
-import { codeOf } from '../../lib/errors.ts'
+import { type DatabaseUrl, readDatabaseUrl } from '../../lib/database-url.ts'
+import { codeOf, KnownError } from '../../lib/errors.ts'
 import { toJson } from '../../lib/json.ts'
+import { isReadOnly } from './faults.ts'
 import { socketsThatHear } from './socket.ts'
 
 /** A pool, or a transaction on it: what every function of this folder takes first. */
@@ -76,68 +79,111 @@ export interface PoolOptions {
  * a word.
  */
 const TRANSACTION_SILENCE_MS = 60_000
+/** What the code reads answers by, whatever the role's defaults are. A pooler passes these on; others are looked at (session.ts). */
+const SESSION = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', standard_conforming_strings: 'on' }
+
+/** What the driver is told of a URL. Throws a KnownError if the driver cannot keep to it. */
+export function placeOf(text: string) {
+  const url = readDatabaseUrl(text)
+  if ('mistake' in url) throw new KnownError('fatal', `The database's URL ${url.mistake}.`)
+  const { hosts, ports, path, database, user, password, session } = url
+  return {
+    ...{ host: [...hosts], port: [...ports], ssl: tlsOf(url), ...(path && { path }) },
+    ...{ ...(database && { database }), ...(user && { user }), ...(password && { password }) },
+    ...(session && { target_session_attrs: session }),
+  }
+}
+
+/** As libpq has it: a root certificate is checked whatever the mode, and the name of the host by verify-full alone. */
+function tlsOf({ tls: { mode, rootCert, cert, key } }: DatabaseUrl) {
+  if (['disable', 'false'].includes(mode) && rootCert === undefined) return false
+  if (['allow', 'prefer', 'require'].includes(mode) && rootCert === undefined && cert === undefined) return mode
+  const checksName = mode !== 'verify-ca' && (mode !== 'require' || rootCert === undefined || rootCert === 'system')
+  return {
+    ...(rootCert !== undefined && rootCert !== 'system' && { ca: certificate(rootCert) }),
+    ...(cert !== undefined && { cert: certificate(cert) }),
+    ...(key !== undefined && { key: certificate(key) }),
+    rejectUnauthorized: rootCert !== undefined || /^verify/.test(mode) || mode === 'true',
+    ...(!checksName && { checkServerIdentity: () => undefined }),
+  }
+}
+
+function certificate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new KnownError('fatal', `The database's URL names the file ${path}, which cannot be read (${codeOf(error)}).`)
+  }
+}
 
 /** Opens a pool. Nothing connects before the first query. */
 export function connect(url: string, options: PoolOptions): Pool {
-  return postgres(url, {
-    max: options.max,
-    prepare: options.prepare,
-    types: types as unknown as ValueTypeDefinitions,
-    fetch_types: false,
-    onnotice: () => {},
-    connect_timeout: 5,
-    ...(options.readIdleTimeoutMs && { socket: socketsThatHear(options.readIdleTimeoutMs) }),
-    // The default grows to 20 s, which would prolong an outage by as much.
-    backoff: () => 0.25,
-    connection: {
-      application_name: options.applicationName,
-      TimeZone: 'UTC',
-      ...(options.silenceMs && { idle_session_timeout: options.silenceMs }),
-    },
-  }) as unknown as Pool
+  const place = placeOf(url)
+  const { parameters, pooled } = readDatabaseUrl(url) as DatabaseUrl
+  const open = () =>
+    postgres({
+      ...place,
+      max: options.max,
+      prepare: options.prepare && !pooled,
+      types: types as unknown as ValueTypeDefinitions,
+      fetch_types: false,
+      onnotice: () => {},
+      connect_timeout: 5,
+      ...(options.readIdleTimeoutMs && { socket: socketsThatHear(options.readIdleTimeoutMs) }),
+      // The default grows to 20 s, which would prolong an outage by as much.
+      backoff: () => 0.25,
+      connection: {
+        ...{ ...parameters, application_name: options.applicationName, ...SESSION },
+        ...(options.silenceMs && { idle_session_timeout: options.silenceMs }),
+      },
+    } as unknown as postgres.Options<Record<string, never>>) as unknown as Pool
+  return renewing(open)
 }
 
-/** True for an error that says the database refused the login: wrong user, password or database, or a role that may not connect. */
-export function isDatabaseClosed(error: unknown): boolean {
-  return /^(28|3D)[0-9A-Z]{3}$/.test(codeOf(error) ?? '')
+/** At most so often are all sessions of a pool replaced. */
+const RENEW_MS = 1_000
+
+/**
+ * A pool whose sessions are replaced once one of them refuses a write as read-only. A session keeps what it began with: on the standby that a name
+ * led to for a while, or by a default that has been changed since. What runs in the old sessions ends there.
+ */
+function renewing(open: () => Pool): Pool {
+  let [pool, openedAt] = [open(), performance.now()]
+  const noted = (from: Pool, error: unknown) => {
+    if (from !== pool || !isReadOnly(error) || performance.now() - openedAt < RENEW_MS) return
+    ;[pool, openedAt] = [open(), performance.now()]
+    from.end().catch(() => {})
+  }
+  const watched = <T>(from: Pool, made: T): T => {
+    // A statement runs when it is awaited, so nothing may be chained to it here.
+    const statement = made as { reject?: (error: unknown) => void }
+    const { reject } = statement
+    if (typeof reject !== 'function') return made
+    statement.reject = (error) => {
+      noted(from, error)
+      reject(error)
+    }
+    return made
+  }
+  return new Proxy(pool, {
+    apply: (_target, self, given) => watched(pool, Reflect.apply(pool as never, self, given)),
+    get(_target, name) {
+      const from = pool
+      const value = Reflect.get(from, name)
+      if (name === 'unsafe') return (...given: unknown[]) => watched(from, Reflect.apply(value, from, given))
+      if (name !== 'begin') return value
+      return (...given: unknown[]) => {
+        const running: Promise<unknown> = Reflect.apply(value, from, given)
+        running.catch((error) => noted(from, error))
+        return running
+      }
+    },
+  })
 }
 
 /** True for an error that says a row of that table is there already. */
 export function isDuplicate(error: unknown, table: string): boolean {
   return codeOf(error) === '23505' && (error as { table_name?: unknown }).table_name === table
-}
-
-/** Server codes of a database that is read-only just now, of a full disk, and of a lock that was not to be had in time. */
-const NO_WRITES = ['25006', '53100', '55P03']
-
-/** True for an error that says the database answers, and takes no writes. It may still be read. */
-export const takesNoWrites = (error: unknown): boolean => NO_WRITES.includes(codeOf(error) ?? '')
-
-/** True for an error that says the database could not be reached, ended the connection or takes no writes: answer 503, try again later. */
-export function isDatabaseDown(error: unknown): boolean {
-  const code = codeOf(error)
-  if (code === null) return false
-  if (takesNoWrites(error)) return true
-  // A socket that is not there; a file that is not there says nothing of the database.
-  if (code === 'ENOENT') return (error as NodeJS.ErrnoException).syscall === 'connect'
-  // Class 08 connection, 53 resources, 57P operator intervention, 58 system error; the rest are the client's and Node's own.
-  return (
-    /^(08|53|57P|58)/.test(code) ||
-    [
-      'CONNECTION_CLOSED',
-      'CONNECTION_ENDED',
-      'CONNECTION_DESTROYED',
-      'CONNECT_TIMEOUT',
-      'ECONNREFUSED',
-      'ECONNRESET',
-      'EPIPE',
-      'ETIMEDOUT',
-      'EHOSTUNREACH',
-      'ENETUNREACH',
-      'ENOTFOUND',
-      'EAI_AGAIN',
-    ].includes(code)
-  )
 }
 
 /**
@@ -160,7 +206,7 @@ export function column<Key extends string>(
 }
 
 /** Client codes and server codes with which the connection itself is gone, or goes at once. */
-const CONNECTION_LOST = /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-5])$/
+const CONNECTION_LOST = /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-5]|25P0[34])$/
 
 function isConnectionLost(error: unknown): boolean {
   return CONNECTION_LOST.test(codeOf(error) ?? '')
@@ -174,7 +220,8 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   // `begin` as soon as the connection closes; from then on it must be given nothing more.
   let lost = false
   const silence = () => new Promise<never>(() => {})
-  const running = pool.begin(async (sql) => {
+  // By the role's default it might be another level.
+  const running = pool.begin('isolation level read committed', async (sql) => {
     try {
       // Sent together with the body's first statement, so that it costs no round trip of its own. For this transaction only: a pooler would
       // pass a setting of the connection on to others.
@@ -217,7 +264,8 @@ export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
  * whole.
  */
 export function poolWithin(sql: Sql): Pool {
-  const begin = (body: (sql: Sql) => unknown) => (sql as postgres.TransactionSql<ValueTypes>).savepoint(body)
+  const begin = (...given: unknown[]) =>
+    (sql as postgres.TransactionSql<ValueTypes>).savepoint(given.at(-1) as (sql: Sql) => unknown)
   return new Proxy(sql as Pool, {
     get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)),
   })

@@ -1,5 +1,5 @@
 // GET /.well-known/node-ledger.json: what a wallet page or a client needs to find its way.
-import { isDatabaseDown } from '../../db/core/sql.ts'
+import { mayPass } from '../../db/core/faults.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { Overdue } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
@@ -19,7 +19,7 @@ const UNNAMED: SiteSettings = {
 const KEPT_SEC = 30
 
 function noneWhileAway(error: unknown): null {
-  if (error instanceof Overdue || isDatabaseDown(error)) return null
+  if (error instanceof Overdue || mayPass(error)) return null
   throw error
 }
 

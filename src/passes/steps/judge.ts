@@ -3,7 +3,8 @@
 // code was, and whether that is somebody's wallet.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
-import { inTransaction, isDatabaseDown } from '../../db/core/sql.ts'
+import { isDatabaseDown } from '../../db/core/faults.ts'
+import { inTransaction } from '../../db/core/sql.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'

@@ -1,0 +1,101 @@
+// What an error of the database means, by its code: PostgreSQL's, the driver's or Node's. One table: the service, the commands and the doctor say
+// the same of it. An error without a row is a fault of ours.
+import { codeOf } from '../../lib/errors.ts'
+
+/**
+ * `away`: it answers nothing. `noWrites`: it is read from, and takes no writes. `passing`: it gave up one piece of work, which may be done again as a
+ * whole. `closed`: it refuses the login, for good.
+ */
+type Kind = 'away' | 'noWrites' | 'passing' | 'closed'
+
+export interface DatabaseFault {
+  readonly kind: Kind
+  /** Continues "The database". */
+  readonly says: string
+  /** What the operator does. */
+  readonly remedy: string
+}
+
+/** Who holds a lock, and for how long a statement may run, is asked of PostgreSQL itself. */
+const WAITS = "SELECT pid, pg_blocking_pids(pid), query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+const HOLDERS = 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2'
+const limitOf = (setting: string) =>
+  `See the role's ${setting} (SHOW ${setting}): ALTER ROLE … SET ${setting} = 0 takes the limit off.`
+const UP = 'See that it is up, and that DATABASE_URL is right.'
+const LOGIN =
+  'See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.'
+
+const PARAMETER = 'Take it out of DATABASE_URL.'
+/** Codes of a refused login that elsewhere are errors of a statement. */
+const AT_LOGIN = ['42704', '22023']
+
+/** The first row that the code begins with holds. */
+const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: string])[] = [
+  [
+    ...(['25006', 'noWrites', 'takes no writes: the session is read-only'] as const),
+    'See that DATABASE_URL leads to the primary (SELECT pg_is_in_recovery()), and that default_transaction_read_only is off for this role and database.',
+  ],
+  [
+    '53100',
+    'noWrites',
+    'takes no writes: no space is left on its disk',
+    'Free or add space on the disk of PostgreSQL.',
+  ],
+  [
+    ...(['53300', 'away', 'has too many connections'] as const),
+    `See who holds them (${HOLDERS}); end those, or raise max_connections or the limit of the role or database.`,
+  ],
+  ['55P03', 'noWrites', 'takes no writes: somebody holds a lock', `See who holds it: ${WAITS}.`],
+  ['57014', 'passing', 'cancelled a statement', limitOf('statement_timeout')],
+  ['25P03', 'passing', 'ended a transaction that was idle', limitOf('idle_in_transaction_session_timeout')],
+  ['25P04', 'passing', 'ended a transaction that took too long', limitOf('transaction_timeout')],
+  [
+    ...(['40001', 'passing', 'could not serialize two transactions'] as const),
+    "Leave the role's default_transaction_isolation at read committed (SHOW default_transaction_isolation).",
+  ],
+  ['40P01', 'passing', 'ended one of two transactions that waited for each other', `See who waits: ${WAITS}.`],
+  [
+    ...(['42501', 'closed', 'gives this user no right to do so'] as const),
+    'Make the user its owner (ALTER DATABASE … OWNER TO …), or GRANT CREATE ON SCHEMA public TO the user: since PostgreSQL 15 the owner alone has that right.',
+  ],
+  ['3F000', 'closed', 'has no schema to make tables in', "See the role's search_path, and that the schema is there."],
+  ['08P01', 'closed', 'does not know a parameter of its URL', PARAMETER],
+  ['28', 'closed', 'refuses the connection', LOGIN],
+  ['3D', 'closed', 'refuses the connection', LOGIN],
+  ['53', 'away', 'lacks memory or another resource', 'Its log says what it lacks.'],
+  ['57P', 'away', 'ended the connection', 'It stops or starts: its log says why.'],
+  ['58', 'away', 'failed by an error of its system', 'Its log says which: see to its disk.'],
+  ['08', 'away', 'cannot be reached', UP],
+]
+
+/** Codes of the driver and of Node. */
+const UNREACHED = [
+  ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET'],
+  ...['EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+]
+
+/** What an error says of the database; null if it says nothing of it. */
+export function databaseFault(error: unknown): DatabaseFault | null {
+  const code = codeOf(error)
+  if (code === null) return null
+  // A socket that is not there; a file that is not there says nothing of the database.
+  const isUnreached =
+    code === 'ENOENT' ? (error as NodeJS.ErrnoException).syscall === 'connect' : UNREACHED.includes(code)
+  if (isUnreached) return { kind: 'away', says: `cannot be reached (${code})`, remedy: UP }
+  if (AT_LOGIN.includes(code) && (error as { severity?: unknown }).severity === 'FATAL')
+    return { kind: 'closed', says: 'does not know a parameter of its URL', remedy: PARAMETER }
+  const row = code.length === 5 ? FAULTS.find(([begin]) => code.startsWith(begin)) : undefined
+  return row ? { kind: row[1], says: row[2], remedy: row[3] } : null
+}
+
+/** True if the session takes no writes: another one may. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
+
+/** True if the database could not be reached, ended the connection or takes no writes. */
+export function isDatabaseDown(error: unknown): boolean {
+  const kind = databaseFault(error)?.kind
+  return kind === 'away' || kind === 'noWrites'
+}
+
+/** True if the same work may succeed later, as a whole: answer 503, try again. */
+export const mayPass = (error: unknown): boolean => isDatabaseDown(error) || databaseFault(error)?.kind === 'passing'

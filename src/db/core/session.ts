@@ -1,0 +1,65 @@
+// The defaults of a session that the code relies on and cannot set by itself: a pooler takes no other settings, and some belong to the operator.
+// The start refuses what would give wrong answers; the doctor names the rest.
+import type { Sql } from './sql.ts'
+
+export interface SessionFinding {
+  readonly says: string
+  readonly todo: string
+  /** True: nothing right can come of it. */
+  readonly fatal: boolean
+}
+
+const alter = (name: string, value: string) =>
+  `ALTER ROLE … SET ${name} = ${value}, or ALTER DATABASE, or postgresql.conf`
+
+interface Need {
+  fits: (value: string) => boolean
+  todo: string
+  fatal?: true
+}
+
+const off = (name: string): Need => ({
+  fits: (value) => value === '0',
+  todo: `Long statements and waits are ended by it, and are done again by the next pass: ${alter(name, '0')}.`,
+})
+
+/** By the name of the setting; PostgreSQL before 17 has no transaction_timeout. */
+const NEEDS: Readonly<Record<string, Need>> = {
+  server_encoding: {
+    fits: (value) => value === 'UTF8',
+    todo: "Make the database with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0: labels and notes are in any script.",
+    fatal: true,
+  },
+  bytea_output: { fits: (value) => value === 'hex', todo: `${alter('bytea_output', 'hex')}.`, fatal: true },
+  session_replication_role: {
+    fits: (value) => value === 'origin',
+    todo: `Triggers keep totals right: ${alter('session_replication_role', 'origin')}.`,
+    fatal: true,
+  },
+  default_transaction_read_only: {
+    fits: (value) => value === 'off',
+    todo: `If nobody keeps writes out on purpose: ${alter('default_transaction_read_only', 'off')}.`,
+  },
+  default_transaction_isolation: {
+    fits: (value) => value.startsWith('read'),
+    todo: `${alter('default_transaction_isolation', "'read committed'")}.`,
+  },
+  synchronous_commit: {
+    fits: (value) => value !== 'off',
+    todo: `A crash of the server would forget what was sent: ${alter('synchronous_commit', 'on')}.`,
+  },
+  statement_timeout: off('statement_timeout'),
+  lock_timeout: off('lock_timeout'),
+  transaction_timeout: off('transaction_timeout'),
+}
+
+/** The defaults of this session that do not fit. */
+export async function lookAtSession(sql: Sql): Promise<SessionFinding[]> {
+  const rows = await sql<{ name: string; value: string }[]>`
+    SELECT name, current_setting(name) AS value FROM pg_settings WHERE name IN ${sql(Object.keys(NEEDS))} ORDER BY name`
+  return rows.flatMap(({ name, value }) => {
+    const need = NEEDS[name]
+    if (!need || need.fits(value)) return []
+    return { says: `${name} is ${value}`, todo: need.todo, fatal: need.fatal === true }
+  })
+}

@@ -1,0 +1,118 @@
+// Reads a PostgreSQL URL as libpq does, as far as the driver can keep to it. What it cannot keep to is refused by name: a parameter that is passed
+// over might lead to another database, or to a connection that is less safe than asked for. It must never repeat a part of the URL but the
+// name of a parameter.
+
+export interface DatabaseUrl {
+  readonly hosts: readonly string[]
+  readonly ports: readonly number[]
+  /** Of a local socket, instead of the hosts; null for the network. */
+  readonly path: string | null
+  readonly database: string | null
+  readonly user: string | null
+  readonly password: string | null
+  readonly tls: { readonly mode: string; readonly rootCert?: string; readonly cert?: string; readonly key?: string }
+  /** Which of several hosts is meant; null for the only one. */
+  readonly session: string | null
+  /** True behind a pooler that knows no prepared statements. */
+  readonly pooled: boolean
+  /** Settings of the session, for the server. */
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+const FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]*)(?:\/([^/?#\s]*))?(?:\?(\S*))?$/
+const HOST = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::([0-9]{1,5}))?$/
+const PORT = '5432'
+const SESSIONS = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
+const NO_URL =
+  'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded'
+/** They say how long to wait, or what other clients keep; not which database. */
+const PASSED_OVER =
+  /^(connect_timeout|keepalives(_\w+)?|tcp_user_timeout|connection_limit|pool_timeout|socket_timeout|statement_cache_size|gssencmode|sslsni|sslcompression|client_encoding|fallback_application_name|load_balance_hosts|uselibpqcompat)$/
+/** By the name of the parameter. */
+const REFUSED: Readonly<Record<string, string>> = {
+  schema: 'set the search_path of the role instead',
+  currentSchema: 'set the search_path of the role instead',
+  service: 'write out what it stands for',
+  servicefile: 'write out what it stands for',
+  passfile: 'write the password into the URL, and the URL into a file',
+  hostaddr: 'name the host alone',
+  sslpassword: 'take a key without a password',
+  sslcrl: 'the driver reads no such list',
+  require_auth: 'the driver signs in as the server asks',
+  replication: 'the service is no replica',
+}
+
+/** Reads one; a mistake continues after the setting's name. */
+export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake: string } {
+  const [whole, credentials = '', hostsInUrl = '', database = '', query = ''] = FORM.exec(text) ?? []
+  if (whole === undefined) return { mistake: NO_URL }
+  const given = new Map(new URLSearchParams(query.replaceAll('+', '%2B')))
+  const taken = (name: string) => {
+    const value = given.get(name) ?? null
+    given.delete(name)
+    return value
+  }
+  try {
+    const [user, ...password] = credentials.split(':')
+    const places = placesOf(hostsInUrl || taken('host') || 'localhost', taken('port') ?? PORT)
+    const channelBinding = taken('channel_binding')
+    const session = taken('target_session_attrs')
+    const url = {
+      ...places,
+      database: decodeURIComponent(database) || taken('dbname'),
+      user: decodeURIComponent(user ?? '') || taken('user'),
+      password: decodeURIComponent(password.join(':')) || taken('password'),
+      tls: {
+        ...{ mode: taken('sslmode') ?? taken('ssl') ?? 'disable' },
+        ...named({ rootCert: taken('sslrootcert'), cert: taken('sslcert'), key: taken('sslkey') }),
+      },
+      session: session === 'any' ? null : session,
+      pooled: taken('pgbouncer') === 'true',
+      parameters: Object.fromEntries([...given].filter(([name]) => !PASSED_OVER.test(name))),
+    }
+    const mistake = mistakeOf(url, { session, channelBinding, names: [...given.keys()] })
+    return mistake === null ? url : { mistake }
+  } catch (error) {
+    if (error instanceof URIError) return { mistake: 'has a % that begins no percent-encoded character: write %25' }
+    if (error instanceof TypeError) return { mistake: NO_URL }
+    throw error
+  }
+}
+
+/** What the driver cannot keep to. */
+function mistakeOf(
+  url: DatabaseUrl,
+  given: { session: string | null; channelBinding: string | null; names: readonly string[] },
+): string | null {
+  const refused = given.names.find((name) => Object.hasOwn(REFUSED, name))
+  if (refused) return `has the parameter ${refused}, which is not kept to: ${REFUSED[refused]}`
+  if (given.channelBinding === 'require')
+    return 'has channel_binding=require, and the driver binds no channel: write sslmode=verify-full instead'
+  if (url.session !== null && !SESSIONS.includes(url.session))
+    return `has a target_session_attrs that is none of ${SESSIONS.join(', ')}`
+  return url.hosts.length > 1 && given.session === null
+    ? 'names several hosts: add target_session_attrs=read-write, so that it is always the primary'
+    : null
+}
+
+const named = (values: Readonly<Record<string, string | null>>) =>
+  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null))
+
+/** Throws a TypeError for what is no host. */
+function placesOf(text: string, port: string): Pick<DatabaseUrl, 'hosts' | 'ports' | 'path'> {
+  const places = text.split(',').map((place) => {
+    const [whole, v6, name, ownPort] = HOST.exec(decodeURIComponent(place)) ?? []
+    if (whole === undefined) throw new TypeError('no host')
+    return { host: v6 ?? (name || 'localhost'), port: Number(ownPort ?? port) }
+  })
+  const [first] = places
+  const path = first?.host.startsWith('/') && places.length === 1 ? `${first.host}/.s.PGSQL.${first.port}` : null
+  return { hosts: places.map(({ host }) => host), ports: places.map((place) => place.port), path }
+}
+
+/** The hosts of a URL for people; no credentials. */
+export function hostsOf(text: string): string {
+  const url = readDatabaseUrl(text)
+  if ('mistake' in url) return 'that URL'
+  return url.path ?? url.hosts.map((host, i) => `${host.includes(':') ? `[${host}]` : host}:${url.ports[i]}`).join(', ')
+}

@@ -1,0 +1,118 @@
+// Databases that a ledger cannot begin in: each is refused in a sentence that says what to do, and nothing is left in it.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { migrateWhenUp } from '../../src/boot/preflight.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { runHere, runProcess, worldEnv } from '../support/cli.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+let world: World
+let database: TestDatabase
+let admin: Pool
+before(async () => {
+  world = await startWorld()
+  database = await createEmptyDatabase()
+  admin = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+})
+after(async () => {
+  await admin.end({ timeout: 1 })
+  await database.drop()
+  await world.close()
+})
+
+const at = (url: string, name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href
+
+/** Runs `migrate` on a database, which must be refused in a few words. @returns what was said. */
+async function refused(url: string): Promise<string> {
+  const { code, err } = await runHere(['migrate'], { ...worldEnv(world), DATABASE_URL: url, DATABASE_DIRECT_URL: '' })
+  assert.ok(code === 1 || code === 2, `${code}: ${err}`)
+  assert.doesNotMatch(err, /report it|at .*\.ts:\d/)
+  return err
+}
+const tables = () => admin`SELECT FROM pg_tables WHERE schemaname = 'public'`.then(({ count }) => count)
+
+test('one whose encoding lacks most letters', async () => {
+  await admin`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`
+  assert.match(await refused(at(database.url, 'latin')), /server_encoding is LATIN1.*ENCODING 'UTF8'/)
+  await admin`DROP DATABASE latin`
+})
+
+test('one in which the user may make no tables, as PostgreSQL 15 has it', async () => {
+  await admin`CREATE ROLE plain LOGIN PASSWORD 'plain'`
+  const url = Object.assign(new URL(database.url), { username: 'plain', password: 'plain' }).href
+  assert.match(await refused(url), /no right.*GRANT CREATE ON SCHEMA public/)
+  await admin`DROP ROLE plain`
+})
+
+test('one with a table “migrations” of another program, or with any other table of ours', async () => {
+  await admin`CREATE TABLE migrations (id serial PRIMARY KEY, migration text)`
+  assert.match(await refused(database.url), /"migrations" is of another program.*empty database/)
+  await admin`DROP TABLE migrations`
+  await admin`CREATE TABLE audit (id serial PRIMARY KEY)`
+  assert.match(await refused(database.url), /"audit" already exists.*empty database/)
+  assert.equal(await tables(), 1)
+  await admin`DROP TABLE audit`
+})
+
+test('one whose sessions take no writes: it is not waited for', async () => {
+  const said = migrateWhenUp(`${database.url}?default_transaction_read_only=on`, () => assert.fail('it waits'))
+  await assert.rejects(said, /read-only.*primary/)
+})
+
+test('a URL with a parameter that the server does not know', async () => {
+  assert.match(await refused(`${database.url}?supabase=yes`), /parameter.*"supabase".*Take it out/)
+})
+
+/** A disk of a few megabytes; which takes root. */
+const disk = join(temporaryDirectory(), 'disk')
+const mounted = (() => {
+  try {
+    mkdirSync(disk)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=0755', 'tmpfs', disk], { stdio: 'pipe' })
+    return true
+  } catch {
+    return false
+  }
+})()
+
+test('a disk that is full at the first start', {
+  skip: !mounted && 'no small disk can be mounted here: that takes root',
+}, async () => {
+  try {
+    const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0' }
+    const { code, err } = await runProcess(['start'], {
+      NODE_ENV: 'development',
+      DATA_DIR: join(disk, 'data'),
+      ...ports,
+    })
+    assert.equal(code, 1, err)
+    assert.match(err, /No space left.*DATA_DIR/)
+    assert.doesNotMatch(err, /report it/)
+  } finally {
+    execFileSync('umount', ['--lazy', disk])
+  }
+})
+
+test('a DATA_DIR that cannot be written, or is a file, is a sentence with the directory', async () => {
+  const folder = temporaryDirectory()
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const places = [file, join(file, 'below')]
+  if (process.getuid?.() !== 0) {
+    const closed = join(folder, 'closed')
+    mkdirSync(closed)
+    chmodSync(closed, 0o500)
+    places.push(closed)
+  }
+  for (const DATA_DIR of places) {
+    const { code, err } = await runHere(['start'], { NODE_ENV: 'development', DATA_DIR, PORT: '0' })
+    assert.equal(code, 1, err)
+    assert.match(err, /DATA_DIR/)
+    assert.doesNotMatch(err, /report it/)
+  }
+})
