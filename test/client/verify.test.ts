@@ -92,7 +92,8 @@ const chain = chainWith(randomnessOf)
 const OWNER = `0x${'0a'.repeat(20)}` as const
 function answerTo(data: `0x${string}`) {
   const { functionName, args } = decodeFunctionData({ abi: factoryAbi, data })
-  const info = args?.[0] === 5n ? [OWNER, 70n, 100n, 30n, 2n] : [OWNER, 1n, 1n, 0n, 2n]
+  const expelled = [OWNER, 1n, 1n, 0n, 0n]
+  const info = args?.[0] === 5n ? [OWNER, 70n, 100n, 30n, 2n] : args?.[0] === 7n ? expelled : [OWNER, 1n, 1n, 0n, 2n]
   const results = { nodeInfo: info, outstanding: 2_000n, isSolvent: true }
   const result = results[functionName as keyof typeof results]
   return encodeFunctionResult({ abi: factoryAbi, functionName, result } as never)
@@ -341,9 +342,16 @@ test('each field of a node that is a lie is reported, quotes of the chain includ
   const another = { ...NODE, nodeId: '6', balanceWei: 1n, creditedWei: 1n, withdrawnWei: 0n, chain: null }
   assert.deepEqual((await verify(another)).differences, ['nodeId'])
   assert.deepEqual((await verify({ ...NODE, matchedBy: 'id' })).differences, ['nodeId'])
-  const tried = [...Object.keys(other), 'nodeId', 'matchedBy', 'chain', 'id'].map((field) => [field, null] as const)
+  // Whether a node was expelled, either way. When, the contract does not say.
+  const expelledAt = new Date(9_000_000)
+  assert.deepEqual((await verify({ ...NODE, expelledAt })).differences, ['expelledAt'])
+  const gone = { ...another, nodeId: '7' }
+  assert.deepEqual((await verify({ ...gone, expelledAt }, 7)).differences, [])
+  assert.deepEqual((await verify(gone, 7)).differences, ['expelledAt'])
+  const fields = [...Object.keys(other), 'nodeId', 'matchedBy', 'chain', 'id', 'expelledAt']
   const unchecked = ['tierId', 'priceWei', 'paymentTxHash', 'mintTxHash', 'mintedAt', 'lastCreditedAt']
-  assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'expelledAt', 'createdAt', 'credits', 'withdrawals'])
+  const tried = fields.map((field) => [field, null] as const)
+  assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'createdAt', 'credits', 'withdrawals'])
 })
 
 test('each field of the cover that is a lie is reported; what the service could not read is null', async () => {

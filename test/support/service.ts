@@ -21,6 +21,7 @@ const walletAbi = parseAbi([
   'function nodeInfo(uint256 id) view returns (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort)',
   'function nodesOf(address wallet) view returns (uint256[])',
   'function withdraw(uint256 id, address to, uint256 amount)',
+  'function declinesGifts(address wallet) view returns (bool)',
   'function transferFrom(address from, address to, uint256 id)',
   'function mint((address to, uint256 cohort, bytes32 ref)[] orders, uint256 guardBlock, bytes32 guardHash, uint256 validUntil)',
 ])
@@ -194,6 +195,7 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
         return (await nodes()).find((id) => !before.includes(id)) ?? null
       })
     },
+    declinesGifts: () => reader.readContract({ ...factory, functionName: 'declinesGifts', args: [account.address] }),
     nodesOf: () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [account.address] }),
     nodeInfo: async (id: bigint) => {
       const [owner, balance, credited, withdrawn] = await reader.readContract({

@@ -177,6 +177,19 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByText('There is nothing to withdraw at present.').waitFor()
 
+    // The wallet declines gifts, and accepts them again.
+    const declinesGifts = () => wallet(5, wellKnown).declinesGifts()
+    own.refuseNext()
+    await press(page, 'Decline gifts')
+    await page.getByText('The wallet refused.').waitFor()
+    await press(page, 'Decline gifts')
+    await page.getByText('Your wallet declines nodes that others send to it.').waitFor()
+    await page.getByText('It cannot receive a node you bought on a market').waitFor()
+    assert.equal(await declinesGifts(), true)
+    await press(page, 'Accept gifts again')
+    await page.getByText('Anyone may send your wallet a node.').waitFor()
+    assert.equal(await declinesGifts(), false)
+
     await press(page, 'Sign out')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.deepEqual(faultsIn(complaints), [])

@@ -9,6 +9,8 @@ export const factoryAbi = parseAbi([
   'function isSolvent() view returns (bool)',
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function withdrawAll(uint256[] ids, address to)',
+  'function declineGifts(bool declined)',
+  'function declinesGifts(address wallet) view returns (bool)',
   'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns, uint256 amountPerNode, uint256 nodeCount)',
   'event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal)',
   'event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance)',

@@ -26,6 +26,8 @@ export interface NodeOnChain {
   balanceWei: bigint
   creditedWei: bigint
   withdrawnWei: bigint
+  /** True if the contract's owner expelled the node: it is credited nothing more. */
+  isExpelled: boolean
 }
 
 /**
@@ -47,8 +49,8 @@ export async function verifyNode(
       args: [BigInt(said.nodeId)],
       ...at,
     } as const
-    const [owner, balanceWei, creditedWei, withdrawnWei] = await readContract(chain, call)
-    return { owner: owner.toLowerCase() as Hex, balanceWei, creditedWei, withdrawnWei }
+    const [owner, balanceWei, creditedWei, withdrawnWei, cohort] = await readContract(chain, call)
+    return { owner: owner.toLowerCase() as Hex, balanceWei, creditedWei, withdrawnWei, isExpelled: cohort === 0n }
   }
   const { value, blockNumber } = await readAt(chain, said.chain?.blockNumber ?? null, read)
   const verified = compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
@@ -59,6 +61,7 @@ export async function verifyNode(
     differences.push(...quoted.differences.map((field) => `chain.${field}`))
     if (told.matchesLedger !== verified.matches) differences.push('chain.matchesLedger')
   }
+  if ((said.expelledAt !== null) !== value.isExpelled) differences.push('expelledAt')
   return { ...verified, matches: differences.length === 0, differences }
 }
 

@@ -1,7 +1,7 @@
 // Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
 import { encodeFunctionData, formatEther, parseEventLogs, type TransactionReceipt } from 'viem'
-import { getChainId, signMessage, simulateContract } from 'viem/actions'
+import { getChainId, readContract, signMessage, simulateContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment } from '../follow.ts'
 import type { Hex, Quote } from '../types.ts'
@@ -62,15 +62,18 @@ function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void 
   throw new WalletError('priceChanged', `The price is ${formatEther(priceWei)} ETH now. Nothing was sent.`)
 }
 
-export interface WithdrawOptions {
-  /** The receiver of the ether; by default the wallet itself. */
-  to?: Hex
+export interface SendOptions {
   /** As in {@link BuyOptions}. */
   onAsk?: () => void
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
   /** Called once a contract wallet has taken the call, as in {@link BuyOptions}. */
   onProposed?: (callsId: string) => void
+}
+
+export interface WithdrawOptions extends SendOptions {
+  /** The receiver of the ether; by default the wallet itself. */
+  to?: Hex
 }
 
 export interface Withdrawn {
@@ -100,7 +103,7 @@ export async function withdraw(
   amountWei: bigint,
   options: WithdrawOptions = {},
 ): Promise<Withdrawn> {
-  return send(ledger, wallet, { nodeIds: [nodeId], amountWei }, options)
+  return pay(ledger, wallet, { nodeIds: [nodeId], amountWei }, options)
 }
 
 /** Withdraws everything that the given nodes hold, in one transaction; otherwise as {@link withdraw}. */
@@ -110,7 +113,28 @@ export async function withdrawAll(
   nodeIds: readonly NodeId[],
   options: WithdrawOptions = {},
 ): Promise<Withdrawn> {
-  return send(ledger, wallet, { nodeIds, amountWei: null }, options)
+  return pay(ledger, wallet, { nodeIds, amountWei: null }, options)
+}
+
+/** Whether the wallet declines nodes that others send to it. */
+export async function declinesGifts(ledger: Directory, wallet: OwnWallet): Promise<boolean> {
+  const { to: address } = await callOf(ledger, { functionName: 'declineGifts', args: [true] })
+  const args = [wallet.account.address] as const
+  return readContract(wallet, { address, abi: factoryAbi, functionName: 'declinesGifts', args })
+}
+
+/**
+ * Has the wallet decline nodes that others send to it, or accept them again. While it declines, it cannot receive a node that it bought on a
+ * market: a market delivers by a call of its own. Nodes bought from the ledger come as ever. Resolves once the transaction is in a block.
+ */
+export async function declineGifts(
+  ledger: Directory,
+  wallet: OwnWallet,
+  declined: boolean,
+  options: SendOptions = {},
+): Promise<{ txHash: Hex; blockNumber: bigint }> {
+  const { receipt } = await send(ledger, wallet, { functionName: 'declineGifts', args: [declined] }, options)
+  return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber }
 }
 
 /** What is withdrawn: an amount of one node, or all that several hold (`null`). */
@@ -120,11 +144,21 @@ export interface WithdrawalRequest {
 }
 
 /** The call of a withdrawal, to be made by hand in a wallet that a program cannot reach. Only the nodes' owner can make it. */
-export async function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest, to: Hex): Promise<WalletCall> {
+export function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest, to: Hex): Promise<WalletCall> {
+  return callOf(ledger, functionOf(withdrawal, to))
+}
+
+type Called = ReturnType<typeof functionOf> | { functionName: 'declineGifts'; args: readonly [boolean] }
+
+async function callOf(ledger: Directory, called: Called): Promise<WalletCall> {
   const { chainId, factoryAddress } = await ledger.getWellKnown()
   if (factoryAddress === null) throw new WalletError('notDeployed', 'The service names no contract.')
-  const data = encodeFunctionData({ abi: factoryAbi, ...functionOf(withdrawal, to) } as never)
-  return { chainId, to: factoryAddress, valueWei: 0n, data }
+  return {
+    chainId,
+    to: factoryAddress,
+    valueWei: 0n,
+    data: encodeFunctionData({ abi: factoryAbi, ...called } as never),
+  }
 }
 
 /** The contract's function for it, and its arguments. */
@@ -135,18 +169,28 @@ function functionOf({ nodeIds, amountWei }: WithdrawalRequest, to: Hex) {
     : ({ functionName: 'withdraw', args: [ids[0] ?? 0n, to, amountWei] } as const)
 }
 
-async function send(
+async function pay(
   ledger: Directory,
   wallet: OwnWallet,
   withdrawal: WithdrawalRequest,
   options: WithdrawOptions,
 ): Promise<Withdrawn> {
+  const called = functionOf(withdrawal, options.to ?? wallet.account.address)
+  const { receipt, factory } = await send(ledger, wallet, called, options)
+  return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber, payouts: payoutsIn(receipt, factory) }
+}
+
+async function send(
+  ledger: Directory,
+  wallet: OwnWallet,
+  called: Called,
+  options: SendOptions,
+): Promise<{ receipt: TransactionReceipt; factory: Hex }> {
   const { account } = wallet
-  const to = options.to ?? account.address
-  const call = await withdrawalCall(ledger, withdrawal, to)
+  const call = await callOf(ledger, called)
   await requireChain(wallet, call.chainId)
-  // The two functions differ in their arguments, which `functionOf` keeps together.
-  const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...functionOf(withdrawal, to) } as never
+  // The functions differ in their arguments, which `called` keeps together.
+  const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...called } as never
   await explained(() => simulateContract(wallet, simulated))
   const txHash = await explained(() => sendCall(wallet, call, options))
   options.onSent?.(txHash)
@@ -155,7 +199,7 @@ async function send(
     throw new WalletError('reverted', 'The contract refused in the block, although not before. Nothing moved.', {
       txHash,
     })
-  return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber, payouts: payoutsIn(receipt, call.to) }
+  return { receipt, factory: call.to }
 }
 
 function payoutsIn({ logs }: TransactionReceipt, factory: Hex): Payout[] {

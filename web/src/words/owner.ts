@@ -54,6 +54,17 @@ export const words = {
     nodes: 'Of your newest {nodes} nodes.',
     csv: 'Save as CSV',
   },
+  gifts: {
+    title: 'Nodes sent to you',
+    accepts:
+      'Anyone may send your wallet a node. Each counts for the wallet’s cap, so such gifts can keep you from buying.',
+    declines: 'Your wallet declines nodes that others send to it.',
+    market:
+      'While it declines them, it takes nodes you buy here and nodes you transfer to it yourself. It cannot receive a node you bought on a market: accept gifts again before you buy there.',
+    decline: 'Decline gifts',
+    accept: 'Accept gifts again',
+    confirm: 'Confirm in the wallet…',
+  },
   form: {
     nothing: 'There is nothing to withdraw at present.',
     open: 'Withdraw…',

@@ -21,6 +21,7 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 import { NodesTable, Totals } from '../ledger/address.tsx'
 import { PaymentsOf } from '../payment/payments.tsx'
+import { Gifts } from './gifts.tsx'
 import { History } from './history.tsx'
 import { WithdrawSection } from './withdraw.tsx'
 
@@ -183,6 +184,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
       />
       <Nodes nodes={me.nodes} />
       <History nodes={me.nodes} owner={me.address} />
+      {wallet?.address === me.address && <Gifts wallet={wallet} />}
       <PaymentsOf address={me.address} />
     </>
   )
@@ -216,6 +218,7 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
             <WithdrawSection owner={wallet.address} nodes={nodes} wallet={wallet} isStale={reading.isError} />
             <Nodes nodes={nodes} />
             <History nodes={nodes} owner={wallet.address} />
+            <Gifts wallet={wallet} />
           </>
         )}
       </Shown>

@@ -8,13 +8,13 @@ import { directory, queries } from '../../ledger.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Amount, Hash } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
+import { Empty, Shown, Waiting } from '../../ui/states.tsx'
 import { Connect, WrongChain } from '../../wallet/connect.tsx'
-import { CallByHand, LeftByHand, Proposed } from '../../wallet/contract.tsx'
-import { saidByWallet, sentenceOfWallet } from '../../wallet/errors.ts'
+import { CallByHand, Proposed } from '../../wallet/contract.tsx'
 import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
+import { NotSent } from './not-sent.tsx'
 import { PaidOut } from './paid-out.tsx'
 
 const t = words.form
@@ -159,7 +159,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
     <form className="stack" onSubmit={submit}>
       <Fields {...{ entered, setEntered, wanted, nodes, wallet }} />
       <p className="note">{t.asked}</p>
-      {act.error && <NotPaid error={act.error} />}
+      {act.error && <NotSent error={act.error} />}
       {isUnsure && !act.isPending && <Unsure done={() => setIsUnsure(false)} />}
       {act.isPending && sentHash && <p role="status">{rich(t.sent, { hash: <Hash of={sentHash} /> })}</p>}
       {act.isPending && proposed && !sentHash && <Proposed />}
@@ -298,11 +298,6 @@ function amountError(text: string, balanceWei: bigint): string | null {
 }
 
 /** Why nothing was paid, and what is left to do. */
-function NotPaid({ error }: { error: Error }) {
-  if (!(error instanceof WalletError && error.call)) return <Failed error={saidByWallet(error)} />
-  return <LeftByHand call={error.call}>{sentenceOfWallet(error)}</LeftByHand>
-}
-
 /** The call as the wallet would be asked to make it. It is made up when somebody wants to see it. */
 function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   const [open, setOpen] = useState(false)
