@@ -144,6 +144,43 @@ attack(
 )
 
 attack(
+  'rogue nodes in 24 cohorts cost a thief 1.5 million gas; one that is seen after its window holds its cohort up for good',
+  async (stage) => {
+    const { world, thief, done, desk } = stage
+    await world.pay(5, BASIC)
+    await world.settle()
+    const [{ cohort, due } = assert.fail()] = await cohorts(stage)
+    // So many cohorts as a sale has, each of which a node can join.
+    const first = Number(await world.read<bigint>('lastCohort')) + 1
+    const opening = { tierNo: 1, firstDue: due + INTERVAL_SEC, intervalSec: INTERVAL_SEC }
+    assert.ok(await thief.open(first, ...Array.from({ length: 23 }, () => opening)))
+    const rogues = Array.from({ length: 24 }, (_, n) => hash(`0x${(n + 1).toString(16).padStart(64, 'f')}`))
+    const orders = rogues.map((ref, n) => ({
+      to: world.at(n < 12 ? 9 : 10),
+      cohort: n === 0 ? cohort : first + n - 1,
+      ref,
+    }))
+    await world.chain.increaseTime(Math.max(0, due - 60 - Number((await world.chain.block()).timestamp)))
+    assert.ok(await thief.mint(...orders))
+    done.unpaidRefs.push(...rogues)
+    const mintTx = done.foreign.at(-1)
+    const { gasUsed } = await world.chain.rpc<{ gasUsed: `0x${string}` }>('eth_getTransactionReceipt', [mintTx])
+    assert.equal((Number(gasUsed) / 1e6).toFixed(1), '1.5')
+    await world.chain.setNextTime(due)
+    await world.chain.mine()
+    assert.ok(await thief.credit(1, [oneTurn(cohort, due, wei(1n))], 2n))
+    await world.payments()
+    await world.chain.increaseTime(2 * INTERVAL_SEC)
+    await world.chain.mine()
+    await world.payments()
+    const late = await previewExpel(desk, { refs: rogues[0] ?? '' })
+    assert.match(JSON.stringify(late), /too old/, 'the preview says that it can no longer be expelled')
+    assert.equal((await world.credit()).reason, 'unpaidNodes')
+    assert.equal(await balanceOf(world, 1), 1n, 'the honest node gets no turn of that cohort any more')
+  },
+)
+
+attack(
   'an interval below the least cannot be had, and one set by mistake is caught up with in one round',
   async (stage) => {
     const { world, thief } = stage

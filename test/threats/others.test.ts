@@ -5,12 +5,14 @@ import { encodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
+import { previewExpel, previewMinter } from '../../src/operator/owner.ts'
 import { changeTier } from '../../src/operator/tiers.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
-import { attack, balanceOf } from './stage.ts'
+import { attack, balanceOf, nodesOf } from './stage.ts'
 
 const BASIC = ETHER / 100n
 const OPERATOR = { name: 'operator', requestId: null }
+const CHEAP = { tierId: 'basic', priceWei: '1' }
 
 /** Any call of the contract, by an account; whether it went through. */
 async function call(world: World, from: number, functionName: string, args: readonly unknown[] = []): Promise<boolean> {
@@ -103,5 +105,43 @@ attack(
       acts.map(({ action }) => action),
       ['released', 'tierChanged'],
     )
+  },
+)
+
+attack(
+  'nodes that a thief of the minter and of an admin key buys for a wei count as paid, until they are expelled',
+  async ({ world, thief, done, desk, sign, doctor }) => {
+    const honest = await world.pay(5, BASIC)
+    await world.settle()
+    const [{ cohort } = assert.fail()] = await nodesOf(world)
+    assert.ok(!isOperatorRefusal(await changeTier(world.ctx, { name: 'stolen', requestId: null }, CHEAP)))
+    await world.chain.mine()
+    const bought = await world.pay(9, 1n)
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    assert.ok(await thief.mint({ to: world.at(9), cohort: cohort ?? 0, ref: bought }))
+    await world.settle()
+    assert.equal((await paymentOf(world, bought))?.state, 'minted', 'a node for each wei')
+    const seen = await doctor()
+    assert.ok(seen.includes('keys.foreign'))
+    assert.ok(!seen.includes('nodes.unpaid'), 'it was paid for')
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.rest()
+    const taken = await balanceOf(world, 2)
+    assert.equal(taken, await balanceOf(world, 1), 'credited as the buyer is')
+    // The operator's price, another key for the minter's role, and the node out, while it is young.
+    assert.ok(
+      !isOperatorRefusal(await changeTier(world.ctx, OPERATOR, { ...CHEAP, priceWei: BASIC.toString(), atOnce: true })),
+    )
+    await sign(await previewMinter(desk, { address: world.at(10), nodes: '10', cohorts: '10' }))
+    assert.equal(await thief.mint({ to: world.at(9), cohort: cohort ?? 0, ref: honest }), false)
+    await sign(await previewExpel(desk, { refs: bought, again: bought }))
+    await sign(await previewMinter(desk, { address: world.at(1), nodes: '1000', cohorts: '1000' }))
+    await world.payments()
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.rest()
+    assert.equal(await balanceOf(world, 2), taken, 'it keeps what it was credited, and gets no more')
+    assert.ok((await balanceOf(world, 1)) > taken)
+    assert.equal(done.unpaidRefs.length, 0)
   },
 )

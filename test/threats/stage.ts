@@ -17,7 +17,7 @@ import { isOperatorRefusal } from '../../src/operator/act.ts'
 import type { OwnerDeps, OwnerPreview } from '../../src/operator/owner.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
-import { startWorld, type World } from '../support/world.ts'
+import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
 const RULES = new URL('../../ops/prometheus/alerts.yaml', import.meta.url)
 
@@ -43,9 +43,9 @@ export interface Stage {
 }
 
 /** A test of one attack in a world of its own; at the end all invariants hold. */
-export function attack(sentence: string, body: (stage: Stage) => Promise<void>): void {
+export function attack(sentence: string, body: (stage: Stage) => Promise<void>, options: WorldOptions = {}): void {
   test(sentence, async () => {
-    const world = await startWorld()
+    const world = await startWorld({}, options)
     const done: Stage['done'] = { foreign: [], unpaidRefs: [], stolenRounds: [] }
     try {
       await world.settle()
