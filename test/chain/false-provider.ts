@@ -25,6 +25,8 @@ export interface FalseProvider {
   rule: Rule
   /** Answers a whole HTTP request, before any rule; null stalls it for ever. */
   http: (body: string) => HttpAnswer | null | undefined
+  /** Closes the connections of requests without an answer. */
+  hangUp(): void
   close(): Promise<void>
 }
 
@@ -36,6 +38,7 @@ export async function startFalseProvider(target?: string): Promise<FalseProvider
     requests: 0,
     rule: () => undefined,
     http: () => undefined,
+    hangUp: () => server.closeAllConnections(),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -192,38 +192,6 @@ test('a batch is answered in the order of its calls, whatever the order of the a
   assert.deepEqual(await client([proxy]).requestAll(calls), ['a', 'b', 'c'])
 })
 
-test('a batch that lacks an answer is a fault', async () => {
-  const proxy = await provider()
-  proxy.http = (body) => {
-    const [{ id }] = JSON.parse(body)
-    return {
-      body: JSON.stringify([
-        { id, result: 1 },
-        { id, result: 1 },
-      ]),
-    }
-  }
-  const fault = await faultOf(client([proxy]).requestAll(['a', 'b'].map((method) => ({ method, params: [] }))))
-  assert.equal(fault.trouble, 'garbled')
-})
-
-test('a batch that a provider finds too long is asked in pieces, and the next ones are shorter at once', async () => {
-  const proxy = await provider((method) => ({ result: method }))
-  proxy.http = (body) => {
-    const calls = JSON.parse(body)
-    return Array.isArray(calls) && calls.length > 10
-      ? { body: '{"id":null,"error":{"code":-32600,"message":"batch limit 10 exceeded"}}' }
-      : undefined
-  }
-  const rpc = client([proxy])
-  const calls = Array.from({ length: 35 }, (_, index) => ({ method: `m${index}`, params: [] }))
-  const expected = calls.map(({ method }) => method)
-  assert.deepEqual(await rpc.requestAll(calls), expected)
-  const before = proxy.requests
-  assert.deepEqual(await rpc.requestAll(calls), expected)
-  assert.ok(proxy.requests - before <= 5)
-})
-
 test('a batch whose answer would be too large is asked in pieces', async () => {
   const proxy = await provider(() => ({ result: 'x'.repeat(1_500) }))
   const results = await client([proxy], { replyBytesMax: 4_096 }).requestAll(

@@ -43,9 +43,10 @@ export async function requestAllAt(
 ): Promise<unknown[]> {
   const byHash = await rpc.batch(calls({ blockHash: hash, requireCanonical: true }))
   if (byHash.every(({ ok }) => ok)) return byHash.map((reply) => resultOf('eth_call', reply))
-  // Not every provider takes a block by its hash. By its number is as good if the same request shows that hash there.
+  // Not every provider takes a block by its hash. By its number is as good if that hash is there afterwards.
   const head: RpcCall = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }
-  const [block, ...answers] = await rpc.requestAll([head, ...calls(number)])
+  const answers = await rpc.requestAll([...calls(number), head])
+  const block = answers.pop()
   if (block == null || header(block).hash !== hash)
     throw new ChainFault(`the provider does not have block ${number} as ${hash}`, { retryable: true })
   return answers

@@ -138,8 +138,11 @@ interface Link {
 /** A provider that limits requests counts, and sometimes charges, those that it refuses. */
 function assertNotPaused({ host, pausedUntil }: Link): void {
   const leftMs = pausedUntil - performance.now()
-  if (leftMs > 0) throw new RpcFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
+  if (leftMs > 0) throw new PausedFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
 }
+
+/** A rate limit by which we have not asked. */
+export class PausedFault extends RpcFault {}
 
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -213,7 +216,7 @@ async function post(link: Link, payload: string, { timeoutMs, bytesMax }: Limits
 interface Answer {
   statusCode: number
   retryAfter: string
-  gzipped: boolean
+  encoding: string
   body: Buffer
 }
 
@@ -231,7 +234,7 @@ function exchange(
     const parts: Buffer[] = []
     let size = 0
     let statusCode = 0
-    let gzipped = false
+    let encoding = ''
     let retryAfter = ''
     let controller: Dispatcher.DispatchController | null = null
     const settle = (settling: () => void) => {
@@ -254,16 +257,16 @@ function exchange(
         },
         onResponseStart(_, status, given) {
           statusCode = status
-          gzipped = given['content-encoding'] === 'gzip'
+          encoding = String(given['content-encoding'] ?? '')
           retryAfter = String(given['retry-after'] ?? '')
         },
         onResponseData(_, part) {
           size += part.length
-          if (size > bytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link, bytesMax))
+          if (size > bytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link, bytesMax, statusCode))
           else parts.push(part)
         },
         onResponseEnd: () =>
-          settle(() => resolve({ statusCode, retryAfter, gzipped, body: Buffer.concat(parts, size) })),
+          settle(() => resolve({ statusCode, retryAfter, encoding, body: Buffer.concat(parts, size) })),
         onResponseError: (_, error) => settle(() => reject(error)),
       },
     )
@@ -279,17 +282,17 @@ function reasonOf(error: unknown): string {
 /** The fault by the status alone, whatever the body says. */
 function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
-  if (statusCode === 413) return new RpcFault('batch', `${host}: HTTP 413, request too large`)
-  return statusCode >= 500 ? new RpcFault('unreachable', `${host}: HTTP ${statusCode}`) : null
+  return statusCode === 413 ? new RpcFault('batch', `${host}: HTTP 413, request too large`) : null
 }
 
-function tooLarge({ host }: Link, bytesMax: number): RpcFault {
+function tooLarge({ host }: Link, bytesMax: number, statusCode = 200): RpcFault {
+  if (statusCode >= 500) return new RpcFault('unreachable', `${host}: HTTP ${statusCode}`)
   return new RpcFault('tooLarge', `${host}: answer larger than ${bytesMax} bytes`)
 }
 
 async function readAnswer(
   link: Link,
-  { statusCode, retryAfter, gzipped, body }: Answer,
+  { statusCode, retryAfter, encoding, body }: Answer,
   bytesMax: number,
 ): Promise<unknown> {
   // In seconds; few write a date, and what is none is no pause (RFC 9110, section 10.2.3).
@@ -297,16 +300,19 @@ async function readAnswer(
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
   const refusal = refusalOf(link, statusCode)
   if (refusal) throw refusal
-  const raw = gzipped ? await unpack(link, body, bytesMax) : body
+  // By its first bytes: some proxies leave the header out, or leave it on a body that they unpacked.
+  const raw = body[0] === 0x1f && body[1] === 0x8b ? await unpack(link, body, bytesMax) : body
+  const kind = statusCode >= 500 ? 'unreachable' : statusCode >= 300 ? 'refused' : 'garbled'
   let answer: unknown
   try {
-    answer = JSON.parse(raw.toString('utf8'))
+    answer = JSON.parse(raw.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
     // Load balancers answer HTML, with status 200 as well; that is no answer to our question.
-    const kind = statusCode >= 300 ? 'refused' : 'garbled'
-    throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON`)
+    const encoded = encoding === '' ? '' : `, content-encoding ${encoding.slice(0, ENCODING_MAX)}`
+    throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON${encoded}`)
   }
-  if (statusCode >= 300 && !isErrorEnvelope(answer)) throw new RpcFault('refused', `${link.host}: HTTP ${statusCode}`)
+  const isError = statusCode < 500 ? isErrorEnvelope(answer) : hasErrorCode(answer)
+  if (statusCode >= 300 && !isError) throw new RpcFault(kind, `${link.host}: HTTP ${statusCode}`)
   return answer
 }
 
@@ -319,9 +325,15 @@ async function unpack(link: Link, packed: Buffer, bytesMax: number): Promise<Buf
   }
 }
 
+/** Characters of a provider's header that an error repeats. */
+const ENCODING_MAX = 20
+
 function isErrorEnvelope(body: unknown): body is { error: unknown } {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null
 }
+
+/** True for an error of JSON-RPC itself: gateways have errors of their own forms, and what is behind them is not there. */
+const hasErrorCode = (body: unknown) => isErrorEnvelope(body) && typeof Object(body.error).code === 'number'
 
 function readError(link: Link, value: unknown): RpcError {
   const error: { code?: unknown; message?: unknown; data?: unknown } = Object(value)
@@ -340,13 +352,16 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
   }
   const reply = body as { id?: unknown; result?: unknown; error?: unknown }
   // A parse error or a refusal before dispatch may carry a null id; a result never may.
-  if (reply.error != null && (reply.id === id || reply.id == null)) {
+  if (reply.error != null && (isId(reply.id, id) || reply.id == null)) {
     return { ok: false, error: readError(link, reply.error) }
   }
-  if (reply.id !== id) throw new RpcFault('garbled', `${link.host}: answer to another request`)
+  if (!isId(reply.id, id)) throw new RpcFault('garbled', `${link.host}: answer to another request`)
   if (!('result' in reply)) throw new RpcFault('garbled', `${link.host}: answer without a result`)
   return { ok: true, result: reply.result }
 }
+
+/** Some nodes answer a number as text. */
+const isId = (given: unknown, id: number) => given === id || given === String(id)
 
 function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[] {
   if (isErrorEnvelope(body)) {
@@ -358,9 +373,9 @@ function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[
     throw new RpcFault('garbled', `${link.host}: answer does not match the batch`)
   }
   const byId = new Map<unknown, unknown>()
-  for (const item of body) byId.set((item as { id?: unknown } | null)?.id, item)
+  for (const item of body) byId.set(String((item as { id?: unknown } | null)?.id), item)
   return ids.map((id) => {
-    const item = byId.get(id)
+    const item = byId.get(String(id))
     if (item === undefined) throw new RpcFault('garbled', `${link.host}: batch lacks an answer`)
     return readReply(link, item, id)
   })

@@ -1,14 +1,11 @@
-// Reads through several providers: asks one after the other until an answer is acceptable, in the largest requests they accept. It must
+// Reads through several providers: asks one after the other until an answer is acceptable. It must
 // never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
+import { BATCH_MAX } from './batches.ts'
 import { chunks } from './parallel.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
-/** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100 or less (then ours shrinks). */
-const BATCH_MAX = 100
-/** The time for which batches stay small after a refusal: a balancer's bad moment must not cost batching for good. */
-const SMALL_BATCHES_MS = 60_000
 /** Attempts at a read over all providers. One repetition covers a connection that was closed during the request. */
 const READ_ATTEMPTS_MIN = 2
 const READ_ATTEMPTS_MAX = 4
@@ -48,65 +45,22 @@ export interface ReadsOptions {
   shortTimeoutMs: number
   /** Between two attempts at the same provider. */
   retryPauseMs: number
-  batches: BatchSize
-}
-
-/** The present maximum of calls in a request; shared by all reads through the same providers. */
-export interface BatchSize {
-  current(): number
-  /** Reduces the size for a while after a batch was refused. */
-  shrinkTo(size: number): void
-}
-
-/** Builds a batch size; see `BatchSize`. */
-export function batchSize(): BatchSize {
-  let batchMax = BATCH_MAX
-  let smallUntil = 0
-  return {
-    current() {
-      if (performance.now() > smallUntil) batchMax = BATCH_MAX
-      return batchMax
-    },
-    shrinkTo(size) {
-      batchMax = Math.max(1, Math.min(batchMax, size))
-      smallUntil = performance.now() + SMALL_BATCHES_MS
-    },
-  }
 }
 
 /** Builds reads; see `Reads`. */
 export function createReads(options: ReadsOptions): Reads {
-  const { batches } = options
-
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
     const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)
     return await ask(options, question, read, worthOf(read))
   }
 
-  /** One request's calls, halved for as long as the provider refuses the size. */
-  async function piece(calls: readonly RpcCall[], read: ReadOptions): Promise<RpcReply[]> {
-    const [only] = calls
-    if (calls.length === 1 && only) return [await call(only.method, only.params, read)]
-    try {
-      const worth = worthOf(read)
-      return await ask(
-        options,
-        (provider, ms) => provider.batch(calls, ms),
-        read,
-        (replies) => replies.every(worth),
-      )
-    } catch (error) {
-      if (!(error instanceof RpcFault) || (error.trouble !== 'batch' && error.trouble !== 'tooLarge')) throw error
-      const half = Math.ceil(calls.length / 2)
-      if (error.trouble === 'batch') batches.shrinkTo(half)
-      return [...(await piece(calls.slice(0, half), read)), ...(await piece(calls.slice(half), read))]
-    }
-  }
-
   async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
     const replies: RpcReply[] = []
-    for (const part of chunks(calls, batches.current())) {
-      for (const [index, reply] of (await piece(part, read)).entries()) {
+    const worth = worthOf(read)
+    for (const part of chunks(calls, BATCH_MAX)) {
+      const question = (provider: Provider, ms: number) => provider.batch(part, ms)
+      const answers = await ask(options, question, read, (given) => given.every(worth))
+      for (const [index, reply] of answers.entries()) {
         const { method, params } = part[index] as RpcCall
         replies.push(isWorthAsking(reply) && read.attempts !== 1 ? await call(method, params, read) : reply)
       }

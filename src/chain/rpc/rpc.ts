@@ -5,9 +5,10 @@
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
 import { RpcFault } from '../faults.ts'
+import { withBatches } from './batches.ts'
 import { metered, type ObserveRpc } from './metered.ts'
 import { createProvider, type Provider, type RpcReply } from './provider.ts'
-import { batchSize, createReads, type ReadOptions, type Reads, resultOf } from './reads.ts'
+import { createReads, type ReadOptions, type Reads, resultOf } from './reads.ts'
 import { count, header } from './wire.ts'
 
 /** Long enough for a full block from a slow node, short enough that a pass outlives several. */
@@ -97,7 +98,8 @@ export function createRpc(options: RpcOptions): Rpc {
   const replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX
   const providers = options.urls.map((url) => {
     const dispatcher = options.dispatcherFor?.(url)
-    return metered(createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) }), options.observe)
+    const provider = createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) })
+    return withBatches(metered(provider, options.observe))
   })
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const shortTimeoutMs = options.timeoutMs ?? SHORT_TIMEOUT_MS
@@ -107,7 +109,6 @@ export function createRpc(options: RpcOptions): Rpc {
     timeoutMs: usualTimeoutMs,
     shortTimeoutMs,
     retryPauseMs: options.retryPauseMs ?? RETRY_PAUSE_MS,
-    batches: batchSize(),
   }
 
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()

@@ -87,7 +87,7 @@ function addressIn(word: bigint): Address | null {
   return address20(`0x${word.toString(16).padStart(40, '0')}`, 'address in storage')
 }
 
-/** Reads after one very block, by its hash; by its number where a provider takes none (EIP-1898), while that block has this hash. */
+/** Reads after one very block, by its hash; by its number if a provider takes none (EIP-1898) and that block has this hash afterwards. */
 async function readAt(
   rpc: RpcReads,
   at: BlockRef,
@@ -96,10 +96,8 @@ async function readAt(
   const byHash = await rpc.batch(callsAt({ blockHash: at.hash, requireCanonical: true }))
   if (byHash.every((reply) => reply.ok)) return byHash.map((reply) => reply.ok && reply.result)
   const number = toQuantity(at.number)
-  const [block, ...byNumber] = await rpc.batch([
-    { method: 'eth_getBlockByNumber', params: [number, false] },
-    ...callsAt(number),
-  ])
+  const byNumber = await rpc.batch([...callsAt(number), { method: 'eth_getBlockByNumber', params: [number, false] }])
+  const block = byNumber.pop()
   if (!block?.ok || block.result == null || header(block.result).hash !== at.hash) return null
   return byNumber.every((reply) => reply.ok) ? byNumber.map((reply) => reply.ok && reply.result) : null
 }

@@ -1,0 +1,79 @@
+// Sends batches in the sizes that a provider takes: each of its faults on a batch that a single call does not meet halves them, down to single calls. It must
+// never take a provider that is down for one that takes no batches.
+import { RpcFault } from '../faults.ts'
+import { isLimit, PausedFault, type Provider, type RpcCall, type RpcReply } from './provider.ts'
+
+/** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100, 10, 3 or none. */
+export const BATCH_MAX = 100
+/** The time after which a size that was halved is doubled again: a balancer's bad moment must not cost batching for good. */
+const SMALL_MS = 60_000
+/** The time for a single call after a batch that had no answer in time. */
+const TRIAL_MS = 1_000
+
+const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
+
+/** A provider whose batches may have any length. */
+export function withBatches(provider: Provider): Provider {
+  let size = BATCH_MAX
+  let smallUntil = 0
+
+  function sizeNow(): number {
+    if (size < BATCH_MAX && performance.now() > smallUntil) shrinkTo(Math.min(BATCH_MAX, size * 2))
+    return size
+  }
+
+  function shrinkTo(next: number): void {
+    size = next
+    smallUntil = performance.now() + SMALL_MS
+  }
+
+  async function ask(calls: readonly RpcCall[], ms: number, most = BATCH_MAX): Promise<RpcReply[]> {
+    const replies: RpcReply[] = []
+    while (replies.length < calls.length)
+      replies.push(...(await piece(calls.slice(replies.length, replies.length + Math.min(most, sizeNow())), ms)))
+    return replies
+  }
+
+  async function piece(calls: readonly RpcCall[], ms: number): Promise<RpcReply[]> {
+    const [first] = calls
+    if (!first || calls.length === 1) return first ? [await provider.call(first, ms)] : []
+    const half = Math.ceil(calls.length / 2)
+    const began = performance.now()
+    try {
+      return await withoutLimits(calls, await provider.batch(calls, ms), { ms, half })
+    } catch (error) {
+      if (!(error instanceof RpcFault)) throw error
+      // One that let a batch hang is not waited for twice.
+      const isLate = performance.now() - began > ms / 2
+      const answer = await callAfter(error, first, { ms: isLate ? Math.min(ms, TRIAL_MS) : ms, half })
+      return [answer, ...(await ask(calls.slice(1), ms, half))]
+    }
+  }
+
+  /** The first call of a batch alone, after the batch's fault: throws if the provider is down or busy, whatever it is asked. */
+  async function callAfter(fault: RpcFault, first: RpcCall, { ms, half }: { ms: number; half: number }) {
+    if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) shrinkTo(Math.min(size, half))
+    const answer = await provider.call(first, ms)
+    if (isLimited(answer)) throw fault
+    // An answer that is too large is so because of what was asked, not because of how much.
+    if (fault.trouble !== 'tooLarge') shrinkTo(Math.min(size, half))
+    return answer
+  }
+
+  /** Asks again, in smaller batches, for what a provider refused within one because there was too much in it. */
+  async function withoutLimits(
+    calls: readonly RpcCall[],
+    replies: RpcReply[],
+    { ms, half }: { ms: number; half: number },
+  ): Promise<RpcReply[]> {
+    const at = replies.flatMap((reply, index) => (isLimited(reply) ? [index] : []))
+    const [first, ...others] = at.map((index) => calls[index] as RpcCall)
+    if (!first) return replies
+    shrinkTo(Math.min(size, half))
+    const answer = await provider.call(first, ms)
+    const again = isLimited(answer) ? null : [answer, ...(await ask(others, ms, half))]
+    return again ? replies.map((reply, index) => again[at.indexOf(index)] ?? reply) : replies
+  }
+
+  return { ...provider, batch: (calls, ms) => ask(calls, ms) }
+}

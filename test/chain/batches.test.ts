@@ -1,0 +1,155 @@
+// Batches through providers that take small ones, or none, and say so in many ways: each call is answered, and the next batches are short at once.
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { type HttpAnswer, startFalseProvider } from './false-provider.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.close()
+})
+
+interface Envelope {
+  id: number
+  method: string
+}
+const calls = Array.from({ length: 35 }, (_, index) => ({ method: `m${index}`, params: [] }))
+const names = calls.map(({ method }) => method)
+
+/** A provider that answers each call with its name, and whole requests of more than `most` calls as `refuse` says. */
+async function providerOf(most: number, refuse: (asked: Envelope[], most: number) => HttpAnswer | null | 'hangUp') {
+  const proxy = await startFalseProvider()
+  proxy.rule = ({ method }) => ({ result: method })
+  const sizes: number[] = []
+  proxy.http = (body) => {
+    const asked: unknown = JSON.parse(body)
+    if (!Array.isArray(asked)) return undefined
+    sizes.push(asked.length)
+    if (asked.length <= most) return undefined
+    const refusal = refuse(asked as Envelope[], most)
+    if (refusal !== 'hangUp') return refusal
+    proxy.hangUp()
+    return null
+  }
+  const rpc = createRpc({ urls: [proxy.url], log: silentLog, timeoutMs: 400, retryPauseMs: 1 })
+  open.push(proxy, rpc)
+  return { proxy, rpc, sizes }
+}
+
+const error = (code: number, message: string) => JSON.stringify({ id: null, jsonrpc: '2.0', error: { code, message } })
+const answersTo = (asked: readonly Envelope[]) => asked.map(({ id, method }) => ({ id, result: method }))
+
+const REFUSALS: Record<string, (asked: Envelope[], most: number) => HttpAnswer | null | 'hangUp'> = {
+  'status 500 with error 31 (dRPC, 1RPC)': () => ({
+    status: 500,
+    body: error(31, 'Batch of more than 3 requests are not allowed on free tier'),
+  }),
+  'status 500 and nothing': () => ({ status: 500, body: '' }),
+  'status 400 and text': () => ({ status: 400, body: 'too many calls' }),
+  'status 403 and a page': () => ({ status: 403, body: '<html>denied</html>' }),
+  'status 413': () => ({ status: 413, body: '' }),
+  'status 429': () => ({ status: 429, body: '{}' }),
+  'a closed socket': () => 'hangUp',
+  'no answer': () => null,
+  'one object': (asked) => ({ body: JSON.stringify(answersTo(asked)[0]) }),
+  'one object with an error': () => ({ body: error(-32600, 'invalid request') }),
+  'a rate limit for the whole': () => ({ body: error(-32005, 'rate limit exceeded') }),
+  'fewer answers than calls': (asked, most) => ({ body: JSON.stringify(answersTo(asked.slice(0, most))) }),
+  'a rate limit for each beyond': (asked, most) => ({
+    body: JSON.stringify(
+      answersTo(asked).map((one, at) =>
+        at < most ? one : { id: one.id, error: { code: -32005, message: 'limit exceeded' } },
+      ),
+    ),
+  }),
+  'an empty list': () => ({ body: '[]' }),
+}
+for (const [sentence, refuse] of Object.entries(REFUSALS))
+  for (const most of [1, 3, 10])
+    test(`batches of more than ${most} are answered by ${sentence}: all calls are answered, and the next batches are that short`, async () => {
+      const { rpc, sizes } = await providerOf(most, refuse)
+      assert.deepEqual(await rpc.requestAll(calls), names)
+      sizes.length = 0
+      assert.deepEqual(await rpc.requestAll(calls), names)
+      assert.ok(
+        sizes.every((size) => size <= most),
+        `batches of ${sizes.join(', ')}`,
+      )
+    })
+
+test('what one provider takes is remembered of that one alone', async () => {
+  const [small, large] = [await providerOf(3, () => ({ status: 500, body: '' })), await providerOf(100, () => null)]
+  const rpc = createRpc({ urls: [small.proxy.url, large.proxy.url], log: silentLog, timeoutMs: 400 })
+  open.push(rpc)
+  const [first, second] = rpc.providers
+  assert.deepEqual(await first?.requestAll(calls), names)
+  assert.deepEqual(await second?.requestAll(calls), names)
+  assert.deepEqual(large.sizes, [35])
+})
+
+test('a provider that is down is given up after one batch and one call, and keeps its size', async () => {
+  const { proxy, rpc, sizes } = await providerOf(100, () => null)
+  const { http } = proxy
+  proxy.http = () => ({ status: 503, body: '' })
+  await assert.rejects(rpc.requestAll(calls, { attempts: 1 }), /HTTP 503/)
+  assert.equal(proxy.requests, 2)
+  proxy.http = http
+  assert.deepEqual(await rpc.requestAll(calls), names)
+  assert.deepEqual(sizes, [35])
+})
+
+test('one that asks for a pause with each batch is asked for shorter ones after it', async () => {
+  const { rpc, sizes } = await providerOf(10, () => ({ status: 429, headers: { 'retry-after': '1' }, body: '{}' }))
+  await assert.rejects(rpc.requestAll(calls, { attempts: 1 }))
+  await assert.rejects(rpc.requestAll(calls, { attempts: 1 }), /left alone/)
+  assert.deepEqual(sizes, [35])
+})
+
+test('a rate limit that a single call meets, too, is told, and not answered by more calls', async () => {
+  const { proxy, rpc } = await providerOf(0, () => ({ body: error(-32005, 'rate limit exceeded') }))
+  proxy.rule = () => ({ error: { code: -32005, message: 'rate limit exceeded' } })
+  await assert.rejects(rpc.requestAll(calls, { attempts: 1 }), /rate limit/)
+  assert.equal(proxy.requests, 2)
+})
+
+test('an error of JSON-RPC under a status of 500 or more is an answer; what a gateway says there is none', async () => {
+  const { proxy, rpc } = await providerOf(100, () => null)
+  for (const status of [500, 502, 503]) {
+    proxy.http = () => ({ status, body: error(3, 'execution reverted') })
+    const reply = await rpc.call('eth_call', [])
+    assert.deepEqual(reply, { ok: false, error: { code: 3, message: 'execution reverted', data: null } })
+    for (const body of ['{"error":"bad gateway"}', '{"message":"down"}', '[]', '{"result":"0x1","id":1}']) {
+      proxy.http = () => ({ status, body })
+      await assert.rejects(rpc.call('eth_call', [], { attempts: 1 }), { trouble: 'unreachable' }, `${status} ${body}`)
+    }
+  }
+})
+
+test('ids as text, bodies in gzip without the header, headers without gzip and a BOM are read', async () => {
+  const { proxy, rpc } = await providerOf(100, () => null)
+  const spellings: Record<string, (answer: object) => HttpAnswer> = {
+    'a plain body': (answer) => ({ body: JSON.stringify(answer) }),
+    'gzip without the header': (answer) => ({ body: gzipSync(JSON.stringify(answer)) }),
+    'the header without gzip': (answer) => ({ headers: { 'content-encoding': 'gzip' }, body: JSON.stringify(answer) }),
+    'the header in capitals': (answer) => ({
+      headers: { 'content-encoding': 'GZIP' },
+      body: gzipSync(JSON.stringify(answer)),
+    }),
+    'a BOM': (answer) => ({ body: `\uFEFF${JSON.stringify(answer)}` }),
+  }
+  for (const [name, spell] of Object.entries(spellings)) {
+    const answerTo = ({ id, method }: Envelope) => ({ id: String(id), result: method })
+    proxy.http = (body) => {
+      const asked = JSON.parse(body) as Envelope | Envelope[]
+      return spell(Array.isArray(asked) ? asked.map(answerTo) : answerTo(asked))
+    }
+    assert.equal(await rpc.request('m', []), 'm', name)
+    assert.deepEqual(await rpc.requestAll(calls), names, name)
+  }
+  proxy.http = () => ({ headers: { 'content-encoding': 'br' }, body: Buffer.from([0x1b, 0x03]) })
+  await assert.rejects(rpc.call('m', []), /not JSON, content-encoding br/)
+  proxy.http = (body) => ({ body: JSON.stringify({ id: `${JSON.parse(body).id}0`, result: 1 }) })
+  await assert.rejects(rpc.call('m', []), /another request/)
+})
