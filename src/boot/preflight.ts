@@ -7,7 +7,7 @@
 // ledger has already a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
-import { ChainFault } from '../chain/faults.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
 import type { ChainFacts, ChainReader, ContractReader } from '../chain/port.ts'
 import { readBoundsNeeded } from '../chain/read/bounds.ts'
 import { createContractReader } from '../chain/read/contract.ts'
@@ -196,10 +196,11 @@ async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number): 
  * factory's own.
  */
 export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promise<void> {
-  if (!(await readIdentity(pool))) await assertUnusedWallet(chain)
+  const stored = await readIdentity(pool)
+  if (!stored) await assertUnusedWallet(chain)
   if (!(await readCursor(pool))) await assertStartCoversFactory(chain)
   const { part, chainId, reader } = chain
-  const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader) }
+  const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader, stored) }
   assertSameIdentity(await recordIdentity(pool, wanted), wanted)
 }
 
@@ -328,13 +329,14 @@ const readIdentity = async (pool: Pool) => (await readState(pool, 'identity')) a
 
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 
-async function genesisHash(chain: ChainPart, reader: ChainReader): Promise<string> {
+async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identity | null): Promise<string> {
   // The embedded chain makes a new first block at every start; only its factory's address identifies it.
   if (chain.demoToken) return 'embedded'
-  const genesis = await reader.block(0)
-  // Every provider has it: one that denies it is unwell, and the value stored now is permanent.
-  if (!genesis) throw new StartError('The provider says that there is no block 0.', 'retryable')
-  return genesis.hash
+  // Pruned nodes (BSC) do not have it: then what a known ledger has stored counts.
+  const hash = (await orNull(reader.block(0)))?.hash ?? stored?.genesisHash
+  if (hash !== undefined) return hash
+  const why = 'The provider does not give block 0, by which a new ledger knows its chain'
+  throw new StartError(`${why}. For the first start, name one in RPC_URL that keeps old blocks.`, 'retryable')
 }
 
 function assertSameIdentity(stored: Identity, wanted: Identity): void {

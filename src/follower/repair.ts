@@ -177,8 +177,10 @@ async function creditsIn(
 }
 
 /** The rounds among these credits that came before a mint or an expulsion of their block. */
-const roundsBefore = (credits: readonly FactoryEvent[], { logIndex }: FactoryEvent) =>
-  credits.flatMap((event) => (event.kind === 'credited' && event.logIndex < logIndex ? [event.round] : []))
+const roundsBefore = (credits: readonly FactoryEvent[], { txIndex, logIndex }: FactoryEvent) =>
+  credits.flatMap((event) =>
+    event.kind === 'credited' && (event.txIndex - txIndex || event.logIndex - logIndex) < 0 ? [event.round] : [],
+  )
 
 type Expulsion = Extract<FactoryEvent, { kind: 'nodeExpelled' }>
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OpenedChain } from '../../src/boot/parts.ts'
 import { assertLedgerIsOurs, checkChain, StartError, settleFacts } from '../../src/boot/preflight.ts'
+import { ChainFault } from '../../src/chain/faults.ts'
+import type { ChainReader } from '../../src/chain/port.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { type Address, address } from '../../src/domain/units.ts'
@@ -23,11 +25,18 @@ before(async () => {
 })
 after(() => world.close())
 
+interface Beginning {
+  chainId: number
+  twice: boolean
+  /** Of the chain at the last start. */
+  reader: ChainReader
+}
+
 /** Begins a ledger in a database of its own; null where that was not refused, else why. */
 async function begin(
   paymentAddress: Address,
   formerFactories: readonly Address[] | null,
-  { chainId = CHAIN_ID, twice = false } = {},
+  { chainId = CHAIN_ID, twice = false, reader = world.ctx.chain }: Partial<Beginning> = {},
 ): Promise<string | null> {
   const database = await createDatabase()
   const pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
@@ -35,9 +44,10 @@ async function begin(
     ...{ rpcUrls: [], publicRpcUrl: null, chainId, factory: world.factory, factoryCodeHash: null, formerFactories },
     ...{ startBlock: 1, paymentAddress, minter: null, distributor: null, demoToken: null },
   }
-  const chain: OpenedChain = { part, rpc: world.rpc, reader: world.ctx.chain, chainId }
+  const chain: OpenedChain = { part, rpc: world.rpc, reader, chainId }
   try {
-    if (twice) await assertLedgerIsOurs(pool, { ...chain, part: { ...part, formerFactories: [] } })
+    if (twice)
+      await assertLedgerIsOurs(pool, { ...chain, reader: world.ctx.chain, part: { ...part, formerFactories: [] } })
     await assertLedgerIsOurs(pool, chain)
     return null
   } catch (error) {
@@ -64,6 +74,26 @@ test('a wallet of its own is taken, and so is the word that there was no other f
 test('a ledger that has begun is not asked again, and a chain of one’s own is not asked at all', async () => {
   assert.equal(await begin(world.at(3), null, { twice: true }), null)
   assert.equal(await begin(world.at(3), [FORMER], { chainId: 31_337 }), null)
+})
+
+test('a ledger that has begun starts on nodes without block 0, but not on another first block; a new one needs it', async () => {
+  const { chain } = world.ctx
+  const without = (answer: ChainReader['block']): ChainReader => ({
+    ...chain,
+    block: (number) => (number === 0 ? answer(0) : chain.block(number)),
+  })
+  const pruned = [
+    without(async () => null),
+    without(async () => {
+      throw new ChainFault('eth_getBlockByNumber: pruned history unavailable (4444)', { retryable: true })
+    }),
+  ]
+  for (const reader of pruned) {
+    assert.equal(await begin(FRESH, [], { twice: true, reader }), null)
+    assert.match((await begin(FRESH, [], { reader })) ?? '', /does not give block 0.*keeps old blocks/)
+  }
+  const other = without(async () => await chain.block(1))
+  assert.match((await begin(FRESH, [], { twice: true, reader: other })) ?? '', /genesisHash: the database has/)
 })
 
 test('a wallet that passed on all it had still counts as used, and a factory with a history may be followed from the start', async () => {

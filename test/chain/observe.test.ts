@@ -472,7 +472,6 @@ test('logs that do not fit their block are a retryable fault, those out of order
     { transactionHash: ref('e') },
     { transactionIndex: '0x0' },
     { blockNumber: '0x1' },
-    { logIndex: '0x0' },
   ]
   for (const misfit of misfits) {
     const answer = withLogs((logs) => logs.map((log) => ({ ...log, ...misfit })))

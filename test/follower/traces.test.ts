@@ -310,6 +310,34 @@ describe('the frames of a trace', () => {
     )
   })
 
+  it('are told apart in every spelling that nodes have', () => {
+    const calls = (spelt: (type: string) => string, error: unknown) => [
+      { type: spelt('CALL'), from: b, to: a, value: '0x5', error },
+      { type: spelt('STATICCALL'), from: b, to: a, value: '0x6', error },
+      { type: spelt('SELFDESTRUCT'), from: b, to: a, value: '0x7', error },
+      { type: spelt('CALL'), from: b, to: a, value: '0x8', error: 'out of gas' },
+    ]
+    const valuesOf = (moves: ReturnType<typeof innerMovesOf>) => moves.map(({ valueWei }) => valueWei)
+    const spellings = [
+      (type: string) => type,
+      (type: string) => type.toLowerCase(),
+      (type: string) => type.charAt(0) + type.slice(1).toLowerCase(),
+    ]
+    for (const spelt of spellings)
+      for (const error of [undefined, null, '']) {
+        const top = { type: spelt('CALL'), from: b, to: b, value: '0x0', error, calls: calls(spelt, error) }
+        assert.deepEqual(valuesOf(innerMovesOf(nestedFrames(top), [a])), [5n, 7n], `${spelt('CALL')} ${error}`)
+        const traces = [flat([], { error }), flat([0], { error }), flat([1], { error: 'Reverted' })]
+        const spelled = traces.map((trace) => {
+          const { callType, ...action } = trace.action
+          return { ...trace, type: spelt(trace.type), action: { ...action, callType: spelt(callType) } }
+        })
+        const heir = { address: b, refundAddress: a, balance: '0x7' }
+        const ended = { type: spelt('SUICIDE'), traceAddress: [2], action: heir, error }
+        assert.deepEqual(valuesOf(innerMovesOf(flatFrames([...spelled, ended]), [a])), [1n, 7n])
+      }
+  })
+
   it('are read however deep they are', () => {
     let deep: object = { type: 'CALL', from: b, to: a, value: '0x1' }
     for (let i = 0; i < 50_000; i++) deep = { type: 'CALL', from: b, to: b, value: '0x0', calls: [deep] }

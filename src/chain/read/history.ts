@@ -8,6 +8,7 @@ import type { NodeHistory } from '../port.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { header, list, log, receiptLogs, toQuantity, type WireHeader, type WireLog } from '../rpc/wire.ts'
 import { mintOf, toEvent } from './events.ts'
+import { byPlace } from './logs/block-logs.ts'
 import { readReceipt } from './receipt.ts'
 
 /** Requests for one question at most; a provider that takes a hundred blocks at a time is asked about 20,000. */
@@ -36,14 +37,14 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
       ]
       const logs: WireLog[] = []
       for (const topics of filters) logs.push(...(await logsOf(rpc, { address: factory, topics }, from, to)))
-      logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+      logs.sort(byPlace)
       return await withTimes(rpc, logs)
     },
 
     async creditsIn(cohort, block) {
       const topics = [factoryTopics.Credited, null, `0x${cohort.toString(16).padStart(64, '0')}`]
       const logs = await logsOf(rpc, { address: factory, topics }, block, block)
-      logs.sort((a, b) => a.logIndex - b.logIndex)
+      logs.sort(byPlace)
       return await withTimes(rpc, logs)
     },
   }

@@ -12,25 +12,31 @@ const TRIAL_MS = 1_000
 
 const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
 
-/** A provider whose batches may have any length. */
-export function withBatches(provider: Provider): Provider {
+/** The calls that a provider takes in one request now. */
+function batchSize() {
   let size = BATCH_MAX
   let smallUntil = 0
-
-  function sizeNow(): number {
-    if (size < BATCH_MAX && performance.now() > smallUntil) shrinkTo(Math.min(BATCH_MAX, size * 2))
-    return size
-  }
-
-  function shrinkTo(next: number): void {
+  const set = (next: number) => {
     size = next
     smallUntil = performance.now() + SMALL_MS
   }
+  return {
+    now() {
+      if (size < BATCH_MAX && performance.now() > smallUntil) set(Math.min(BATCH_MAX, size * 2))
+      return size
+    },
+    shrinkTo: (most: number) => set(Math.min(size, most)),
+  }
+}
+
+/** A provider whose batches may have any length. */
+export function withBatches(provider: Provider): Provider {
+  const size = batchSize()
 
   async function ask(calls: readonly RpcCall[], ms: number, most = BATCH_MAX): Promise<RpcReply[]> {
     const replies: RpcReply[] = []
     while (replies.length < calls.length)
-      replies.push(...(await piece(calls.slice(replies.length, replies.length + Math.min(most, sizeNow())), ms)))
+      replies.push(...(await piece(calls.slice(replies.length, replies.length + Math.min(most, size.now())), ms)))
     return replies
   }
 
@@ -52,11 +58,11 @@ export function withBatches(provider: Provider): Provider {
 
   /** The first call of a batch alone, after the batch's fault: throws if the provider is down or busy, whatever it is asked. */
   async function callAfter(fault: RpcFault, first: RpcCall, { ms, half }: { ms: number; half: number }) {
-    if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) shrinkTo(Math.min(size, half))
+    if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) size.shrinkTo(half)
     const answer = await provider.call(first, ms)
     if (isLimited(answer)) throw fault
     // An answer that is too large is so because of what was asked, not because of how much.
-    if (fault.trouble !== 'tooLarge') shrinkTo(Math.min(size, half))
+    if (fault.trouble !== 'tooLarge') size.shrinkTo(half)
     return answer
   }
 
@@ -69,7 +75,7 @@ export function withBatches(provider: Provider): Provider {
     const at = replies.flatMap((reply, index) => (isLimited(reply) ? [index] : []))
     const [first, ...others] = at.map((index) => calls[index] as RpcCall)
     if (!first) return replies
-    shrinkTo(Math.min(size, half))
+    size.shrinkTo(half)
     const answer = await provider.call(first, ms)
     const again = isLimited(answer) ? null : [answer, ...(await ask(others, ms, half))]
     return again ? replies.map((reply, index) => again[at.indexOf(index)] ?? reply) : replies

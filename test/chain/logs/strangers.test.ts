@@ -56,7 +56,8 @@ test('a nonce of more than 64 bits, any log and a fee that is not told are no fa
     ...found,
     logs: [{ address: stage.at(9), topics: ['0x01'] }],
   }))
-  for (const rule of [oddNonce, oddReceipt]) {
+  const nullFee = forging('eth_getTransactionReceipt', (found) => ({ ...found, effectiveGasPrice: null }))
+  for (const rule of [oddNonce, oddReceipt, nullFee]) {
     const { transfers } = await observedBehind(rule, () => stage.pay(5, 7n))
     assert.deepEqual(
       transfers.map(({ from, valueWei, succeeded }) => ({ from, valueWei, succeeded })),

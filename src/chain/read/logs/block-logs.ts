@@ -133,17 +133,21 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
     throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
   }
-  logs.sort((a, b) => a.logIndex - b.logIndex)
-  for (const [index, entry] of logs.entries()) {
+  logs.sort(byPlace)
+  for (const entry of logs) {
     const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
     const here = entry.blockHash === head.hash && entry.blockNumber === head.number
-    const before = logs[index - 1]
-    const inOrder = !before || (before.logIndex < entry.logIndex && before.txIndex <= entry.txIndex)
-    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || !inOrder) {
+    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash)
       throwRetryable(`the logs of block ${head.number} do not fit the block`)
-    }
   }
+  // Sei and others count the logs of each transaction, or none of them: the ledger's own order is that in the block.
+  const isCounted = logs.every(({ logIndex }, index) => index === 0 || (logs[index - 1] as WireLog).logIndex < logIndex)
+  if (!isCounted) for (const [index, entry] of logs.entries()) entry.logIndex = index
 }
+
+/** Those of a transaction in their own order, or as they were given. */
+export const byPlace = (a: WireLog, b: WireLog) =>
+  a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.logIndex - b.logIndex
 
 /** An account's or an owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld. */
 export const mayLog = ({ signers, factory }: WatchedAddresses, tx: WireTransaction) =>

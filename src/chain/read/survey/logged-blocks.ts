@@ -6,7 +6,7 @@ import type { LoggedBlock } from '../../port.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import type { WireLog } from '../../rpc/wire.ts'
 import { toEvent } from '../events.ts'
-import { RangeRefused, rangeLogs } from '../logs/block-logs.ts'
+import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
 /** Blocks whose logs are asked for at once: what many providers allow. One that allows fewer is asked for fewer. */
 const LOG_SPAN = 10_000
@@ -88,6 +88,6 @@ export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
       ({ blockNumber, address }) => blockNumber < from || blockNumber > to || address !== factory,
     )
     if (strange) throw new ChainFault(`a log of block ${strange.blockNumber} was not asked for`, { retryable: true })
-    return logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+    return logs.sort(byPlace)
   }
 }

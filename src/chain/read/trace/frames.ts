@@ -59,6 +59,9 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
   return found
 }
 
+/** Some nodes give a call that went well an empty text for its error. */
+const hasFailed = (error: unknown) => error != null && error !== ''
+
 /** The frames of a transaction by geth's callTracer. Throws a ChainFault where they are malformed. */
 export function* nestedFrames(traced: unknown): Generator<Frame> {
   // Depth first, without recursion: the caller of the contract chooses the depth of a trace.
@@ -68,11 +71,12 @@ export function* nestedFrames(traced: unknown): Generator<Frame> {
     const { call, depth } = waiting.pop() as (typeof waiting)[number]
     const given = fields<'type' | 'from' | 'to' | 'value' | 'error' | 'calls'>(call, 'call trace')
     yield {
-      type: String(given.type),
+      // zkSync's nodes write "Call".
+      type: String(given.type).toUpperCase(),
       from: address20(given.from, 'caller'),
       to: given.to == null ? null : address20(given.to, 'callee'),
       valueWei: given.value == null ? 0n : quantity(given.value, 'value of a call'),
-      failed: given.error != null,
+      failed: hasFailed(given.error),
       depth,
     }
     const calls = given.calls == null ? [] : list(given.calls, 'calls')
@@ -90,21 +94,22 @@ export function* flatFrames(traces: readonly unknown[]): Generator<Frame> {
     // A first trace that is not the transaction itself, or one whose caller is missing.
     if (depth > before + 1 || (depth === 0) !== (before === -1)) malformed('order of traces')
     before = depth
-    yield { ...flatAction(given.type, given.action), failed: given.error != null, depth }
+    yield { ...flatAction(given.type, given.action), failed: hasFailed(given.error), depth }
   }
 }
 
 function flatAction(type: unknown, given: unknown): Pick<Frame, 'type' | 'from' | 'to' | 'valueWei'> {
   const action = fields<'callType' | 'from' | 'to' | 'value' | 'address' | 'refundAddress' | 'balance'>(given, 'action')
-  if (type === 'suicide' || type === 'selfdestruct')
+  const kind = String(type).toLowerCase()
+  if (kind === 'suicide' || kind === 'selfdestruct')
     return {
       type: 'SELFDESTRUCT',
       from: address20(action.address, 'contract that ends'),
       to: address20(action.refundAddress, 'heir'),
       valueWei: quantity(action.balance, 'balance of a contract that ends'),
     }
-  const isCall = type === 'call'
-  if (!isCall && type !== 'create') malformed('type of a trace')
+  const isCall = kind === 'call'
+  if (!isCall && !kind.startsWith('create')) malformed('type of a trace')
   return {
     type: isCall ? String(action.callType).toUpperCase() : 'CREATE',
     from: address20(action.from, 'caller'),
