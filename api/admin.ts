@@ -400,6 +400,8 @@ export interface components {
          * @enum {unknown}
          */
         FlagInput: true | false | "true" | "false";
+        /** @description What was done, in a line or a few, for people. */
+        Says: string;
         /** @description A list, or a text `hash#place,hash#place`. */
         TransfersInput: string | {
             txHash: components["schemas"]["HashInput"];
@@ -617,6 +619,7 @@ export interface components {
             txHash: components["schemas"]["NullableHash"];
             status: components["schemas"]["PaymentStatus"];
             tierId: components["schemas"]["NullableTierId"];
+            says: components["schemas"]["Says"];
         };
         /**
          * @description `word`: no provider could trace the transaction, and the operator alone says who sent it.
@@ -650,6 +653,7 @@ export interface components {
             parts: components["schemas"]["AttributedPart"][];
             /** @description What is left of the payment without a sender. */
             restWei: components["schemas"]["Wei"];
+            says: components["schemas"]["Says"];
         };
         RefundPrepared: {
             id: components["schemas"]["Id"];
@@ -687,6 +691,7 @@ export interface components {
             /** @description The sum of what may be sent now to payers that are known. */
             sendNowWei: components["schemas"]["Wei"];
             safeBatch: null | components["schemas"]["SafeBatch"];
+            says: components["schemas"]["Says"];
         };
         /** @description A file that Safe's Transaction Builder imports, with a transfer for each payment that may be paid back now. */
         SafeBatch: {
@@ -714,12 +719,14 @@ export interface components {
             txHash: components["schemas"]["NullableHash"];
             status: components["schemas"]["PaymentStatus"];
             reason: components["schemas"]["NullablePaymentReason"];
+            says: components["schemas"]["Says"];
         };
         Refunded: {
             id: components["schemas"]["Id"];
             txHash: components["schemas"]["NullableHash"];
             status: components["schemas"]["PaymentStatus"];
             tierId: components["schemas"]["NullableTierId"];
+            says: components["schemas"]["Says"];
             /**
              * @description What the refund contradicts; `null` where all is well.
              * @enum {string|null}
@@ -740,6 +747,7 @@ export interface components {
                 /** @description Why it was not decided; `null` if it was. */
                 refusal: string | null;
             }[];
+            says: components["schemas"]["Says"];
         };
         DustDismissed: {
             dryRun: boolean;
@@ -747,6 +755,7 @@ export interface components {
             sumWei: components["schemas"]["Wei"];
             /** @description How many one more such act would find. */
             remaining: components["schemas"]["Count"];
+            says: components["schemas"]["Says"];
         };
         PaymentsWallet: {
             wallet: components["schemas"]["Address"];
@@ -778,6 +787,7 @@ export interface components {
             graceUntil: number | null;
             graceSec: components["schemas"]["Count"];
             stolen: boolean;
+            says: components["schemas"]["Says"];
         };
         TermsEntry: {
             /** @description It holds from here on; 0 is the beginning. */
@@ -836,6 +846,7 @@ export interface components {
             before: null | components["schemas"]["TermsEntry"];
             latestBlockTime: components["schemas"]["UnixTime"];
             ownersTransaction: components["schemas"]["NextOwnersTransaction"];
+            says: components["schemas"]["Says"];
         };
         TierVersion: {
             tierId: components["schemas"]["TierId"];
@@ -898,11 +909,13 @@ export interface components {
             tier: components["schemas"]["Tier"];
             /** @description False where it stood so already, and no version was added. */
             changed: boolean;
+            says: components["schemas"]["Says"];
         };
         Paused: {
             paused: boolean;
             /** @description False where the switch stood there already. */
             changed: boolean;
+            says: components["schemas"]["Says"];
         };
         Halt: {
             /** @enum {string} */
@@ -928,6 +941,7 @@ export interface components {
             surplus: components["schemas"]["Happening"][];
             /** @description The block that the ledger went back to. */
             wentBackTo: components["schemas"]["NullableBlockNumber"];
+            says: components["schemas"]["Says"];
         };
         Happening: {
             blockNumber: components["schemas"]["BlockNumber"];
@@ -944,6 +958,17 @@ export interface components {
             sinceBlock: components["schemas"]["BlockNumber"];
             /** @description Whether the next run takes it over. */
             takeOver: boolean;
+        };
+        StuckSenderFreed: {
+            sender: components["schemas"]["Address"];
+            /** @description The nonce that the providers name. */
+            said: components["schemas"]["Count"];
+            /** @description The lowest that no followed block has used. */
+            known: components["schemas"]["Count"];
+            sinceBlock: components["schemas"]["BlockNumber"];
+            /** @description Whether the next run takes it over. */
+            takeOver: boolean;
+            says: components["schemas"]["Says"];
         };
         StuckTransaction: {
             id: components["schemas"]["Id"];
@@ -981,6 +1006,7 @@ export interface components {
             granted: boolean;
             /** @description False where it stood so already. */
             changed: boolean;
+            says: components["schemas"]["Says"];
         };
         /** @enum {string} */
         ContractWalletMode: "hold" | "proven" | "all";
@@ -1361,6 +1387,7 @@ export interface components {
             drifts: components["schemas"]["Drift"][];
             driftCount: components["schemas"]["Count"];
             equal: boolean;
+            says: components["schemas"]["Says"];
         };
         /** @description The actor in the audit log. */
         KeyLabel: string;
@@ -1673,7 +1700,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description instead of one payment: all held ones of less than this */
+                    /** @description held ones of less than this */
                     belowWei: components["schemas"]["Wei"];
                     /** @description only say how many there are, and what they come to */
                     dryRun?: components["schemas"]["FlagInput"];
@@ -2264,6 +2291,7 @@ export interface operations {
                     "application/json": {
                         takenBack: components["schemas"]["Address"];
                         inForce: components["schemas"]["Address"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -2305,6 +2333,7 @@ export interface operations {
                     "application/json": {
                         wallet: components["schemas"]["Address"];
                         closedBlock: components["schemas"]["BlockNumber"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -2488,6 +2517,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         takenBack: components["schemas"]["TermsEntry"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -2537,7 +2567,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description the tier */
+                    /** @description its id, for good */
                     tierId: components["schemas"]["TierId"];
                     /** @description its price; the exact amount of a payment */
                     priceWei: components["schemas"]["Wei"];
@@ -2749,6 +2779,7 @@ export interface operations {
                         fromBlock: components["schemas"]["BlockNumber"];
                         /** @description False where the latest mode is the same. */
                         changed: boolean;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -2791,6 +2822,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         wallet: components["schemas"]["AllowedWallet"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -2835,6 +2867,7 @@ export interface operations {
                         address: components["schemas"]["Address"];
                         /** @constant */
                         disallowed: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -2942,6 +2975,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         cleared: components["schemas"]["Halt"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -3043,7 +3077,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StuckSender"];
+                    "application/json": components["schemas"]["StuckSenderFreed"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3222,6 +3256,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         sender: components["schemas"]["DeniedSender"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -3265,6 +3300,7 @@ export interface operations {
                         address: components["schemas"]["Address"];
                         /** @constant */
                         removed: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -3905,6 +3941,7 @@ export interface operations {
                         expiresAt: components["schemas"]["Time"];
                         /** @description For `x-admin-key`. Null where the request was answered before under its `Idempotency-Key`. */
                         key: string | null;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -3949,6 +3986,7 @@ export interface operations {
                         label: components["schemas"]["KeyLabel"];
                         /** @constant */
                         revoked: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -3981,6 +4019,7 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         signedOut: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4035,6 +4074,7 @@ export interface operations {
                         passkeyExpiresAt: components["schemas"]["Time"];
                         /** @description To the console, with the code. Null where the request was answered before under its `Idempotency-Key`. */
                         link: string | null;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4079,6 +4119,7 @@ export interface operations {
                         label: components["schemas"]["KeyLabel"];
                         /** @constant */
                         revoked: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4123,6 +4164,7 @@ export interface operations {
                         label: components["schemas"]["KeyLabel"];
                         /** @constant */
                         revoked: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4189,6 +4231,7 @@ export interface operations {
                     "application/json": {
                         aboveWei: components["schemas"]["NullableBound"];
                         changed: boolean;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4261,6 +4304,7 @@ export interface operations {
                         done: {
                             [key: string]: unknown;
                         };
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4304,6 +4348,7 @@ export interface operations {
                         id: components["schemas"]["Id"];
                         /** @constant */
                         state: "refused";
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4352,7 +4397,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description https; for mail `smtps://user:password@host?from=…&to=…` */
+                    /** @description its URL: https, or smtps://user:password@host?from=…&to=… for mail */
                     url: string;
                     /** @description what its events are signed with; a chat and a mail have none */
                     secret?: string;
@@ -4373,6 +4418,7 @@ export interface operations {
                         endpoint: components["schemas"]["EndpointName"];
                         /** @description False where it was there. */
                         added: boolean;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4414,6 +4460,7 @@ export interface operations {
                         endpoint: components["schemas"]["EndpointName"];
                         /** @constant */
                         removed: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4456,6 +4503,7 @@ export interface operations {
                     "application/json": {
                         endpoint: components["schemas"]["EndpointName"];
                         events: components["schemas"]["EventsChosen"];
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4497,6 +4545,7 @@ export interface operations {
                         endpoint: components["schemas"]["EndpointName"];
                         /** @constant */
                         enabled: true;
+                        says: components["schemas"]["Says"];
                     };
                 };
             };
@@ -4580,6 +4629,7 @@ export interface operations {
                         endpoint: components["schemas"]["EndpointName"];
                         /** @constant */
                         state: "pending";
+                        says: components["schemas"]["Says"];
                     };
                 };
             };

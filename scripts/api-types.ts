@@ -1,11 +1,11 @@
 // The types of the routes' answers, made by openapi-typescript, which needs the TypeScript 5 that the client brings for itself: the
-// client's from api/openapi.yaml, the operator's from api/admin.yaml. And the scopes of the operator's acts, for the console.
+// client's from api/openapi.yaml, the operator's from api/admin.yaml. And what the operator's acts declare, for the console.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parse } from 'yaml'
+import { OPERATIONS } from '../src/operator/acts.ts'
+import type { Field } from '../src/operator/input.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CLIENT = join(ROOT, 'client')
@@ -15,7 +15,7 @@ const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js')
 const MADE = [
   { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: types(['components', 'operations']) },
   { file: 'api/admin.ts', document: 'api/admin.yaml', make: types(['paths', 'components', 'operations']) },
-  { file: 'api/admin-scopes.ts', document: 'api/admin.yaml', make: scopes },
+  { file: 'api/admin-acts.ts', document: 'src/operator/acts.ts', make: acts },
 ]
 
 /** Writes all of them. */
@@ -34,23 +34,35 @@ export async function checkApiTypes(): Promise<boolean> {
   return isCurrent
 }
 
-/** Others ask for no key, and have no scope. */
-const OPERATORS = '/api/admin/'
-type Operations = Record<string, Record<string, { 'x-scope'?: string }>>
-
-/** The scope of each act by its route, in order. */
-function scopes(document: string): string {
-  const { paths } = parse(readFileSync(join(ROOT, document), 'utf8'), { merge: true }) as { paths: Operations }
-  const acts = Object.entries(paths).flatMap(([path, { post }]) =>
-    post && path.startsWith(OPERATORS) ? [`  '${path.slice(OPERATORS.length)}': '${post['x-scope']}',`] : [],
+/** The scope of each act by its route, and the fields that its form has, with the words that name each. */
+function acts(source: string): string {
+  const routes = OPERATIONS.filter(({ kind, path }) => kind === 'act' && path !== null).map(
+    ({ path, scope, fields, leavesOut = [] }) => {
+      const inPath = [...(path ?? '').matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+      const asked = Object.entries(fields).filter(([name]) => ![...inPath, ...leavesOut].includes(name))
+      return [
+        `  ${quotedIfNeeded(path?.replaceAll(/:(\w+)/g, '{$1}') ?? '')}: {`,
+        `    scope: '${scope ?? 'any'}',`,
+        '    fields: {',
+        ...asked.map(([name, field]) => `      ${name}: ${formOf(field)},`),
+        '    },',
+        '  },',
+      ].join('\n')
+    },
   )
-  return `// The scope that a key must have for each act of the operator's. Written by "npm run generate" from ${document}; never edit it.
+  return `// The scope that a key must have for each act of the operator's, and the fields that it takes. Written by "npm run generate" from what the
+// modules of ${source} declare; never edit it.
 
-export const ACT_SCOPES = {
-${acts.map((line) => line.replace(/^ {2}'(\w+)':/, '  $1:')).join('\n')}
+export const ACTS = {
+${routes.join('\n')}
 } as const
 `
 }
+
+const quotedIfNeeded = (name: string) => (/^\w+$/.test(name) ? name : `'${name}'`)
+
+const formOf = ({ help, value, words, required }: Field) =>
+  `{ help: ${JSON.stringify(help)}, value: ${JSON.stringify(value)}, required: ${required}${words ? `, words: ${JSON.stringify(words)}` : ''} }`
 
 /** The types of these names alone: what is imported, and what it refers to. */
 function types(names: readonly string[]): (document: string) => string {

@@ -6,6 +6,7 @@ import { writeCliReference } from './cli-reference.ts'
 import { checkClientReference, writeClientReference } from './client/reference.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
 import { checkSettings, writeSettings } from './settings.ts'
+import { checkTables, writeTables } from './tables.ts'
 
 async function check(): Promise<boolean> {
   const contractsCode = checkContracts()
@@ -13,6 +14,7 @@ async function check(): Promise<boolean> {
     checkAdminDocument(),
     await checkApiTypes(),
     checkSettings(),
+    checkTables(),
     checkClientReference(),
     contractsCode === 0,
   ]
@@ -25,6 +27,7 @@ async function write(): Promise<boolean> {
   writeCliReference()
   writeClientReference()
   writeSettings()
+  writeTables()
   return buildCommand() === 0
 }
 

@@ -4,7 +4,6 @@ import type { Exceptions } from './tidy.ts'
 const METHODS = 'makes an object of small methods over what they share: its length is theirs'
 const WIRING = 'puts parts together, each once, in the order in which they need each other'
 const ROWS = 'a table in code, one row a line or two'
-const MARKUP = 'one view: its length is markup'
 const CASES = 'one table of cases, or one story in order; a cut would part what belongs together'
 const BY_ACT = 'one file an act, a route or a command, and a name that says which'
 const STORIES = 'one file a story, and a name that says which'
@@ -49,14 +48,12 @@ export const EXCEPTIONS: Exceptions = {
     'test/support/browser-wallet.ts: installWallet': [67, METHODS],
     'src/chain/read/readings.ts: createReadings': [74, METHODS],
     'src/http/server.ts: createServer': [69, METHODS],
-    'web/src/pages/ledger/node.tsx: NodeFacts': [68, MARKUP],
     'test/faults/misconfigured.ts: settingsFor': [69, ROWS],
     'test/support/faults/send-rules.ts: createSendRules': [69, METHODS],
     'scripts/demo/chain.ts: openChain': [66, WIRING],
     'src/domain/replay.ts: apply': [66, ROWS],
     'test/support/service.ts: startOnce': [63, WIRING],
     'test/chain/stage.ts: startStage': [62, WIRING],
-    'web/src/console/ledger/state.tsx: AgainstChain': [62, MARKUP],
   },
   folder: {
     'test/passes': [39, STORIES],

@@ -9,7 +9,7 @@ import {
   type RefusedBecause,
   sentenceOf,
 } from '../operator/act.ts'
-import type { CommandTexts, Operation } from '../operator/define-act.ts'
+import { type CommandTexts, type Operation, toldOf } from '../operator/define-act.ts'
 import type { Field } from '../operator/input.ts'
 import { isProposed, type Proposed } from '../operator/second-person/proposed.ts'
 import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
@@ -69,7 +69,7 @@ const optionOf = ({ help, value, required }: Field): OptionSpec => ({
 })
 
 async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
-  const { asks, otherwise, first, fixed, columns, says, text, afterwards } = operation
+  const { asks, otherwise, first, fixed, columns, text, afterwards } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
     const given = { ...fieldsOf(call), ...fixed }
@@ -84,7 +84,7 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
       if (text) return text(done, parts)
       const rows = columns && firstList(done)
       if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
-      return typeof says === 'function' ? says(done as never) : (says ?? '')
+      return toldOf(operation, done)
     })
     if ('nextCursor' in done && done.nextCursor !== null)
       call.out.say(`There are more: add --cursor ${done.nextCursor}`)

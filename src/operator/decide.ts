@@ -10,6 +10,7 @@ import { readWalletUse } from '../db/payments/places.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
+import { inEther } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import {
   type Actor,
@@ -190,6 +191,8 @@ export const decideMany = defineGuardedAct({
   sum: (sql, { decision, dryRun, payments, tierId }) =>
     decision === 'release' && !dryRun ? sumToRelease(sql, keysOf(payments), tierId) : 0n,
   run: decideEach,
+  says: ({ dryRun, decided, results }) =>
+    `${decided} ${dryRun ? 'would be decided' : 'decided'}, ${results.length - decided} refused.`,
 })
 
 async function decideEach(
@@ -249,7 +252,7 @@ export const dismissAllDust = defineAct({
   summary:
     'dismiss every held payment of less than an amount, which may not be more than the lowest price there ever was',
   fields: {
-    belowWei: field.wei('instead of one payment: all held ones of less than this'),
+    belowWei: field.wei('held ones of less than this'),
     dryRun: field.flag('only say how many there are, and what they come to'),
     reason: field.REASON,
   },
@@ -275,5 +278,9 @@ export const dismissAllDust = defineAct({
     if (count > 0) record({ action: 'dustDismissed', after })
     const { count: remaining } = await sumDust(sql, belowWei)
     return { dryRun, count, sumWei, remaining }
+  },
+  says: ({ dryRun, count, sumWei, remaining }) => {
+    const found = `${count}, ${inEther(sumWei)} ether in all`
+    return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${remaining} left.`
   },
 })

@@ -43,7 +43,7 @@ export interface CommandTexts<Result = never> {
   /** The question before an act, and what is said to who declines. Without it nothing is asked. */
   readonly asks?: string | ((input: Fields) => string)
   readonly otherwise?: string
-  /** The result in a line. */
+  /** The result in a line. An act over HTTP answers it as `says`. */
   readonly says?: string | ((result: Result) => string)
   /** The first list in a result as a table. */
   // biome-ignore lint/suspicious/noExplicitAny: rows are JSON of the reading's own form
@@ -78,6 +78,7 @@ type Body<S extends Shape, Deps, Result> =
 
 type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
   Body<S, Deps, Result> & {
+    readonly says: NonNullable<CommandTexts<Result>['says']>
     /** The scope that a key needs; null if any key may ask. */
     readonly scope: Scope | null
     /** A field of the answer that must not be kept for an Idempotency-Key, because the database would hold it. */
@@ -210,6 +211,10 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
   CONFIRMABLE.set(proposedAs, { scope, unguarded: unguarded as Called<never, object> as Called<EveryPart, object> })
   return Object.assign(act, { unguarded, operation: describe('act', act, { ...declared, mayWait: true }) })
 }
+
+/** The result of an operation in a line; empty if it declares none. */
+export const toldOf = ({ says = '' }: Pick<Operation, 'says'>, result: object): string =>
+  typeof says === 'function' ? says(result as never) : says
 
 /** What modules declare, in their order. */
 export const operationsOf = (modules: readonly object[]): Operation[] =>

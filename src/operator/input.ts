@@ -21,6 +21,8 @@ export interface Field<T = unknown> {
   readonly schema: string | object
   /** Placeholder of its value on the command line; null for a flag. */
   readonly value: string | null
+  /** The only values there are. */
+  readonly words?: readonly string[]
   readonly required: boolean
   /** What is read where it is missing, or wrong. */
   readonly otherwise: T
@@ -159,14 +161,14 @@ export const word = <T extends string>(
   { value = 'word', schema = { type: 'string', enum: words } }: Pick<TextBounds, 'value' | 'schema'> = {},
 ): Field<T> =>
   ofForm<T>(help, {
-    ...{ schema, value, otherwise: words[0] as T, form: `one of ${words.join(', ')}` },
+    ...{ schema, value, words, otherwise: words[0] as T, form: `one of ${words.join(', ')}` },
     parse: (given) => words.find((one) => one === given),
   })
 
 /** True or false, said either way. */
 export const yesOrNo = (help: string): Field<boolean> =>
   ofForm<boolean>(help, {
-    ...{ schema: 'FlagInput', value: 'true|false', otherwise: false, form: 'true or false' },
+    ...{ schema: 'FlagInput', value: 'true|false', words: ['true', 'false'], otherwise: false, form: 'true or false' },
     parse: (given) => [true, false].find((one) => given === one || given === String(one)),
   })
 
@@ -174,7 +176,7 @@ export const yesOrNo = (help: string): Field<boolean> =>
 export const flag = (help: string): Field<boolean> => ({ ...orElse(yesOrNo(help), false), value: null })
 
 /** The operator's reason, for acts that want one, and for all others. */
-export const REASON_WANTED = { ...text('kept in the audit log'), schema: 'ReasonInput' }
+export const REASON_WANTED = { ...text('your reason, kept in the audit log'), schema: 'ReasonInput' }
 export const REASON = orNull(REASON_WANTED)
 
 const LIMIT_DEFAULT = 50

@@ -42,6 +42,7 @@ export const resume = defineAct({
   summary: 'credit rounds again; turns that were missed are paid one after the other',
   fields: { reason: field.REASON },
   change: setPaused(false),
+  says: ({ changed }) => (changed ? 'Crediting goes on.' : 'Crediting was not paused.'),
 })
 
 export const clearHaltByHand = defineAct({
@@ -53,4 +54,5 @@ export const clearHaltByHand = defineAct({
     const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
     return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
   },
+  says: 'Cleared: the next passes look at the chain again.',
 })

@@ -107,6 +107,7 @@ export const previewWallet = defineAct({
   summary: 'say what a change of the payments wallet would do; changes nothing',
   fields: CHANGE,
   run: preview,
+  says: changeInWords,
 })
 
 export const changeWallet = defineGuardedAct({

@@ -47,4 +47,6 @@ export const runReconciliation = defineAct({
     })
     return { ...result, drifts, driftCount, equal: driftCount === 0 }
   },
+  says: ({ nodes, cohorts, driftCount }) =>
+    `${nodes} nodes and ${cohorts} cohorts compared: ${driftCount === 0 ? 'no difference' : `${driftCount} differences`}.`,
 })

@@ -55,6 +55,13 @@ export const rescan = defineAct({
   },
   onChain: true,
   run: rescanFrom,
+  says: ({ toBlock, wentBackTo, missing, surplus }) => {
+    if (wentBackTo !== null) return `The ledger went back to block ${wentBackTo}; the next pass follows from there.`
+    const differences = missing.length + surplus.length
+    return differences === 0
+      ? `Every block up to ${toBlock} agrees with the ledger.`
+      : `${differences} differences, the first ones there are.`
+  },
 })
 
 async function rescanFrom(

@@ -19,6 +19,7 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, termsAt } from '../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
+import { inEther } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
@@ -118,6 +119,7 @@ export const previewTerms = defineAct({
   fields: ENTRY,
   check: checkEntry,
   run: preview,
+  says: proposalInWords,
 })
 
 /** On a ledger without terms everything is given, and, where the factory has nodes, `before` for the turns due before. */
@@ -146,7 +148,16 @@ printed; until then turns are owed and wait.`,
     record({ action: 'termsEntered', before: proposal.before, after: proposal.entries })
     return proposal
   },
+  says: proposalInWords,
 })
+
+function proposalInWords({ changed, entries }: TermsProposal): string {
+  if (!changed) return 'No change: the latest terms say so already.'
+  return entries.map(entryInWords).join('\n')
+}
+
+const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
+  `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ether, every ${intervalSec} s in slots of ${slotSec} s.`
 
 /** It removes the entry. */
 export const takeBackTerms = defineGuardedAct({

@@ -114,7 +114,7 @@ export const createTier = defineAct({
   args: ['tierId'],
   leavesOut: ['onSale', 'graceSec', 'atOnce'],
   fields: {
-    tierId: TIER_ID,
+    tierId: { ...TIER_ID, help: 'its id, for good' },
     ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS },
     tierNo: field.orNull(field.whole('its number on the contract; by default the next free one', 1, TIER_NO_MAX)),
     ...SALE,
@@ -145,6 +145,7 @@ export const createTier = defineAct({
       const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
       return { before: null, ...merge({ ...fresh, ...open }, changeOf(asked)) }
     }),
+  says: enteredInWords,
 })
 
 export const changeTier = defineAct({
@@ -164,7 +165,12 @@ export const changeTier = defineAct({
   onChain: true,
   asks: 'Enter this version?',
   change: enterVersion,
+  says: enteredInWords,
 })
+
+function enteredInWords({ changed, tier }: EnteredTier): string {
+  return changed ? `Entered: it holds from block ${tier.versions.at(-1)?.fromBlock} on.` : 'No change.'
+}
 
 function enterVersion(
   changing: Changing,
@@ -198,6 +204,7 @@ export const setOnSale = defineAct({
   fields: { tierId: TIER_ID, ...SALE, onSale: field.yesOrNo('whether it is on sale') },
   onChain: true,
   change: enterVersion,
+  says: enteredInWords,
 })
 
 type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>

@@ -120,7 +120,7 @@ export const addWebhook = defineAct({
   scope: 'operate',
   summary: 'add an endpoint, or give it other secrets',
   fields: {
-    url: field.text('https; for mail `smtps://user:password@host?from=…&to=…`', { max: URL_MAX }),
+    url: field.text('its URL: https, or smtps://user:password@host?from=…&to=… for mail', { max: URL_MAX }),
     ...{ secret: field.orNull(SECRET), events: field.orNull(EVENTS), reason: field.REASON },
   },
   check: ({ url, secret }, { complain }) => {
@@ -139,6 +139,7 @@ export const addWebhook = defineAct({
     record({ action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint, ...after })
     return { endpoint, added }
   },
+  says: ({ endpoint, added }) => `${endpoint} ${added ? 'gets events from now on' : 'has these secrets now'}.`,
 })
 
 export const chooseEvents = defineAct({

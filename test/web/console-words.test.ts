@@ -1,7 +1,7 @@
 // What the console's pages say and send, as functions: amounts, verdicts in words, changes, forms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { problemsOf, readForm } from '../../web/src/console/act-form.ts'
+import { fieldsOf, problemsOf, readForm } from '../../web/src/console/act-form.ts'
 import { difference, weiOf } from '../../web/src/console/amounts.ts'
 import { sentenceOf, type Tiers } from '../../web/src/console/payments/sentences.ts'
 import { reasonsOf } from '../../web/src/console/payments/states.ts'
@@ -73,15 +73,34 @@ test('changes are the fields that differ, amounts in ether and wei', () => {
   assert.equal(inUnits('holdingReadWei', 7n), '7')
 })
 
-test('a form sends what was changed, and names the field that a refusal is about', () => {
-  const fields = [
-    { name: 'priceWei', label: 'Price in ether', ether: true, was: '0.01' },
-    { name: 'maxPerWallet', label: 'Nodes a wallet', was: '3', read: Number },
-    { name: 'reason', label: 'Reason' },
-  ] as const
-  const form = (priceWei: string, maxPerWallet = '3') => readForm(fields, { priceWei, maxPerWallet, reason: '' })
+test('a form asks for what its act declares, sends what was changed, and names the field that a refusal is about', () => {
+  const declared = {
+    priceWei: { help: 'its price', value: 'wei', required: true },
+    mode: { help: 'hold or all', value: 'word', required: true, words: ['hold', 'all'] },
+    onSale: { help: 'whether it is on sale', value: 'true|false', required: false, words: ['true', 'false'] },
+    atOnce: { help: 'for a mistake', value: null, required: false, words: ['true', 'false'] },
+    address: { help: 'the wallet', value: 'address', required: true },
+    reason: { help: 'your reason', value: 'text', required: false },
+  }
+  const all = fieldsOf(declared, { address: '0x12' }, undefined, { priceWei: { was: '0.01' } })
+  assert.deepEqual(
+    all.map(({ name, label, choices }) => [name, label, choices?.map(([, word]) => word)]),
+    [
+      ['priceWei', 'Its price, in ether', undefined],
+      ['mode', 'Hold or all', ['hold', 'all']],
+      ['onSale', 'Whether it is on sale', ['as it is', 'yes', 'no']],
+      ['atOnce', 'For a mistake', ['no', 'yes']],
+      ['reason', 'Your reason', undefined],
+    ],
+  )
+  const fields = fieldsOf(declared, {}, ['priceWei'], { priceWei: { was: '0.01' } })
+  assert.deepEqual(
+    fields.map(({ name }) => name),
+    ['priceWei', 'reason'],
+  )
+  const form = (priceWei: string) => readForm(fields, { priceWei, reason: '' })
   assert.deepEqual(form('0.01'), { values: {}, wrong: {} })
-  assert.deepEqual(form('0.02', '4'), { values: { priceWei: '20000000000000000', maxPerWallet: 4 }, wrong: {} })
+  assert.deepEqual(form('0.02'), { values: { priceWei: '20000000000000000' }, wrong: {} })
   assert.deepEqual(Object.keys(form('10 finney').wrong), ['priceWei'])
 
   const problems = [
@@ -90,7 +109,7 @@ test('a form sends what was changed, and names the field that a refusal is about
     { field: 'graceSec', code: 'missing', text: 'is required' },
   ] as const
   const one = problemsOf(Object.assign(new Error('said by the service'), { problems }), fields)
-  assert.deepEqual(one.byField, { priceWei: 'Price in ether must be positive.' })
+  assert.deepEqual(one.byField, { priceWei: 'Must be positive.' })
   assert.equal(one.rest?.message, 'nothing else is known; graceSec is required.')
   const other = new Error('The tier is off sale.')
   assert.deepEqual(problemsOf(other, fields), { byField: {}, rest: other })

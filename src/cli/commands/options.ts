@@ -1,4 +1,4 @@
 // Options that commands of several groups take.
 
 export const YES = { yes: { help: 'do not ask', isOurs: true } } as const
-export const REASON = { reason: { value: 'text', help: 'kept in the audit log' } }
+export const REASON = { reason: { value: 'text', help: 'your reason, kept in the audit log' } }

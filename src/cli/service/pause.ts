@@ -4,6 +4,7 @@ import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts
 import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
 import { recordAct } from '../../operator/act.ts'
+import { toldOf } from '../../operator/define-act.ts'
 import { clearHaltByHand, resume as resumeCrediting } from '../../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, type OpenDatabase, withDatabase } from '../database.ts'
@@ -33,13 +34,13 @@ export async function resume(call: Call): Promise<ExitCode> {
       out.say(`${describe(halt)}\n${NEXT[halt.reason]}`)
       await mustAgree(call, 'Clear it?', 'The halt stands.')
       const done = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
-      await out.result(done, 'Cleared: the next passes look at the chain again.')
+      await out.result(done, toldOf(clearHaltByHand.operation, done))
       return EXIT.done
     }
     if (flags.has('no-guard')) return await takeBackGuard(call, deps)
     await mustAgree(call, 'Go on crediting?')
     const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
-    await out.result({ ...done, halted: halt }, done.changed ? 'Crediting goes on.' : 'Crediting was not paused.')
+    await out.result({ ...done, halted: halt }, toldOf(resumeCrediting.operation, done))
     if (!halt) return EXIT.done
     out.say(
       `${describe(halt)}\nThat is no pause of yours: "node-ledger resume --halt" clears it, once you have looked at why.`,

@@ -1,6 +1,7 @@
 // The command `node-ledger rescan`: reads blocks again and compares them with the ledger. Looks first; goes back, so that the next pass
 // follows again, only on request.
 import { toJson } from '../../lib/json.ts'
+import { toldOf } from '../../operator/define-act.ts'
 import { type RescanResult, rescan } from '../../operator/rescan.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -25,7 +26,7 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
       found = await scan(true)
     }
     if (!differs(found)) {
-      await out.result(found, `Every block up to ${found.toBlock} agrees with the ledger.`)
+      await out.result(found, toldOf(rescan.operation, found))
       return EXIT.done
     }
     for (const { side, entries } of [
@@ -36,7 +37,7 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
     }
     await mustAgree(call, String(rescan.operation.asks))
     const done = await scan(false)
-    await out.result(done, `The ledger went back to block ${done.wentBackTo}; the next pass follows from there.`)
+    await out.result(done, toldOf(rescan.operation, done))
     return EXIT.done
   })
 }

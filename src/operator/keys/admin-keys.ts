@@ -7,7 +7,7 @@ import type { LedgerDb } from '../../passes/context.ts'
 import { type EnvironmentKeys, recordAct, refuseAct } from '../act.ts'
 import { defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
-import { checkGift, giftOf, REVOKED, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { endKey, whileNobodyMakes } from './revoking.ts'
 import { newAdminKey } from './secret.ts'
 
@@ -74,6 +74,7 @@ keys).`,
     record({ action: 'keyMade', subject: `key ${id}`, after: { label, scopes, expiresAt } })
     return { id, label, scopes, expiresAt, key }
   },
+  says: ({ id, label, expiresAt }) => `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
 })
 
 /** Its invitations that wait go with it, and what its person is making just then. */
@@ -82,6 +83,7 @@ export const revokeKey = defineAct({
   scope: 'operate',
   summary: 'have an admin key open no more; every instance knows within three seconds',
   fields: REVOKED,
+  says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const key = await keys.readAdminKey(sql, id)
@@ -104,6 +106,7 @@ export const revokeAllKeys = defineAct({
   scope: null,
   summary: 'revoke every key, passkey and invitation of the ledger',
   fields: { reason: field.REASON },
+  says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql) => {
       // In this order: it waits for who accepts an invitation or signs in, and then ends the session too.

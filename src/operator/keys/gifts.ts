@@ -47,6 +47,7 @@ const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}
 
 /** What is to be revoked, by its number. */
 export const REVOKED = { id: field.id('its number in the list'), reason: field.REASON }
+export const REVOKED_SAYS = 'Revoked: within three seconds no instance opens to it.'
 
 function secondsOf(text: unknown): number | undefined {
   if (typeof text !== 'string' || !/^[1-9]\d{0,3}[dh]$/.test(text)) return undefined

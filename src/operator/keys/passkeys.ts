@@ -6,7 +6,7 @@ import { invitationLink, relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import { type EnvironmentKeys, type ReachedAt, recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
-import { checkGift, giftOf, REVOKED, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
+import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { endPasskey, whileNobodyMakes } from './revoking.ts'
 import { newCode } from './secret.ts'
 
@@ -49,6 +49,8 @@ who are to check each other have to be invited here, not by each other.`,
     record({ action: 'passkeyInvited', subject: `invitation ${id}`, after })
     return { id, ...after, link: invitationLink(party, code) }
   },
+  says: ({ id, label, expiresAt }) =>
+    `Invitation ${id}: give ${label} the link. It works once, until ${expiresAt.toISOString()}, and is not shown again.`,
 })
 
 export const revokeInvitation = defineAct({
@@ -68,6 +70,7 @@ export const revokeInvitation = defineAct({
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
+  says: 'Taken back: no passkey comes of it.',
 })
 
 /** Its invitations that wait go with it, and what its person is making just then. */
@@ -76,6 +79,7 @@ export const revokePasskey = defineAct({
   scope: 'operate',
   summary: 'have a passkey sign in no more, and end its sessions; every instance knows within three seconds',
   fields: REVOKED,
+  says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const passkey = await lockPasskey(sql, id)

@@ -140,4 +140,5 @@ export const signOut = defineAct({
     record({ action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })
     return { signedOut: true }
   },
+  says: 'Signed out.',
 })

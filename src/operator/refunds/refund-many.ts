@@ -3,7 +3,7 @@
 import { inTransaction } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { sumToPrepare } from '../../db/operator/sums.ts'
-import type { Address, Wei } from '../../domain/units.ts'
+import { type Address, inEther, type Wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
@@ -43,6 +43,8 @@ export const prepareRefunds = defineGuardedAct({
   proposedAs: 'prepareRefunds',
   sum: (sql, { payments }) => sumToPrepare(sql, keysOf(payments)),
   run: prepareEach,
+  says: ({ results, sendNowWei }) =>
+    `${results.filter(({ refusal }) => refusal === null).length} of ${results.length} are held for their refunds. Send ${inEther(sendNowWei)} ether of it now.`,
 })
 
 async function prepareEach(

@@ -128,7 +128,7 @@ describe('admin keys of the ledger', () => {
       Promise.all(both.map(async (one) => (await one.get('/api/admin/keys/self', by(key))).status))
     assert.deepEqual(await statuses(), [200, 200])
     const revoked = await desk.post(`keys/${id}/revoke`, { reason: 'left' })
-    assert.deepEqual(revoked.json, { id, label: 'leaver', revoked: true })
+    assert.partialDeepStrictEqual(revoked.json, { id, label: 'leaver', revoked: true })
     for (const one of both) one.clock.now += HOLDS_MS
     assert.deepEqual(await statuses(), [401, 401])
     assert.equal((await desk.post(`keys/${id}/revoke`)).status, 409)

@@ -44,7 +44,7 @@ describe('a second person', () => {
     assert.deepEqual((await desk.get('second-person')).json, { aboveWei: null })
     const hash = await held(LARGE)
     assert.equal((await desk.post(`payments/${hash}/release`, { tierId: 'basic' })).status, 200)
-    assert.deepEqual((await bound(2n * BASIC)).json, { aboveWei: (2n * BASIC).toString(), changed: true })
+    assert.partialDeepStrictEqual((await bound(2n * BASIC)).json, { aboveWei: (2n * BASIC).toString(), changed: true })
   })
 
   it('is needed for a release above the amount: it is done once they confirm, in one row of the audit log', async () => {

@@ -86,7 +86,7 @@ describe('passkeys', () => {
     const invited = (await door.desk.post('keys/invite', { label: 'maras', scopes: ['read'], expires: '1d' }, as(key)))
       .json
     const { id } = await passkeyOf('mara')
-    assert.deepEqual((await door.desk.post(`passkeys/${id}/revoke`, { reason: 'left' })).json, {
+    assert.partialDeepStrictEqual((await door.desk.post(`passkeys/${id}/revoke`, { reason: 'left' })).json, {
       ...{ id, label: 'mara', revoked: true },
     })
     // What an instance still takes for open gives nothing that outlives it.

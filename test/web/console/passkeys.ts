@@ -19,8 +19,8 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await go('Keys')
     await page.getByText('Nobody has a passkey.').waitFor()
     await press('Invite a person…')
-    await dialog().getByLabel('Label').fill('ina')
-    await dialog().getByLabel('Scopes').fill('read, operate')
+    await dialog().getByLabel('Who acts by it').fill('ina')
+    await dialog().getByLabel('Some of read').fill('read, operate')
     await confirm('Invite a person')
     const link = (await dialog().getByText('#invite=').textContent()) ?? ''
     await confirm('Done')

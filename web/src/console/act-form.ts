@@ -1,11 +1,10 @@
 // The form of an act's dialog: its fields, what they send, and which of them a refusal is about.
 import type { components } from '../../../api/admin.ts'
-import { plainEther } from '../format.ts'
 import { weiOf } from './amounts.ts'
 
 /** A field of the dialog; its text goes into the body under `name` unless it is empty. */
-export interface ActField<Name extends string = string> {
-  name: Name
+export interface ActField {
+  name: string
   label: string
   required?: boolean
   placeholder?: string
@@ -15,40 +14,64 @@ export interface ActField<Name extends string = string> {
   ether?: boolean
   /** What it is at present, as the field has it. Sent only where it is another then. */
   was?: string
-  /** From the text to what the route takes. */
-  read?: (text: string) => unknown
 }
 
 /** Texts by the name of their field. */
 export type Filled = Readonly<Record<string, string>>
 
-const REASON: ActField = { name: 'reason', label: 'Reason, for the audit log', placeholder: 'may be left out' }
+/** What an act declares of a field. */
+interface Declared {
+  help: string
+  value: string | null
+  required: boolean
+  words?: readonly string[]
+}
 
-/** Adds the reason, which every act takes. */
-export const withReason = (fields: readonly ActField[]): readonly ActField[] =>
-  fields.some(({ name }) => name === 'reason') ? fields : [...fields, REASON]
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+const WORDS: Filled = { true: 'yes', false: 'no' }
+const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b' }
 
-/** A field of an amount that the operator can change, filled in with the present one. */
-export const amountWas = (wei: bigint): { ether: true; was: string } => ({ ether: true, was: plainEther(wei) })
+/** The fields that an act declares, but those that are given already. `names`: only these, and the reason. `more` is known here alone. */
+export function fieldsOf(
+  declared: Readonly<Record<string, Declared>>,
+  given: object,
+  names: readonly string[] | undefined,
+  more: Readonly<Record<string, Partial<ActField> | undefined>>,
+): ActField[] {
+  return Object.entries(declared)
+    .filter(([name]) => !(name in given) && (name === 'reason' || (names?.includes(name) ?? true)))
+    .map(([name, field]) => ({ ...fieldOf(name, field), ...more[name] }))
+}
+
+function fieldOf(name: string, { help, value, required, words }: Declared): ActField {
+  const [ether, placeholder] = [value === 'wei', PLACEHOLDERS[value ?? '']]
+  const own = value === null ? [['true', 'yes'] as const] : words?.map((word) => [word, WORDS[word] ?? word] as const)
+  const none = ['', value === null ? 'no' : 'as it is'] as const
+  return {
+    ...{ name, label: `${capital(help)}${ether ? ', in ether' : ''}`, required, ether },
+    ...(own && { choices: required ? own : [none, ...own] }),
+    ...(placeholder && { placeholder }),
+  }
+}
 
 /** What the route takes of what is filled in, and the fields that cannot be read. What is as it was is left out. */
 export function readForm(
   fields: readonly ActField[],
   given: Filled,
 ): { values: Record<string, unknown>; wrong: Filled } {
-  const values: Record<string, unknown> = {}
+  const values: Record<string, string> = {}
   const wrong: Record<string, string> = {}
-  for (const { name, label, ether, was, read } of fields) {
+  for (const { name, ether, was } of fields) {
     const text = (given[name] ?? '').trim()
     if (text === '' || text === was) continue
     const wei = ether ? weiOf(text) : null
-    if (ether && wei === null) wrong[name] = `${label} must be an amount like 0.01, with at most 18 decimals.`
-    else values[name] = ether ? String(wei) : read ? read(text) : text
+    if (ether && wei === null) wrong[name] = 'Must be an amount like 0.01, with at most 18 decimals.'
+    else values[name] = ether ? String(wei) : text
   }
   return { values, wrong }
 }
 
-/** What the service says is wrong: with a field, after whose name `text` goes on, or by itself. */
+/** What the service says is wrong: with a field, or by itself. */
 export type Problem = components['schemas']['Problem']
 /** An error with what the service says is wrong; without it the request failed otherwise. */
 export type RefusedAct = Error & { readonly problems?: readonly Problem[] }
@@ -59,7 +82,7 @@ export function problemsOf(error: RefusedAct, fields: readonly ActField[]): { by
   const rest: string[] = []
   for (const { field: name, text } of error.problems ?? []) {
     const field = fields.find((one) => one.name === name)
-    if (field) byField[field.name] = `${field.label} ${text}.`
+    if (field) byField[field.name] = `${capital(text)}.`
     else rest.push(name === null ? text : `${name} ${text}`)
   }
   if (Object.keys(byField).length === 0) return { byField, rest: error }

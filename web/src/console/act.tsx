@@ -3,11 +3,18 @@ import { createContext, type FormEvent, type ReactNode, useContext, useState } f
 import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
 import { FormFields } from './act-fields.tsx'
-import { type ActField, type Filled, problemsOf, readForm, withReason } from './act-form.ts'
-import { type ActRoute, type BodyOf, type Did, isWaiting, lacking, type ParamOf, placeOf, useAct } from './admin.ts'
-
-/** A field of that act's body. */
-export type FieldOf<Route extends ActRoute> = ActField<keyof BodyOf<Route> & string>
+import { type ActField, type Filled, fieldsOf, problemsOf, readForm } from './act-form.ts'
+import {
+  ACTS,
+  type ActRoute,
+  type BodyOf,
+  type Did,
+  isWaiting,
+  lacking,
+  type ParamOf,
+  placeOf,
+  useAct,
+} from './admin.ts'
 
 interface Wording {
   label: string
@@ -19,11 +26,14 @@ interface Wording {
 type ActProps<Route extends ActRoute> = Wording & {
   /** The route as the document names it. */
   act: Route
-  fields?: readonly FieldOf<Route>[]
+  /** The fields that are asked for: all of the act, unless it is said which. The reason always is. */
+  fields?: readonly (keyof BodyOf<Route> & string)[]
+  /** What is known of a field here alone. */
+  more?: { readonly [Name in keyof BodyOf<Route>]?: Partial<ActField> }
   /** Fixed part of the body. */
   body?: Partial<BodyOf<Route>>
-  /** Text for the result. */
-  did: (answer: Did<Route>) => ReactNode
+  /** What is shown of the result; its own line unless it is said. */
+  did?: (answer: Did<Route>) => ReactNode
   /** What is to be said about what is filled in, before it is sent. */
   warns?: (given: Filled) => ReactNode
   main?: boolean
@@ -55,8 +65,9 @@ export function Acts({ children }: { children: ReactNode }) {
 }
 
 export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
-  const { label, says, danger = false, main = false, act, params = {}, fields = [], body = {}, did, warns } = props
+  const { label, says, danger = false, main = false, act, params = {}, body = {}, did = itsLine, warns } = props
   const ask = useContext(Ask)
+  const fields = fieldsOf(ACTS[act].fields, body, props.fields, props.more ?? {})
   const asked = { label, says, danger, path: placeOf(act, params), fields, body, warns }
   const lacks = lacking(act)
   return (
@@ -71,6 +82,10 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
     </button>
   )
 }
+
+/** What an act says of its result. */
+export const itsLine = ({ says }: { says: string }): ReactNode =>
+  says.split('\n').map((line) => <p key={line}>{line}</p>)
 
 /** What an act did; or that it waits for a second person. */
 function Done({ answer, did }: { answer: object; did: (answer: unknown) => ReactNode }) {
@@ -87,9 +102,8 @@ export function Beyond({ lacks }: { lacks: string | null }) {
   return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
 }
 
-function ActForm({ label, says, path, fields, body, did, danger, warns, close }: Asked & { close: () => void }) {
+function ActForm({ label, says, path, fields: all, body, did, danger, warns, close }: Asked & { close: () => void }) {
   const act = useAct<object>({ mayWait: true })
-  const all = withReason(fields)
   const [given, setGiven] = useState<Filled>(() =>
     Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
   )

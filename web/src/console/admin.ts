@@ -2,12 +2,14 @@
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
-import { ACT_SCOPES } from '../../../api/admin-scopes.ts'
+import { ACTS } from '../../../api/admin-acts.ts'
 import { revive } from '../../../client/src/revive.ts'
 import { keptForTab } from '../kept.ts'
 import { queries, type Reading } from '../ledger.ts'
 import { saveBlob } from '../ui/save.ts'
 import type { RefusedAct } from './act-form.ts'
+
+export { ACTS }
 
 const EVERY_MS = 10_000
 let key: string | null = null
@@ -18,8 +20,10 @@ let own: OwnKey | null = null
 /** The key that was entered; null before. */
 export const ownKey = (): OwnKey | null => own
 /** The scope of an act that the key lacks; null where it may do it. */
-export const lacking = (act: ActRoute): string | null =>
-  ACT_SCOPES[act] === 'any' || own?.scopes.includes(ACT_SCOPES[act]) ? null : ACT_SCOPES[act]
+export function lacking(act: ActRoute): string | null {
+  const { scope } = ACTS[act]
+  return scope === 'any' || own?.scopes.includes(scope) ? null : scope
+}
 
 /** Where the operator chose to keep the key for the tab. */
 const KEPT = 'node-ledger-admin-key'
@@ -133,7 +137,7 @@ type RouteOf<Method extends 'get' | 'post'> = {
 /** The operator's readings. */
 export type ReadRoute = RouteOf<'get'>
 /** The operator's acts. */
-export type ActRoute = RouteOf<'post'>
+export type ActRoute = keyof typeof ACTS
 type ActOf<Route extends ActRoute> = paths[`/api/admin/${Route}`]['post']
 /** The answer of an act, amounts as bigint and times as Date. */
 export type Did<Route extends ActRoute> = AnswerOf<ActOf<Route>>

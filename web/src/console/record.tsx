@@ -1,19 +1,20 @@
 // Records as they were written down, and what changed in them.
+import { Facts } from '../ui/page.tsx'
 import { type FieldChange, inUnits } from './values.ts'
 
 /** A record as it was written down, field by field; amounts in ether and in wei. */
 export function Pairs({ of }: { of: Record<string, unknown> }) {
   return (
-    <dl className="facts">
-      {Object.entries(of).map(([name, value]) => (
-        <div key={name} className="pair">
-          <dt>{name}</dt>
-          <dd>
-            <code translate="no">{inUnits(name, value)}</code>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      of={Object.fromEntries(
+        Object.entries(of).map(([name, value]) => [
+          name,
+          <code key={name} translate="no">
+            {inUnits(name, value)}
+          </code>,
+        ]),
+      )}
+    />
   )
 }
 

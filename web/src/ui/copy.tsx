@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
+import { Facts } from './page.tsx'
 
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
@@ -45,15 +46,19 @@ async function copied(text: string): Promise<void> {
 /** Facts to be entered elsewhere: the name of each, its text, and what is copied. */
 export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
   return (
-    <dl className="facts copied">
-      {rows.map(([name, shown, copied]) => (
-        <div key={name} className="row">
-          <dt>{name}</dt>
-          <dd>
-            <code translate="no">{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      className="facts copied"
+      of={Object.fromEntries(
+        rows.map(([name, shown, copied]) => [name, <Copied key={name} name={name} shown={shown} copied={copied} />]),
+      )}
+    />
+  )
+}
+
+function Copied({ name, shown, copied }: { name: string; shown: string; copied: string }) {
+  return (
+    <>
+      <code translate="no">{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
+    </>
   )
 }

@@ -1,5 +1,5 @@
 // The frame around every page: what the page is called, its parts, and their headings in order.
-import { type ReactNode, useEffect, useRef } from 'react'
+import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { useSite } from '../site.ts'
 import { Boundary } from './boundary.tsx'
 
@@ -66,6 +66,23 @@ export function Section({ title, aside, takesFocus = false, children }: SectionP
       </header>
       <Boundary>{children}</Boundary>
     </section>
+  )
+}
+
+/** Facts by their names, in rows. What is undefined is left out. */
+export function Facts({ of, className = 'facts' }: { of: Readonly<Record<string, ReactNode>>; className?: string }) {
+  return (
+    <dl className={className}>
+      {Object.entries(of).map(
+        ([name, value]) =>
+          value !== undefined && (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </Fragment>
+          ),
+      )}
+    </dl>
   )
 }
 

@@ -1,5 +1,6 @@
 // A receipt: facts in rows, to be printed or kept as a file.
 import { ui } from '../words/ui.ts'
+import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
 
 /** A row without a value is left out. */
@@ -28,14 +29,7 @@ export function Receipt({ rows, name }: ReceiptProps) {
           </button>
         </div>
       </header>
-      <dl className="facts">
-        {shown.map(([what, value]) => (
-          <div key={what} className="row">
-            <dt>{what}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts of={Object.fromEntries(shown)} />
     </section>
   )
 }

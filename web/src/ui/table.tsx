@@ -19,6 +19,8 @@ interface TableProps<Row> {
   columns: readonly Column<Row>[]
   /** Rows shown at first; a button shows the rest. */
   first?: number
+  /** Shown in place of a table without rows. */
+  empty?: ReactNode
 }
 
 type Direction = 'ascending' | 'descending'
@@ -27,11 +29,12 @@ type Direction = 'ascending' | 'descending'
 type Sorting = { index: number; direction: Direction } | null
 
 /** Give `columns` as a constant of the module: what changes at each rendering is sorted at each rendering. */
-export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25 }: TableProps<Row>) {
+export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25, empty }: TableProps<Row>) {
   const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)
   const sorted = useMemo(() => sortedBy(rows, columns, sorting), [rows, columns, sorting])
   const shown = all ? sorted : sorted.slice(0, first)
+  if (rows.length === 0 && empty !== undefined) return empty
   return (
     <div className="table">
       <table>

@@ -12,7 +12,7 @@ import {
   type OperatorRefusal,
   refuseAct,
 } from '../../../operator/act.ts'
-import type { Operation } from '../../../operator/define-act.ts'
+import { type Operation, toldOf } from '../../../operator/define-act.ts'
 import { isProposed } from '../../../operator/second-person/proposed.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
@@ -75,7 +75,10 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   const input = inputOf(call)
   if (isOperatorRefusal(input)) return refuseAs(input)
   const name = holder.label
-  const run = () => act.call(parts, actorOf(call, holder), input)
+  const run = async () => {
+    const done = await act.call(parts, actorOf(call, holder), input)
+    return isOperatorRefusal(done) || isProposed(done) ? done : { ...done, says: toldOf(act, done) }
+  }
   const given = call.raw.headersDistinct['idempotency-key']
   if (given === undefined) return outcomeOf(await run())
   const [key = ''] = given

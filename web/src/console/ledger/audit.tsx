@@ -46,16 +46,19 @@ export function Audit() {
   return (
     <Section title="Audit log">
       <Shown reading={page} lines={8}>
-        {({ entries, nextCursor }) =>
-          entries.length === 0 ? (
-            <Empty title="Nothing yet.">Every act leaves a row here.</Empty>
-          ) : (
-            <>
-              <Table caption="Audit log" rows={entries} keyOf={({ id }) => String(id)} columns={AUDIT} first={PAGE} />
-              <Pager place={place} next={nextCursor} />
-            </>
-          )
-        }
+        {({ entries, nextCursor }) => (
+          <>
+            <Table
+              caption="Audit log"
+              rows={entries}
+              keyOf={({ id }) => String(id)}
+              columns={AUDIT}
+              first={PAGE}
+              empty={<Empty title="Nothing yet.">Every act leaves a row here.</Empty>}
+            />
+            <Pager place={place} next={nextCursor} />
+          </>
+        )}
       </Shown>
     </Section>
   )

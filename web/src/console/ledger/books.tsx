@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Address, Mark } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Facts, Section } from '../../ui/page.tsx'
 import { Failed, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { download, type Statement, useAdmin } from '../admin.ts'
@@ -100,7 +100,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
 ]
 
 function Figures({ statement }: { statement: Statement }) {
-  const { period, sales, totalSalesWei, accounts, balanced, gasWei } = statement
+  const { period, sales, totalSalesWei, happened, accounts, balanced, gasWei } = statement
   return (
     <div className="stack detail">
       <p>
@@ -112,38 +112,21 @@ function Figures({ statement }: { statement: Statement }) {
           <Mark tone={balanced ? 'good' : 'bad'}>{balanced ? 'adds up to the wei' : 'does not add up'}</Mark>
         )}
       </p>
-      <dl className="facts">
-        {sales.map(({ tierId, count, valueWei }) => (
-          <div key={tierId} className="pair">
-            <dt>
-              Sold, {tierId ?? 'no tier'}: {count}
-            </dt>
-            <dd>
-              <Exact wei={valueWei} />
-            </dd>
-          </div>
-        ))}
-        <dt>Sales in all</dt>
-        <dd>
-          <Exact wei={totalSalesWei} />
-        </dd>
-        <dt>Credited to nodes</dt>
-        <dd>
-          <Exact wei={BigInt(statement.happened.creditedWei ?? 0)} />
-        </dd>
-        <dt>Withdrawn by owners</dt>
-        <dd>
-          <Exact wei={BigInt(statement.happened.withdrawnWei ?? 0)} />
-        </dd>
-        <dt>Refunded</dt>
-        <dd>
-          <Exact wei={BigInt(statement.happened.refundedWei ?? 0)} />
-        </dd>
-        <dt>Gas</dt>
-        <dd>
-          <Exact wei={gasWei} />
-        </dd>
-      </dl>
+      <Facts
+        of={{
+          ...Object.fromEntries(
+            sales.map(({ tierId, count, valueWei }) => [
+              `Sold, ${tierId ?? 'no tier'}: ${count}`,
+              <Exact key={tierId} wei={valueWei} />,
+            ]),
+          ),
+          'Sales in all': <Exact wei={totalSalesWei} />,
+          'Credited to nodes': <Exact wei={BigInt(happened.creditedWei ?? 0)} />,
+          'Withdrawn by owners': <Exact wei={BigInt(happened.withdrawnWei ?? 0)} />,
+          Refunded: <Exact wei={BigInt(happened.refundedWei ?? 0)} />,
+          Gas: <Exact wei={gasWei} />,
+        }}
+      />
       <Table caption="Accounts" rows={accounts} keyOf={({ name }) => name} columns={ACCOUNTS} />
     </div>
   )

@@ -6,7 +6,7 @@ import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { ActButton } from '../act.tsx'
+import { ActButton, itsLine } from '../act.tsx'
 import { type AdminKey, type Invitation, ownKey, type Passkey, type Read, useAdmin } from '../admin.ts'
 import { PAGE } from '../pager.tsx'
 
@@ -27,30 +27,26 @@ function People({ reading }: { reading: Reading<Read<'keys'>> }) {
       <Shown reading={reading} lines={2}>
         {({ passkeys, invitations }) => (
           <div className="stack">
-            {passkeys.length === 0 ? (
-              <Empty title="Nobody has a passkey.">
-                <p>
+            <Table
+              caption="Passkeys"
+              rows={passkeys}
+              keyOf={({ id }) => String(id)}
+              columns={PASSKEYS}
+              first={PAGE}
+              empty={
+                <Empty title="Nobody has a passkey.">
                   Invite each person, with the rights they need: they sign in by their device, and have no key to lose.
-                </p>
-              </Empty>
-            ) : (
-              <Table
-                caption="Passkeys"
-                rows={passkeys}
-                keyOf={({ id }) => String(id)}
-                columns={PASSKEYS}
-                first={PAGE}
-              />
-            )}
-            {invitations.length > 0 && (
-              <Table
-                caption="Invitations"
-                rows={invitations}
-                keyOf={({ id }) => String(id)}
-                columns={INVITATIONS}
-                first={PAGE}
-              />
-            )}
+                </Empty>
+              }
+            />
+            <Table
+              caption="Invitations"
+              rows={invitations}
+              keyOf={({ id }) => String(id)}
+              columns={INVITATIONS}
+              first={PAGE}
+              empty={null}
+            />
           </div>
         )}
       </Shown>
@@ -64,13 +60,18 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
       <Shown reading={reading} lines={4}>
         {({ keys, environment }) => (
           <div className="stack">
-            {keys.length === 0 ? (
-              <Empty title="The ledger has no key.">
-                <p>Make one for each machine, and for each person without a passkey, with the rights they need.</p>
-              </Empty>
-            ) : (
-              <Table caption="Admin keys" rows={keys} keyOf={({ id }) => String(id)} columns={COLUMNS} first={PAGE} />
-            )}
+            <Table
+              caption="Admin keys"
+              rows={keys}
+              keyOf={({ id }) => String(id)}
+              columns={COLUMNS}
+              first={PAGE}
+              empty={
+                <Empty title="The ledger has no key.">
+                  Make one for each machine, and for each person without a passkey, with the rights they need.
+                </Empty>
+              }
+            />
             <p className="note">
               {environment.length > 0 && `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
               The ledger knows keys by their digests alone. A revoked key opens nothing within three seconds.
@@ -82,15 +83,20 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
   )
 }
 
-const labelField = { name: 'label', label: 'Label: whose it is', required: true, placeholder: 'grace' } as const
-const scopesField = () =>
-  ({
-    name: 'scopes',
-    label: 'Scopes: what it may do',
-    required: true,
-    value: (ownKey()?.scopes ?? []).join(', '),
-    read: (text: string) => text.split(/[\s,]+/).filter((scope) => scope !== ''),
-  }) as const
+const ownScopes = () => ({ scopes: { value: (ownKey()?.scopes ?? []).join(', ') } })
+
+/** What an act says of what it made, and the secret that it shows this once. */
+const shownOnce = (says: string, secret: string | null, what: string) => (
+  <div className="stack">
+    {itsLine({ says })}
+    <p>
+      <code translate="no" className="whole">
+        {secret}
+      </code>{' '}
+      <CopyButton text={secret ?? ''} what={what} />
+    </p>
+  </div>
+)
 
 function Invite() {
   return (
@@ -99,22 +105,8 @@ function Invite() {
       label="Invite a person"
       act="keys/invite"
       says="They get a link, by which their device makes a passkey: once, within 24 hours. Give it to them alone. To the rule of the second person the two of you count as one."
-      fields={[
-        labelField,
-        scopesField(),
-        { name: 'expires', label: 'The passkey ends in', value: '365d', placeholder: '365d or 90d' },
-      ]}
-      did={({ link, label }) => (
-        <div className="stack">
-          <p>The link for {label}. It is not shown again.</p>
-          <p>
-            <code translate="no" className="whole">
-              {link}
-            </code>{' '}
-            <CopyButton text={link ?? ''} what="Link" />
-          </p>
-        </div>
-      )}
+      more={ownScopes()}
+      did={({ says, link }) => shownOnce(says, link, 'Link')}
     />
   )
 }
@@ -126,22 +118,8 @@ function MakeKey() {
       label="Make a key"
       act="keys"
       says="It opens at once, on every instance, and is shown this once. The label is the name in the audit log."
-      fields={[
-        labelField,
-        scopesField(),
-        { name: 'expires', label: 'Ends in', value: '90d', placeholder: '90d or 8h' },
-      ]}
-      did={({ key, label }) => (
-        <div className="stack">
-          <p>The key of {label}. It is not shown again.</p>
-          <p>
-            <code translate="no" className="whole">
-              {key}
-            </code>{' '}
-            <CopyButton text={key ?? ''} what="Key" />
-          </p>
-        </div>
-      )}
+      more={ownScopes()}
+      did={({ says, key }) => shownOnce(says, key, 'Key')}
     />
   )
 }
@@ -165,7 +143,6 @@ const COLUMNS: readonly Column<AdminKey>[] = [
           act="keys/{id}/revoke"
           params={{ id: String(id) }}
           says={`Key ${id} of ${label} opens nothing any more, on any instance, within three seconds.`}
-          did={() => 'It is revoked.'}
           danger
         />
       ),
@@ -190,7 +167,6 @@ const PASSKEYS: readonly Column<Passkey>[] = [
           act="passkeys/{id}/revoke"
           params={{ id: String(id) }}
           says={`Passkey ${id} of ${label} signs in no more, and its sessions open nothing, on any instance, within three seconds.`}
-          did={() => 'It is revoked.'}
           danger
         />
       ),
@@ -211,7 +187,6 @@ const INVITATIONS: readonly Column<Invitation>[] = [
         act="invitations/{id}/revoke"
         params={{ id: String(id) }}
         says={`The link for ${label} makes no passkey any more.`}
-        did={() => 'It is taken back.'}
         danger
       />
     ),

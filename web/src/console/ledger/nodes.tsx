@@ -5,7 +5,7 @@ import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { ActButton, type FieldOf } from '../act.tsx'
+import { ActButton } from '../act.tsx'
 import { type UnpaidNode, useAdmin } from '../admin.ts'
 import { Choice, PAGE, Pager, usePages } from '../pager.tsx'
 
@@ -37,17 +37,14 @@ export function Nodes() {
               A node without a payment may come from a stolen key: its whole group is credited nothing until you grant
               it. Did you not mint it? Then have the contract’s owner pause the contract and change the minter’s key.
             </p>
-            {nodes.length === 0 ? (
-              <Empty title={open === 'true' ? 'No node waits for a grant.' : 'Every node was paid for.'} />
-            ) : (
-              <Table
-                caption="Nodes without a payment"
-                rows={nodes}
-                keyOf={({ nodeId }) => nodeId}
-                columns={COLUMNS}
-                first={PAGE}
-              />
-            )}
+            <Table
+              caption="Nodes without a payment"
+              rows={nodes}
+              keyOf={({ nodeId }) => nodeId}
+              columns={COLUMNS}
+              first={PAGE}
+              empty={<Empty title={open === 'true' ? 'No node waits for a grant.' : 'Every node was paid for.'} />}
+            />
             <Pager place={place} next={nextCursor} />
           </div>
         )}
@@ -82,10 +79,6 @@ function Grant({ grant }: { grant: UnpaidNode['grant'] }) {
   )
 }
 
-const REASON: readonly FieldOf<'nodes/{nodeId}/grant'>[] = [
-  { name: 'reason', label: 'Reason, for the audit log', required: true },
-]
-
 function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) {
   return (
     <ActButton
@@ -94,8 +87,6 @@ function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) 
       act="nodes/{nodeId}/grant"
       params={{ nodeId }}
       says={`Node ${nodeId} of ${owner} is meant to be, though it has no payment. Once no node of group ${cohort} waits for a grant, the group is credited again.`}
-      fields={REASON}
-      did={({ changed }) => (changed ? 'Granted.' : 'It was granted already; that grant stays as it is.')}
     />
   )
 }
@@ -108,8 +99,6 @@ function RevokeButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode })
       act="nodes/{nodeId}/revoke"
       params={{ nodeId }}
       says={`Group ${cohort}, to which node ${nodeId} of ${owner} belongs, is credited nothing more until the node is granted again. What was credited stays.`}
-      fields={REASON}
-      did={() => 'Taken back.'}
     />
   )
 }

@@ -15,13 +15,16 @@ export function Proposals() {
     <Section title="Second person" aside={<SetRule />}>
       <Rule />
       <Shown reading={reading} lines={4}>
-        {({ proposals }) =>
-          proposals.length === 0 ? (
-            <Empty title="Nothing waits for a second person." />
-          ) : (
-            <Table caption="Proposals" rows={proposals} keyOf={({ id }) => String(id)} columns={COLUMNS} first={PAGE} />
-          )
-        }
+        {({ proposals }) => (
+          <Table
+            caption="Proposals"
+            rows={proposals}
+            keyOf={({ id }) => String(id)}
+            columns={COLUMNS}
+            first={PAGE}
+            empty={<Empty title="Nothing waits for a second person." />}
+          />
+        )}
       </Shown>
     </Section>
   )
@@ -41,8 +44,6 @@ function Rule() {
 
 function SetRule() {
   const { data } = useAdmin('second-person')
-  const did = ({ aboveWei }: { aboveWei: bigint | null }) =>
-    aboveWei === null ? 'The rule is off.' : 'The rule is set.'
   return (
     <div className="buttons">
       <ActButton
@@ -50,16 +51,16 @@ function SetRule() {
         label="Set the amount"
         act="second-person"
         says="Above it a release or a refund becomes a proposal, which another person confirms. To raise it takes a second person, too."
-        fields={[{ name: 'aboveWei', label: 'Amount', required: true, ether: true }]}
-        did={did}
+        fields={['aboveWei']}
+        more={{ aboveWei: { required: true } }}
       />
       {data && data.aboveWei !== null && (
         <ActButton
           label="Switch the rule off"
           act="second-person"
           body={{ off: true }}
+          fields={[]}
           says="This takes a second person. Proposals that wait go on waiting."
-          did={did}
           danger
         />
       )}
@@ -110,17 +111,9 @@ function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
           act="proposals/{id}/confirm"
           params={params}
           says={`${act} is done now, as ${proposedBy} proposed it, as far as it still can be. The audit log has both names.`}
-          did={() => 'Confirmed, and done.'}
         />
       )}
-      <ActButton
-        label="Refuse"
-        act="proposals/{id}/refuse"
-        params={params}
-        says="It is not done."
-        did={() => 'Refused.'}
-        danger
-      />
+      <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="It is not done." danger />
     </div>
   )
 }

@@ -109,7 +109,6 @@ function PauseButton() {
       label="Resume rounds"
       act="resume"
       says="Rounds go on with the next pass; turns that were missed are paid at once."
-      did={() => 'Rounds go on.'}
     />
   ) : (
     <ActButton
@@ -117,7 +116,6 @@ function PauseButton() {
       label="Pause rounds"
       act="pause"
       says="No round is credited until you resume. Payments are still followed, judged and minted; owners withdraw as always."
-      did={() => 'Paused.'}
     />
   )
 }

@@ -46,9 +46,7 @@ const STUCK_SENDERS: readonly Column<StuckSender>[] = [
           label="Take over"
           act="transactions/free"
           body={{ sender }}
-          fields={[{ name: 'reason', label: 'Reason' }]}
           says="The next run takes over the nonce that the providers name, if they still agree, and sends again what can no longer be mined. Wait where one provider may be wrong: after 64 blocks in which all say so it happens by itself."
-          did={() => 'The next run takes it over.'}
           danger
         />
       ),
@@ -75,17 +73,20 @@ function Stuck() {
       {({ senders, transactions }) =>
         senders.length + transactions.length === 0 ? null : (
           <Section title="Stuck">
-            {senders.length > 0 && (
-              <Table
-                caption="Accounts in doubt"
-                rows={senders}
-                keyOf={({ sender }) => sender}
-                columns={STUCK_SENDERS}
-              />
-            )}
-            {transactions.length > 0 && (
-              <Table caption="Stuck transactions" rows={transactions} keyOf={({ id }) => String(id)} columns={STUCK} />
-            )}
+            <Table
+              caption="Accounts in doubt"
+              rows={senders}
+              keyOf={({ sender }) => sender}
+              columns={STUCK_SENDERS}
+              empty={null}
+            />
+            <Table
+              caption="Stuck transactions"
+              rows={transactions}
+              keyOf={({ id }) => String(id)}
+              columns={STUCK}
+              empty={null}
+            />
           </Section>
         )
       }
@@ -107,22 +108,19 @@ function SentTransactions() {
   return (
     <Section title="Transactions">
       <Shown reading={page} lines={8}>
-        {({ transactions, nextCursor }) =>
-          transactions.length === 0 ? (
-            <Empty title="Nothing has been sent yet." />
-          ) : (
-            <>
-              <Table
-                caption="Transactions"
-                rows={transactions}
-                keyOf={({ id }) => String(id)}
-                columns={SENT}
-                first={PAGE}
-              />
-              <Pager place={place} next={nextCursor} />
-            </>
-          )
-        }
+        {({ transactions, nextCursor }) => (
+          <>
+            <Table
+              caption="Transactions"
+              rows={transactions}
+              keyOf={({ id }) => String(id)}
+              columns={SENT}
+              first={PAGE}
+              empty={<Empty title="Nothing has been sent yet." />}
+            />
+            <Pager place={place} next={nextCursor} />
+          </>
+        )}
       </Shown>
     </Section>
   )

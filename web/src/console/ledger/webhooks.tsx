@@ -1,7 +1,7 @@
 // Webhook endpoints, their deliveries and redelivery. URLs and secrets are taken here, and never shown.
 import { useState } from 'react'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
@@ -18,12 +18,6 @@ export function Webhooks() {
   )
 }
 
-const EVENTS = {
-  name: 'events',
-  label: 'Kinds of events, with commas, or all',
-  placeholder: 'payment.held,funds.low',
-} as const
-
 function Endpoints() {
   const reading = useAdmin('webhooks')
   return (
@@ -35,39 +29,24 @@ function Endpoints() {
           label="Add an endpoint"
           act="webhooks"
           says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
-          fields={[
-            {
-              name: 'url',
-              label: 'URL',
-              required: true,
-              placeholder: 'https://… or smtps://user:password@host?from=…&to=…',
-            },
-            {
-              name: 'secret',
-              label: 'Signing secret (two with a comma while it is rotated; none for a chat or mail)',
-              placeholder: 'whsec_…',
-            },
-            EVENTS,
-          ]}
-          did={({ endpoint, added }) => `${endpoint} ${added ? 'gets events from now on' : 'has these secrets now'}.`}
         />
       }
     >
       <Shown reading={reading} lines={3}>
-        {({ endpoints }) =>
-          endpoints.length === 0 ? (
-            <Empty title="No endpoint gets events.">
-              <p>Add an endpoint to have events sent there.</p>
-            </Empty>
-          ) : (
-            <div className="stack">
-              <Table caption="Endpoints" rows={endpoints} keyOf={({ endpoint }) => endpoint} columns={ENDPOINTS} />
-              <p className="note">
-                Each is named by its host and a digest of its URL. URLs and secrets are shown nowhere.
-              </p>
-            </div>
-          )
-        }
+        {({ endpoints }) => (
+          <div className="stack">
+            <Table
+              caption="Endpoints"
+              rows={endpoints}
+              keyOf={({ endpoint }) => endpoint}
+              columns={ENDPOINTS}
+              empty={<Empty title="No endpoint gets events." />}
+            />
+            <p className="note">
+              Each is named by its host and a digest of its URL. URLs and secrets are shown nowhere.
+            </p>
+          </div>
+        )}
       </Shown>
     </Section>
   )
@@ -98,7 +77,6 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             act="webhooks/enable"
             body={{ endpoint }}
             says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
-            did={() => 'It is sent to again.'}
           />
         )}
         {active && (
@@ -106,9 +84,8 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             label="Choose events"
             act="webhooks/events"
             body={{ endpoint }}
-            fields={[{ ...EVENTS, required: true, value: events }]}
+            more={{ events: { value: events } }}
             says={`From now on ${endpoint} is sent these kinds of events. What waits for it of others is not sent any more.`}
-            did={(done) => `It is sent: ${done.events}.`}
           />
         )}
         {active && (
@@ -117,7 +94,6 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             act="webhooks/remove"
             body={{ endpoint }}
             says={`Nothing more is sent to ${endpoint}, by any instance.`}
-            did={() => 'It gets no more events.'}
             danger
           />
         )}
@@ -197,24 +173,13 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
           </span>
         </summary>
         <div className="stack detail">
-          <dl className="facts">
-            <dt>To</dt>
-            <dd>
-              <code translate="no">{endpoint}</code>
-            </dd>
-            <dt>Event</dt>
-            <dd>
-              <code translate="no">{eventId}</code>
-            </dd>
-            {state === 'pending' && (
-              <>
-                <dt>Next attempt</dt>
-                <dd>
-                  <Time at={dueAt} ahead />
-                </dd>
-              </>
-            )}
-          </dl>
+          <Facts
+            of={{
+              To: <code translate="no">{endpoint}</code>,
+              Event: <code translate="no">{eventId}</code>,
+              'Next attempt': state === 'pending' ? <Time at={dueAt} ahead /> : undefined,
+            }}
+          />
           <div className="evidence">
             <Pairs of={event.data} />
           </div>
@@ -225,7 +190,6 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
               act="webhooks/deliveries/{id}/redeliver"
               params={{ id: String(id) }}
               says={`The same ${type} goes to ${endpoint} once more, under the same id, failed before or not.`}
-              did={() => 'It is on its way.'}
             />
           </div>
         </div>

@@ -25,15 +25,19 @@ export function ContractWalletsConsole() {
       </Section>
       <Section title="Allowed contracts" aside={<Allow />}>
         <Shown reading={reading} lines={4}>
-          {({ allowed }) =>
-            allowed.length === 0 ? (
-              <Empty title="No contract is allowed by itself.">
-                In the mode proven those buy that have signed in or are known wallets.
-              </Empty>
-            ) : (
-              <Table caption="Allowed contracts" rows={allowed} keyOf={({ address }) => address} columns={ALLOWED} />
-            )
-          }
+          {({ allowed }) => (
+            <Table
+              caption="Allowed contracts"
+              rows={allowed}
+              keyOf={({ address }) => address}
+              columns={ALLOWED}
+              empty={
+                <Empty title="No contract is allowed by itself.">
+                  In the mode proven those buy that have signed in or are known wallets.
+                </Empty>
+              }
+            />
+          )}
         </Shown>
       </Section>
     </>
@@ -70,20 +74,7 @@ const SetMode = () => (
     label="Set the mode"
     act="contract-wallets"
     says="It holds from the next block on. What waits is judged by it too, where it lets more buy."
-    fields={[
-      {
-        name: 'mode',
-        label: 'Payments by internal calls become nodes',
-        choices: [
-          ['hold', `hold: ${MEANS.hold}`],
-          ['proven', 'proven: of contracts that are shown to be somebody’s wallet'],
-          ['all', 'all: of any contract'],
-        ],
-      },
-    ]}
-    did={({ mode, fromBlock, changed }) =>
-      changed ? `${mode} from block ${fromBlock.toLocaleString()} on.` : `It is ${mode} already.`
-    }
+    more={{ mode: { choices: Object.entries(MEANS).map(([mode, means]) => [mode, `${mode}: ${means}`] as const) } }}
     danger
   />
 )
@@ -93,12 +84,6 @@ const Allow = () => (
     label="Allow a contract"
     act="contract-wallets/allow"
     says="It buys in the mode proven, and what it has waiting is judged again. Its nodes belong to it: make sure that somebody can withdraw with it. One that is allowed already gets the new name and reason."
-    fields={[
-      { name: 'address', label: 'Contract', required: true, placeholder: '0x…' },
-      { name: 'label', label: 'Name', required: true, placeholder: 'Whose it is' },
-      { name: 'reason', label: 'Reason, for the list and the audit log', required: true },
-    ]}
-    did={() => 'It is allowed.'}
   />
 )
 
@@ -122,7 +107,6 @@ const ALLOWED: readonly Column<AllowedContract>[] = [
         act="contract-wallets/{address}/disallow"
         params={{ address }}
         says={`What ${label} (${address}) pays from now on is judged by the rules alone. What it has bought stays bought.`}
-        did={() => 'It is off the list.'}
       />
     ),
   },

@@ -5,7 +5,6 @@ import { nearestTier } from '../../nearest.ts'
 import { ActButton } from '../act.tsx'
 import type { PaymentFacts } from '../admin.ts'
 import { difference, etherAndWei } from '../amounts.ts'
-import { shown } from '../values.ts'
 import type { Tiers } from './sentences.ts'
 
 export function Decide({ payment, name }: { payment: PaymentFacts; name: string }) {
@@ -21,7 +20,6 @@ export function Decide({ payment, name }: { payment: PaymentFacts; name: string 
           act="payments/{payment}/dismiss"
           params={{ payment: name }}
           says={`No node comes of these ${ether(payment.valueWei)} ETH, and nothing is sent back. It cannot be taken back.`}
-          did={() => 'Dismissed.'}
         />
       )}
     </div>
@@ -39,7 +37,6 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
         says={`No mint is signed for this payment from now on. One that was signed before may yet be carried out: the answer says until when. Send the ${amount} only once it says so.`}
-        did={({ says }) => shown(says)}
       />
       {isRefunding && (
         <ActButton
@@ -47,7 +44,6 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
           act="payments/{payment}/refund/cancel"
           params={{ payment: name }}
           says="The payment stands as it did before its refund was prepared, or is judged again. Only if you have sent nothing."
-          did={({ status, reason }) => `It is ${shown(status)}${reason ? ` (${shown(reason)})` : ''}.`}
         />
       )}
       <ActButton
@@ -55,12 +51,6 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         act="payments/{payment}/refund"
         params={{ payment: name }}
         says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer says so. Then name that transaction here: it is looked up on chain, its recipient and its amount are checked, and no node will come of the payment.`}
-        fields={[{ name: 'refundTxHash', label: 'Hash of the refund', required: true, placeholder: '0x…' }]}
-        did={({ alarm }) =>
-          alarm
-            ? `Recorded, but it contradicts the chain: ${shown(alarm)}. See the runbook.`
-            : 'Found on chain and recorded.'
-        }
       />
     </>
   )
@@ -83,15 +73,8 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
           act="payments/{payment}/attribute"
           params={{ payment: name }}
           says={`Name the transaction by which these ${amount} came, as an explorer shows it among its internal ones. The provider’s trace of it has to show who sent them; to that sender the payment can then be released. Where it brought only a part, name the place of the transfer: the part is a payment of its own then, and the rest stays.`}
-          fields={[
-            { name: 'txHash', label: 'Hash of the transaction', required: true, placeholder: '0x…' },
-            { name: 'innerIndex', label: 'Place of the transfer, of a part', placeholder: '1' },
-          ]}
-          did={({ from, restWei }) =>
-            String(restWei) === '0'
-              ? `It came from ${shown(from)}. Now it can be released.`
-              : `A part came from ${shown(from)}: it is a payment of its own now.`
-          }
+          fields={['txHash', 'innerIndex', 'from', 'valueWei']}
+          more={{ txHash: { required: true } }}
         />
       ) : (
         <ActButton
@@ -100,24 +83,14 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
           act="payments/{payment}/release"
           params={{ payment: name }}
           says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. It cannot be taken back.`}
-          fields={
-            asksTier
-              ? [
-                  {
-                    ...{ name: 'tierId', label: 'Tier, the nearest by its price first', required: true, choices },
-                    value: nearestTier(payment.valueWei, tiers)?.id ?? '',
-                  },
-                  {
-                    name: 'reason',
-                    label: 'Reason, for the audit log',
-                    required: payment.reason === 'wrongAmount',
-                    placeholder: payment.reason === 'wrongAmount' ? 'why another amount buys it' : 'may be left out',
-                  },
-                ]
-              : []
-          }
+          fields={asksTier ? ['tierId'] : []}
+          more={{
+            tierId: { required: true, choices, value: nearestTier(payment.valueWei, tiers)?.id ?? '' },
+            ...(payment.reason === 'wrongAmount' && {
+              reason: { required: true, placeholder: 'why another amount buys it' },
+            }),
+          }}
           warns={({ tierId }) => <OtherPrice wei={payment.valueWei} tier={tiers.find(({ id }) => id === tierId)} />}
-          did={() => 'Released. The next pass mints the node.'}
         />
       )}
     </>

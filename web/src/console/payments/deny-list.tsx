@@ -18,27 +18,19 @@ export function DenyList() {
           label="Add a wallet"
           act="senders"
           says="What this wallet pays from now on is held with the reason senderDenied, until you release or refund it. Meant for wallets that pay for others and can own no node for them, as an exchange does. A wallet that is on the list already gets the new name and reason."
-          fields={[
-            { name: 'address', label: 'Wallet', required: true, placeholder: '0x…' },
-            { name: 'label', label: 'Name', required: true, placeholder: 'Whose it is' },
-            { name: 'reason', label: 'Reason, for the list and the audit log', required: true },
-          ]}
-          did={() => 'It is on the list.'}
         />
       }
     >
       <Shown reading={list} lines={4}>
-        {({ senders }) =>
-          senders.length === 0 ? (
-            <Empty title="No wallet is on the list.">Payments are judged by the rules alone, from any sender.</Empty>
-          ) : (
-            <Table caption="Deny list" rows={senders} keyOf={({ address }) => address} columns={COLUMNS} />
-          )
-        }
+        {({ senders }) => (
+          <Table caption="Deny list" rows={senders} keyOf={({ address }) => address} columns={COLUMNS} empty={NOBODY} />
+        )}
       </Shown>
     </Section>
   )
 }
+
+const NOBODY = <Empty title="No wallet is on the list.">Payments are judged by the rules alone, from any sender.</Empty>
 
 const COLUMNS: readonly Column<DeniedSender>[] = [
   { heading: 'Wallet', cell: ({ address }) => <Address of={address} /> },
@@ -51,7 +43,6 @@ const COLUMNS: readonly Column<DeniedSender>[] = [
         act="senders/{address}/remove"
         params={{ address }}
         says={`What ${label} (${address}) pays from now on is judged by the rules alone. What is held already stays held until you decide it.`}
-        did={() => 'It is off the list.'}
       />
     ),
   },

@@ -4,7 +4,7 @@ import { checksummed, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Facts, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
@@ -89,37 +89,21 @@ export function PaymentDetail({ payment }: RowProps) {
   const path = `/console/payments/${name}`
   return (
     <div className="stack detail">
-      <dl className="facts">
-        <dt>Amount</dt>
-        <dd>
-          <code translate="no">{etherAndWei(payment.valueWei)}</code>
-        </dd>
-        <dt>From</dt>
-        <dd>
-          <Address of={payment.from} />
-        </dd>
-        <dt>Transaction</dt>
-        <dd>
-          <Hash of={payment.txHash} />
-        </dd>
-        <dt>Tier</dt>
-        <dd>{payment.tierId ?? <span className="none">none</span>}</dd>
-        {payment.nodeId !== null && (
-          <>
-            <dt>Node</dt>
-            <dd>
-              <Link href={`/node/${payment.nodeId}`}>#{payment.nodeId}</Link>
-            </dd>
-          </>
-        )}
-        <dt>This payment’s page</dt>
-        <dd>
-          <span className="nowrap">
-            <Link href={path}>number {payment.id}</Link>
-            <CopyButton text={new URL(path, location.href).href} what="link to this payment" />
-          </span>
-        </dd>
-      </dl>
+      <Facts
+        of={{
+          Amount: <code translate="no">{etherAndWei(payment.valueWei)}</code>,
+          From: <Address of={payment.from} />,
+          Transaction: <Hash of={payment.txHash} />,
+          Tier: payment.tierId ?? <span className="none">none</span>,
+          Node: payment.nodeId === null ? undefined : <Link href={`/node/${payment.nodeId}`}>#{payment.nodeId}</Link>,
+          'This payment’s page': (
+            <span className="nowrap">
+              <Link href={path}>number {payment.id}</Link>
+              <CopyButton text={new URL(path, location.href).href} what="link to this payment" />
+            </span>
+          ),
+        }}
+      />
       <Shown reading={full} lines={3}>
         {({ payments }) =>
           payments

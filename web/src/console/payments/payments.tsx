@@ -181,23 +181,7 @@ function DismissDust() {
       label="Dismiss dust"
       act="payments/dismiss"
       says="Dismisses every held payment of less than an amount that you name. First see how many there are and what they come to."
-      fields={[
-        { name: 'belowWei', label: 'Of less than, in ether', required: true, ether: true, placeholder: '0.000001' },
-        {
-          name: 'dryRun',
-          label: 'What to do',
-          value: 'true',
-          choices: [
-            ['true', 'only count them'],
-            ['false', 'dismiss them'],
-          ],
-          read: (text) => text === 'true',
-        },
-      ]}
-      did={({ dryRun, count, sumWei, remaining }) => {
-        const found = `${count}, ${ether(sumWei)} ETH in all`
-        return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${remaining} left.`
-      }}
+      more={{ dryRun: { value: 'true' } }}
     />
   )
 }

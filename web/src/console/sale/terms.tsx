@@ -3,57 +3,12 @@ import { Mark, Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { ActButton, type FieldOf } from '../act.tsx'
+import { ActButton, itsLine } from '../act.tsx'
 import { type Did, type OwnersTransaction, type Terms, useAdmin } from '../admin.ts'
-import { etherAndWei } from '../amounts.ts'
 import { ENTERED } from '../columns.tsx'
 import { Exact } from '../exact.tsx'
 
-const whole = (text: string) => Number(text)
-const FIELDS: readonly FieldOf<'terms/preview'>[] = [
-  {
-    name: 'payouts',
-    label: 'Turns due from then on',
-    choices: [
-      ['', 'as before'],
-      ['true', 'are owed'],
-      ['false', 'are not owed'],
-    ],
-  },
-  { name: 'minWei', label: 'Least draw of a turn, in ether', ether: true, placeholder: '0.0005' },
-  { name: 'maxWei', label: 'Most of it, in ether', ether: true, placeholder: '0.0015' },
-  { name: 'intervalSec', label: 'Seconds between two turns of a node', placeholder: '86400', read: whole },
-  { name: 'slotSec', label: 'Seconds between the phases of a tier', placeholder: '3600', read: whole },
-  {
-    name: 'fromTime',
-    label: 'Holds from (unix seconds of block time)',
-    placeholder: 'five minutes ahead',
-    read: whole,
-  },
-  {
-    name: 'zero',
-    label: 'Turns that pay nothing',
-    choices: [
-      ['', 'are refused'],
-      ['true', 'are meant'],
-    ],
-  },
-]
-/** Extra fields for a ledger without terms. */
-const FIRST: readonly FieldOf<'terms/preview'>[] = [
-  {
-    name: 'before',
-    label: 'Turns due before, where the contract has nodes',
-    choices: [
-      ['', 'there are none'],
-      ['same', 'are paid by these terms'],
-      ['range', 'are paid by the range below'],
-      ['notOwed', 'are not owed'],
-    ],
-  },
-  { name: 'beforeMinWei', label: 'Least draw of turns due before, in ether', ether: true },
-  { name: 'beforeMaxWei', label: 'Most of that, in ether', ether: true },
-]
+const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTime', 'zero'] as const
 
 export function TermsConsole() {
   const listed = useAdmin('terms')
@@ -64,17 +19,14 @@ export function TermsConsole() {
           <div className="stack">
             {ownersTransaction && <ForTheOwner transaction={ownersTransaction} />}
             <Acts terms={terms} />
-            {terms.length === 0 ? (
-              <Empty title="No terms yet.">Nothing is judged, minted or paid until there are some.</Empty>
-            ) : (
-              <Table
-                caption="Credit terms"
-                rows={[...terms].reverse()}
-                keyOf={({ fromTime }) => String(fromTime)}
-                columns={COLUMNS}
-                first={5}
-              />
-            )}
+            <Table
+              caption="Credit terms"
+              rows={[...terms].reverse()}
+              keyOf={({ fromTime }) => String(fromTime)}
+              columns={COLUMNS}
+              first={5}
+              empty={<Empty title="No terms yet.">Nothing is judged, minted or paid until there are some.</Empty>}
+            />
           </div>
         )}
       </Shown>
@@ -83,7 +35,8 @@ export function TermsConsole() {
 }
 
 function Acts({ terms }: { terms: readonly Terms[] }) {
-  const fields = terms.length === 0 ? [...FIELDS, ...FIRST] : FIELDS
+  // A ledger without terms is asked for those before, too.
+  const asked = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (
     <div className="buttons">
@@ -91,7 +44,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
         label="Preview terms"
         act="terms/preview"
         says="Says what would be entered, and what the contract’s owner would have to send. It changes nothing."
-        fields={fields}
+        {...asked}
         did={proposed}
       />
       <ActButton
@@ -99,7 +52,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
         label="Enter terms"
         act="terms"
         says="What you fill in changes, from five minutes after the latest block, or from the time you give. Turns due before are paid by the terms of their time. Groups that are open keep their interval until the contract’s owner sets it."
-        fields={fields}
+        {...asked}
         did={proposed}
       />
       {last && last.fromTime > 0 && (
@@ -108,7 +61,6 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
           act="terms/take-back"
           body={{ fromTime: last.fromTime }}
           says="It is refused where the entry holds already."
-          did={() => 'Taken back. What was in force before it goes on.'}
           danger
         />
       )}
@@ -117,19 +69,14 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
 }
 
 /** The answer of a preview or an entry. */
-function proposed({ changed, entries, ownersTransaction }: Did<'terms'>) {
+function proposed({ says, ownersTransaction }: Did<'terms'>) {
   return (
     <>
-      {changed
-        ? entries.map((entry) => <p key={entry.fromTime}>{inWords(entry)}</p>)
-        : 'The latest terms say so already.'}
+      {itsLine({ says })}
       {ownersTransaction && <ForTheOwner transaction={ownersTransaction} />}
     </>
   )
 }
-
-const inWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: Did<'terms'>['entries'][number]) =>
-  `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${etherAndWei(minWei)} to ${etherAndWei(maxWei)}, every ${intervalSec} s in slots of ${slotSec} s.`
 
 function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersTransaction }) {
   return (

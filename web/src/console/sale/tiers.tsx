@@ -1,55 +1,19 @@
 // The tiers with their versions, and putting them on and off sale.
-import { times } from '../../format.ts'
+import { plainEther, times } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { ActButton, type FieldOf } from '../act.tsx'
-import { amountWas } from '../act-form.ts'
+import { ActButton } from '../act.tsx'
 import { type Tier, useAdmin } from '../admin.ts'
 import { ENTERED } from '../columns.tsx'
 import { Exact } from '../exact.tsx'
 
-const whole = (text: string) => Number(text)
-const TERMS: readonly FieldOf<'tiers/{tierId}'>[] = [
-  { name: 'label', label: 'Name', placeholder: 'Basic' },
-  { name: 'priceWei', label: 'Price in ether', ether: true, placeholder: '0.01' },
-  { name: 'maxPerWallet', label: 'Nodes a wallet', placeholder: '10', read: whole },
-  { name: 'payoutBps', label: 'Rate in basis points (10000 is the base rate)', placeholder: '10000', read: whole },
-  { name: 'holdingWei', label: 'Tokens to be held, in their smallest unit (0: open to anyone)', placeholder: '0' },
-  { name: 'holdingToken', label: 'Address of that token', placeholder: '0x…' },
-]
-const SALE_ENDS: readonly FieldOf<'tiers/{tierId}/sale'>[] = [
-  {
-    name: 'atOnce',
-    label: 'What is on sale now',
-    choices: [
-      ['', 'still sells for the grace'],
-      ['true', 'ends with the next block: a mistake'],
-    ],
-    read: (text) => text === 'true',
-  },
-  { name: 'graceSec', label: 'Another grace, in seconds', placeholder: '900', read: whole },
-]
-const required = (field: FieldOf<'tiers/{tierId}'>): FieldOf<'tiers'> => ({
-  ...field,
-  required: field.name === 'label' || field.name === 'priceWei' || field.name === 'maxPerWallet',
-})
-
-/** The present text of a field of a tier. */
-function presentOf({ versions }: Tier, name: string): { was?: string } {
-  const last = versions.at(-1)
-  if (!last) return {}
-  const { label, priceWei, maxPerWallet, payoutBps, holdingWei, holdingToken } = last
-  if (name === 'priceWei') return amountWas(priceWei)
-  const texts: Record<string, string | null> = {
-    label,
-    maxPerWallet: String(maxPerWallet),
-    payoutBps: String(payoutBps),
-    holdingWei: String(holdingWei),
-    holdingToken,
-  }
-  return { was: texts[name] ?? '' }
+/** The present text of each field that a new version may change. */
+function presentOf({ versions }: Tier): Record<string, { was: string }> {
+  const { graceSec: _, priceWei, ...others } = versions.at(-1) ?? {}
+  const texts = { ...others, ...(priceWei !== undefined && { priceWei: plainEther(priceWei) }) }
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { was: String(text ?? '') }]))
 }
 
 export function TiersConsole() {
@@ -63,8 +27,6 @@ export function TiersConsole() {
           label="Create a tier"
           act="tiers"
           says="It is on sale from the next block on. Its groups are opened on the contract by the next pass."
-          fields={[{ name: 'tierId', label: 'Id', required: true, placeholder: 'basic' }, ...TERMS.map(required)]}
-          did={() => 'Created.'}
         />
       }
     >
@@ -109,23 +71,19 @@ function TierVersions({ tier }: { tier: Tier }) {
             act="tiers/{tierId}"
             params={{ tierId: tier.tierId }}
             says="What you change holds from the next block on. A payment is judged by the terms of its block, and what was on sale before still buys this tier for a grace."
-            fields={[...TERMS.map((field) => ({ ...field, ...presentOf(tier, field.name) })), ...SALE_ENDS]}
-            did={({ changed }) =>
-              changed ? 'The new version is entered.' : 'It stood so already: no version was added.'
-            }
+            more={presentOf(tier)}
           />
           <ActButton
             label={tier.onSale ? 'Take off sale' : 'Put on sale'}
             act="tiers/{tierId}/sale"
             params={{ tierId: tier.tierId }}
             body={{ onSale: !tier.onSale }}
-            fields={tier.onSale ? SALE_ENDS : []}
+            {...(!tier.onSale && { fields: [] })}
             says={
               tier.onSale
                 ? 'Quotes end at once, and it still sells for a grace. Later payments are held with the reason saleClosed.'
                 : 'It can be bought from the next block on.'
             }
-            did={() => 'Done.'}
           />
         </div>
       </header>

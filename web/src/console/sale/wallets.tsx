@@ -3,40 +3,24 @@ import { Address, Mark, Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { ActButton, type FieldOf } from '../act.tsx'
-import { type Did, type PaymentsWallet, useAdmin } from '../admin.ts'
+import { ActButton } from '../act.tsx'
+import { type PaymentsWallet, useAdmin } from '../admin.ts'
 import { ENTERED } from '../columns.tsx'
-
-const FIELDS: readonly FieldOf<'payment-wallets/preview'>[] = [
-  { name: 'address', label: 'Wallet', required: true, placeholder: '0x…' },
-  {
-    name: 'stolen',
-    label: 'The present wallet',
-    choices: [
-      ['', 'is replaced as planned'],
-      ['true', 'was stolen: no later payment to it is a sale'],
-    ],
-    read: (text) => text === 'true',
-  },
-]
 
 export function Wallets() {
   const listed = useAdmin('payment-wallets')
   return (
     <Section title="Payments wallets" aside={<Changes />}>
       <Shown reading={listed} lines={4}>
-        {({ wallets }) =>
-          wallets.length === 0 ? (
-            <Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>
-          ) : (
-            <Table
-              caption="Payments wallets"
-              rows={[...wallets].reverse()}
-              keyOf={({ wallet }) => wallet}
-              columns={COLUMNS}
-            />
-          )
-        }
+        {({ wallets }) => (
+          <Table
+            caption="Payments wallets"
+            rows={[...wallets].reverse()}
+            keyOf={({ wallet }) => wallet}
+            columns={COLUMNS}
+            empty={<Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>}
+          />
+        )}
       </Shown>
     </Section>
   )
@@ -49,40 +33,17 @@ function Changes() {
         label="Preview a change"
         act="payment-wallets/preview"
         says="Says from when the change would hold. It changes nothing."
-        fields={FIELDS}
-        did={proposed}
       />
       <ActButton
         main
         label="Change the wallet"
         act="payment-wallets"
         says="Buyers get the new wallet from 64 blocks and five minutes ahead; it is watched from the next block on. If the present one was stolen, they get it from the next block on. It must be a wallet of your own whose key no server holds."
-        fields={FIELDS}
-        did={proposed}
         danger
       />
     </div>
   )
 }
-
-/** The answer of a preview or a change. */
-function proposed({ wallet, before, fromBlock, fromTime, graceUntil, stolen }: Did<'payment-wallets'>) {
-  if (before === null || graceUntil === null) return <p>Buyers pay to {wallet} from now on.</p>
-  return (
-    <>
-      <p>
-        Buyers pay to {wallet} from block {fromBlock.toLocaleString()} on, not before {at(fromTime)}.
-      </p>
-      <p>
-        {stolen
-          ? `No later payment to ${before} is a sale.`
-          : `A payment to ${before} is a sale until ${at(graceUntil)}, and held after.`}
-      </p>
-    </>
-  )
-}
-
-const at = (time: number) => new Date(time * 1000).toISOString()
 
 const STATES = {
   toCome: <Mark tone="calm">to come</Mark>,
@@ -119,7 +80,6 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         act="payment-wallets/take-back"
         body={{ address: wallet }}
         says={`Buyers never get ${wallet}. Refused once it holds, or once something was paid to it.`}
-        did={() => 'Taken back. Buyers go on paying where they pay now.'}
       />
     )
   if (state === 'old')
@@ -129,7 +89,6 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         act="payment-wallets/close"
         body={{ address: wallet }}
         says={`What comes to ${wallet} from the next block on is not seen any more.`}
-        did={({ closedBlock: block }) => `Closed with block ${block.toLocaleString()}.`}
         danger
       />
     )

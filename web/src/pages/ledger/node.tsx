@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter'
 import { useNode } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
-import { Figure, Page, Section } from '../../ui/page.tsx'
+import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -67,44 +67,36 @@ function NodeFacts({ node }: { node: NodeDetail }) {
           <Earned credits={node.credits} />
         </Section>
         <Section title={t.record} aside={<ChainMark node={node} />}>
-          <dl className="facts">
-            <dt>{t.tier}</dt>
-            <dd>
-              <TierName id={node.tierId} />
-            </dd>
-            <dt>{t.paid}</dt>
-            <dd>
-              {node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />}
-            </dd>
-            <dt>{t.minted}</dt>
-            <dd>
-              <Time at={node.mintedAt} />
-            </dd>
-            <dt>{t.payment}</dt>
-            <dd>
-              <Hash of={node.paymentTxHash} />
-            </dd>
-            <dt>{t.mint}</dt>
-            <dd>
-              <Hash of={node.mintTxHash} />
-            </dd>
-          </dl>
+          <Facts
+            of={{
+              [t.tier]: <TierName id={node.tierId} />,
+              [t.paid]:
+                node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />,
+              [t.minted]: <Time at={node.mintedAt} />,
+              [t.payment]: <Hash of={node.paymentTxHash} />,
+              [t.mint]: <Hash of={node.mintTxHash} />,
+            }}
+          />
           <AgainstChain node={node} />
         </Section>
       </div>
       <Section title={t.credits} aside={<Listed all={node.credits.length} what={t.creditCount} />}>
-        {node.credits.length === 0 ? (
-          <Empty title={t.notCredited}>{t.firstTurn}</Empty>
-        ) : (
-          <Table caption={t.credits} rows={node.credits} keyOf={({ id }) => String(id)} columns={CREDITS} />
-        )}
+        <Table
+          caption={t.credits}
+          rows={node.credits}
+          keyOf={({ id }) => String(id)}
+          columns={CREDITS}
+          empty={<Empty title={t.notCredited}>{t.firstTurn}</Empty>}
+        />
       </Section>
       <Section title={t.withdrawals} aside={<Listed all={node.withdrawals.length} what={t.withdrawalCount} />}>
-        {node.withdrawals.length === 0 ? (
-          <Empty title={t.nothingWithdrawn} />
-        ) : (
-          <Table caption={t.withdrawals} rows={node.withdrawals} keyOf={({ id }) => String(id)} columns={WITHDRAWALS} />
-        )}
+        <Table
+          caption={t.withdrawals}
+          rows={node.withdrawals}
+          keyOf={({ id }) => String(id)}
+          columns={WITHDRAWALS}
+          empty={<Empty title={t.nothingWithdrawn} />}
+        />
       </Section>
     </>
   )
@@ -152,14 +144,14 @@ function ChainSays({ node }: { node: NodeDetail }) {
           block: <Block of={chain.blockNumber} />,
         })}
       </p>
-      <dl className="facts">
-        {differing.map(([name, said]) => (
-          <div key={name} className="row">
-            <dt>{name}</dt>
-            <dd>{typeof said === 'bigint' ? <Amount wei={said} exact /> : <Address of={said} />}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        of={Object.fromEntries(
+          differing.map(([name, said]) => [
+            name,
+            typeof said === 'bigint' ? <Amount key={name} wei={said} exact /> : <Address key={name} of={said} />,
+          ]),
+        )}
+      />
     </>
   )
 }

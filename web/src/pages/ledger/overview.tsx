@@ -5,7 +5,7 @@ import { figure, percent } from '../../format.ts'
 import { useCover, useRounds, useStats, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Mark, Time, Unknown } from '../../ui/facts.tsx'
-import { Figure, Page, Section } from '../../ui/page.tsx'
+import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
@@ -120,20 +120,15 @@ function CoverGauge({ cover }: { cover: Cover }) {
           <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? words.cover.solvent : words.cover.short}</Mark>
         )}
       </p>
-      <dl className="facts">
-        <dt>{words.cover.holds}</dt>
-        <dd>
-          <Amount wei={contractBalanceWei} />
-        </dd>
-        <dt>{words.cover.owes}</dt>
-        <dd>
-          <Amount wei={outstandingWei} />
-        </dd>
-        <dt>{surplusWei !== null && surplusWei < 0n ? words.cover.lacks : words.cover.surplus}</dt>
-        <dd>
-          <Amount wei={surplusWei === null ? null : surplusWei < 0n ? -surplusWei : surplusWei} />
-        </dd>
-      </dl>
+      <Facts
+        of={{
+          [words.cover.holds]: <Amount wei={contractBalanceWei} />,
+          [words.cover.owes]: <Amount wei={outstandingWei} />,
+          ...(surplusWei !== null && surplusWei < 0n
+            ? { [words.cover.lacks]: <Amount wei={-surplusWei} /> }
+            : { [words.cover.surplus]: <Amount wei={surplusWei} /> }),
+        }}
+      />
       <p className="note">
         {rich(words.cover.readAt, { block: <Block of={blockNumber} />, time: <Time at={checkedAt} /> })}
       </p>

@@ -2,12 +2,13 @@
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Link, useParams } from 'wouter'
 import { figure, times } from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
-import { Figure, Page, Section } from '../../ui/page.tsx'
+import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
@@ -137,56 +138,34 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
         </h3>
         {checked && <Checked checked={checked} />}
       </header>
-      <dl className="facts">
-        <dt>{t.each}</dt>
-        <dd>
-          <Amount wei={turn.amountWei} />
-        </dd>
-        <dt>{words.rounds.nodes}</dt>
-        <dd>{figure(turn.nodeCount)}</dd>
-        <dt>{turn.count === 1 ? t.due : t.dueFrom}</dt>
-        <dd>
-          <Time at={turn.due} />
-        </dd>
-        {turn.count === 1 ? (
-          <Terms turn={turn} />
-        ) : (
-          <>
-            <dt>{t.turns}</dt>
-            <dd>{fill(t.ownTerms, { turns: turn.count })}</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        of={{
+          [t.each]: <Amount wei={turn.amountWei} />,
+          [words.rounds.nodes]: figure(turn.nodeCount),
+          [turn.count === 1 ? t.due : t.dueFrom]: <Time at={turn.due} />,
+          ...(turn.count === 1 ? termsOf(turn) : { [t.turns]: fill(t.ownTerms, { turns: turn.count }) }),
+        }}
+      />
     </li>
   )
 }
 
 /** The inputs of a single turn's computation. */
-function Terms({ turn }: { turn: Turn }) {
-  return (
-    <>
-      <dt>{t.range}</dt>
-      <dd>
-        {turn.minWei === null || turn.maxWei === null ? (
-          <Unknown why={t.noTerms} />
-        ) : (
-          rich(t.fromTo, {
-            min: <Amount wei={turn.minWei} plain />,
-            max: <Amount wei={turn.maxWei} plain />,
-          })
-        )}
-      </dd>
-      <dt>{t.rate}</dt>
-      <dd>{turn.payoutBps === null ? <Unknown why={t.noTerms} /> : times(turn.payoutBps)}</dd>
-      <dt>{t.seed}</dt>
-      <dd>
-        <Digest of={turn.seed} what="seed" />
-        {turn.seedBlock !== null && (
-          <span className="note"> {rich(t.ofBlock, { block: <Block of={turn.seedBlock} /> })}</span>
-        )}
-      </dd>
-    </>
-  )
+function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Record<string, ReactNode> {
+  const unknown = <Unknown why={t.noTerms} />
+  return {
+    [t.range]:
+      minWei === null || maxWei === null
+        ? unknown
+        : rich(t.fromTo, { min: <Amount wei={minWei} plain />, max: <Amount wei={maxWei} plain /> }),
+    [t.rate]: payoutBps === null ? unknown : times(payoutBps),
+    [t.seed]: (
+      <>
+        <Digest of={seed} what="seed" />
+        {seedBlock !== null && <span className="note"> {rich(t.ofBlock, { block: <Block of={seedBlock} /> })}</span>}
+      </>
+    ),
+  }
 }
 
 function Checked({ checked }: { checked: VerifiedRound['turns'][number] }) {

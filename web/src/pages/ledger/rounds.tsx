@@ -67,6 +67,6 @@ const columns: readonly Column<Distribution>[] = [
 
 /** Rounds as a table. */
 export function RoundsTable({ rounds }: { rounds: readonly Distribution[] }) {
-  if (rounds.length === 0) return <Empty title={t.none} />
-  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={columns} />
+  const empty = <Empty title={t.none} />
+  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={columns} empty={empty} />
 }

@@ -1,0 +1,369 @@
+// The scope that a key must have for each act of the operator's, and the fields that it takes. Written by "npm run generate" from what the
+// modules of src/operator/acts.ts declare; never edit it.
+
+export const ACTS = {
+  'payments/{payment}/release': {
+    scope: 'decide',
+    fields: {
+      tierId: { help: "the tier, if the amount is the price of none", value: "tier", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/{payment}/dismiss': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/decide': {
+    scope: 'decide',
+    fields: {
+      decision: { help: "what is to become of them", value: "word", required: true, words: ["release","dismiss"] },
+      payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
+      tierId: { help: "for those whose amount is the price of no tier", value: "tier", required: false },
+      dryRun: { help: "only say what would become of each: it is tried, and undone", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/dismiss': {
+    scope: 'decide',
+    fields: {
+      belowWei: { help: "held ones of less than this", value: "wei", required: true },
+      dryRun: { help: "only say how many there are, and what they come to", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/{payment}/attribute': {
+    scope: 'decide',
+    fields: {
+      txHash: { help: "the transaction, as an explorer shows it", value: "hash", required: false },
+      innerIndex: { help: "the place of the transfer among those of the transaction to the wallet, from 1", value: "n", required: false },
+      from: { help: "who made the transfer, as an explorer shows it", value: "address", required: false },
+      valueWei: { help: "the value of the transfer", value: "wei", required: false },
+      transfers: { help: "instead: several, as hash#place,hash#place; the place only if a transaction made several", value: "list", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/{payment}/refund': {
+    scope: 'decide',
+    fields: {
+      refundTxHash: { help: "the transaction of your refund", value: "hash", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/refunds/prepare': {
+    scope: 'decide',
+    fields: {
+      payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/{payment}/refund/prepare': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payments/{payment}/refund/cancel': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  tiers: {
+    scope: 'prices',
+    fields: {
+      tierId: { help: "its id, for good", value: "text", required: true },
+      priceWei: { help: "its price; the exact amount of a payment", value: "wei", required: true },
+      label: { help: "its name, as buyers see it", value: "text", required: true },
+      maxPerWallet: { help: "nodes of this tier that one wallet may hold", value: "n", required: true },
+      payoutBps: { help: "its share of a draw, in basis points; 10000 is the whole", value: "bps", required: false },
+      holdingToken: { help: "ERC-20 token that a buyer must hold", value: "address", required: false },
+      holdingWei: { help: "how much of it, in its smallest unit; 0: open to anyone", value: "amount", required: false },
+      holdingSymbol: { help: "the token's symbol, as buyers see it", value: "text", required: false },
+      holdingDecimals: { help: "the token's decimals", value: "n", required: false },
+      holdingRetrySec: { help: "seconds for which the service asks again for a holding that it cannot read", value: "n", required: false },
+      tierNo: { help: "its number on the contract; by default the next free one", value: "n", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'tiers/{tierId}': {
+    scope: 'prices',
+    fields: {
+      priceWei: { help: "its new price", value: "wei", required: false },
+      label: { help: "its name, as buyers see it", value: "text", required: false },
+      maxPerWallet: { help: "nodes of this tier that one wallet may hold", value: "n", required: false },
+      payoutBps: { help: "its share of a draw, in basis points; 10000 is the whole", value: "bps", required: false },
+      holdingToken: { help: "ERC-20 token that a buyer must hold", value: "address", required: false },
+      holdingWei: { help: "how much of it, in its smallest unit; 0: open to anyone", value: "amount", required: false },
+      holdingSymbol: { help: "the token's symbol, as buyers see it", value: "text", required: false },
+      holdingDecimals: { help: "the token's decimals", value: "n", required: false },
+      holdingRetrySec: { help: "seconds for which the service asks again for a holding that it cannot read", value: "n", required: false },
+      graceSec: { help: "seconds for which what was on sale before still buys it; as at the last change", value: "n", required: false },
+      atOnce: { help: "for a mistake: it ends with the next block, and any grace with it", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'tiers/{tierId}/sale': {
+    scope: 'prices',
+    fields: {
+      onSale: { help: "whether it is on sale", value: "true|false", required: true, words: ["true","false"] },
+      graceSec: { help: "seconds for which what was on sale before still buys it; as at the last change", value: "n", required: false },
+      atOnce: { help: "for a mistake: it ends with the next block, and any grace with it", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'terms/preview': {
+    scope: 'terms',
+    fields: {
+      payouts: { help: "whether turns due from then on are owed", value: "true|false", required: false, words: ["true","false"] },
+      minWei: { help: "least draw of a turn; a tier's rate multiplies it", value: "wei", required: false },
+      maxWei: { help: "most of it", value: "wei", required: false },
+      intervalSec: { help: "time between two turns of a node, for cohorts that are opened from then on", value: "s", required: false },
+      slotSec: { help: "time between the phases of a tier; it divides the interval", value: "s", required: false },
+      fromTime: { help: "block time from which they hold, unix seconds", value: "unix", required: false },
+      zero: { help: "allow turns that pay nothing", value: null, required: false, words: ["true","false"] },
+      before: { help: "for a ledger without terms: who pays turns due before, \"same\", \"range\" or \"notOwed\"", value: "word", required: false, words: ["same","range","notOwed"] },
+      beforeMinWei: { help: "with --before range: least draw of turns due before", value: "wei", required: false },
+      beforeMaxWei: { help: "most of it", value: "wei", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  terms: {
+    scope: 'terms',
+    fields: {
+      payouts: { help: "whether turns due from then on are owed", value: "true|false", required: false, words: ["true","false"] },
+      minWei: { help: "least draw of a turn; a tier's rate multiplies it", value: "wei", required: false },
+      maxWei: { help: "most of it", value: "wei", required: false },
+      intervalSec: { help: "time between two turns of a node, for cohorts that are opened from then on", value: "s", required: false },
+      slotSec: { help: "time between the phases of a tier; it divides the interval", value: "s", required: false },
+      fromTime: { help: "block time from which they hold, unix seconds", value: "unix", required: false },
+      zero: { help: "allow turns that pay nothing", value: null, required: false, words: ["true","false"] },
+      before: { help: "for a ledger without terms: who pays turns due before, \"same\", \"range\" or \"notOwed\"", value: "word", required: false, words: ["same","range","notOwed"] },
+      beforeMinWei: { help: "with --before range: least draw of turns due before", value: "wei", required: false },
+      beforeMaxWei: { help: "most of it", value: "wei", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'terms/take-back': {
+    scope: 'terms',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payment-wallets/preview': {
+    scope: 'terms',
+    fields: {
+      address: { help: "the wallet", value: "address", required: true },
+      graceSec: { help: "seconds for which the one before still sells; as at the last change", value: "n", required: false },
+      stolen: { help: "the key of the present one is in the wrong hands", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payment-wallets': {
+    scope: 'terms',
+    fields: {
+      address: { help: "the wallet", value: "address", required: true },
+      graceSec: { help: "seconds for which the one before still sells; as at the last change", value: "n", required: false },
+      stolen: { help: "the key of the present one is in the wrong hands", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payment-wallets/take-back': {
+    scope: 'terms',
+    fields: {
+      address: { help: "the wallet", value: "address", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'payment-wallets/close': {
+    scope: 'terms',
+    fields: {
+      address: { help: "the wallet", value: "address", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'contract-wallets': {
+    scope: 'terms',
+    fields: {
+      mode: { help: "hold, proven or all", value: "word", required: true, words: ["hold","proven","all"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'contract-wallets/allow': {
+    scope: 'decide',
+    fields: {
+      address: { help: "the contract", value: "address", required: true },
+      label: { help: "whose it is", value: "text", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: true },
+    },
+  },
+  'contract-wallets/{address}/disallow': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  pause: {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  resume: {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'halt/clear': {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  rescan: {
+    scope: 'operate',
+    fields: {
+      fromBlock: { help: "the first block", value: "block", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'nodes/{nodeId}/grant': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: true },
+    },
+  },
+  'nodes/{nodeId}/revoke': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: true },
+    },
+  },
+  senders: {
+    scope: 'decide',
+    fields: {
+      address: { help: "the wallet", value: "address", required: true },
+      label: { help: "whose it is", value: "text", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: true },
+    },
+  },
+  'senders/{address}/remove': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'transactions/free': {
+    scope: 'operate',
+    fields: {
+      sender: { help: "the account, as \"transactions stuck\" lists it", value: "address", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'reconciliation/run': {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  keys: {
+    scope: 'operate',
+    fields: {
+      label: { help: "who acts by it", value: "name", required: true },
+      scopes: { help: "some of read,decide,prices,terms,operate", value: "list", required: true },
+      expires: { help: "how long it opens, as 90d or 8h; 90d by default, at most 366d", value: "time", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'keys/{id}/revoke': {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'keys/invite': {
+    scope: 'operate',
+    fields: {
+      label: { help: "who acts by it", value: "name", required: true },
+      scopes: { help: "some of read,decide,prices,terms,operate", value: "list", required: true },
+      expires: { help: "how long the passkey signs in; 365d by default, at most 366d", value: "time", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'invitations/{id}/revoke': {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'passkeys/{id}/revoke': {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'keys/self/sign-out': {
+    scope: 'any',
+    fields: {
+    },
+  },
+  'second-person': {
+    scope: 'operate',
+    fields: {
+      aboveWei: { help: "more than this needs a second person; 0: every release and refund", value: "wei", required: false },
+      off: { help: "nothing needs one", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'proposals/{id}/confirm': {
+    scope: 'any',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'proposals/{id}/refuse': {
+    scope: 'any',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'webhooks/deliveries/{id}/redeliver': {
+    scope: 'operate',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'webhooks/enable': {
+    scope: 'operate',
+    fields: {
+      endpoint: { help: "as \"webhooks list\" shows it", value: "text", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  webhooks: {
+    scope: 'operate',
+    fields: {
+      url: { help: "its URL: https, or smtps://user:password@host?from=…&to=… for mail", value: "text", required: true },
+      secret: { help: "what its events are signed with; a chat and a mail have none", value: "text", required: false },
+      events: { help: "all, or kinds with commas", value: "events", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'webhooks/events': {
+    scope: 'operate',
+    fields: {
+      endpoint: { help: "as \"webhooks list\" shows it", value: "text", required: true },
+      events: { help: "all, or kinds with commas", value: "events", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'webhooks/remove': {
+    scope: 'operate',
+    fields: {
+      endpoint: { help: "as \"webhooks list\" shows it", value: "text", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+} as const
