@@ -1064,6 +1064,14 @@ export interface components {
                 count: components["schemas"]["Count"];
                 valueWei: components["schemas"]["Wei"];
             }[];
+            assurance: {
+                /** @enum {string} */
+                of: "payments" | "turns";
+                /** @enum {string|null} */
+                assurance: "proven" | "linked" | "agreed" | "believed" | null;
+                count: components["schemas"]["Count"];
+                wei: components["schemas"]["Wei"];
+            }[];
             happened: {
                 nodes: components["schemas"]["Count"];
                 nodesUnpaid: components["schemas"]["Count"];

@@ -69,7 +69,8 @@ CREATE TABLE seed_blocks (
   number bigint PRIMARY KEY,
   time bigint NOT NULL,
   parent_time bigint, -- null for a block without a parent
-  seed hash NOT NULL
+  seed hash NOT NULL,
+  proof text NOT NULL CHECK (proof IN ('proven', 'agreed', 'believed')) -- what its time and its randomness rest on
 );
 CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
 
@@ -725,6 +726,7 @@ CREATE TABLE turns (
   min_wei wei,
   max_wei wei,
   payout_bps int,
+  proof text CHECK (proof IN ('proven', 'agreed', 'believed')), -- what its seeds rest on; null if one is not known
   answer text NOT NULL, -- what a node's page shows of it, as JSON
   unpriced_hour timestamptz, -- the hour whose price ends the answer; null if the answer has the price
   PRIMARY KEY (round, cohort),
@@ -743,6 +745,7 @@ CREATE TABLE single_turns (
   min_wei wei,
   max_wei wei,
   payout_bps int,
+  proof text CHECK (proof IN ('proven', 'agreed', 'believed')), -- as in `turns`
   PRIMARY KEY (round, cohort, due),
   FOREIGN KEY (round, cohort) REFERENCES turns ON DELETE CASCADE
 );

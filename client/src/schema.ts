@@ -444,6 +444,7 @@ export interface components {
          *           "minWei": "500000000000000",
          *           "maxWei": "1500000000000000",
          *           "payoutBps": 10000,
+         *           "assurance": "proven",
          *           "count": 1,
          *           "amountWei": "700000000000000",
          *           "nodeCount": 1
@@ -498,6 +499,12 @@ export interface components {
             maxWei: components["schemas"]["NullableWei"];
             /** @description The tier's rate in force at `due`. */
             payoutBps: number | null;
+            /**
+             * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
+             *     tell it alike. `believed`: the word of one. Of several turns the weakest; `null` if the ledger does not have a seed.
+             * @enum {string|null}
+             */
+            assurance: "proven" | "agreed" | "believed" | null;
             /** @description Credited to each node, for all of the turns. */
             amountWei: components["schemas"]["Wei"];
             /** @description Nodes of the cohort. */
@@ -517,6 +524,7 @@ export interface components {
          *           "minWei": "500000000000000",
          *           "maxWei": "1500000000000000",
          *           "payoutBps": 10000,
+         *           "assurance": "proven",
          *           "amountWei": "700000000000000",
          *           "nodeCount": 1
          *         }
@@ -548,6 +556,12 @@ export interface components {
             maxWei: components["schemas"]["NullableWei"];
             /** @description The tier's rate in force at `due`. */
             payoutBps: number | null;
+            /**
+             * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
+             *     tell it alike. `believed`: the word of one. Of several turns the weakest; `null` if the ledger does not have a seed.
+             * @enum {string|null}
+             */
+            assurance: "proven" | "agreed" | "believed" | null;
             /** @description Credited to each node for this turn; `null` where one turn of a sum cannot be told from the others. */
             amountWei: components["schemas"]["NullableWei"];
             /** @description Nodes of the cohort. */

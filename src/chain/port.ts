@@ -120,6 +120,8 @@ export interface ChainReader extends StateReader {
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
   /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
+  /** The same by blocks that two providers tell alike, or the only one. Throws a ChainFault if they do not. */
+  agreedFirstBlockAt: ChainReader['firstBlockAt']
   /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
   transaction(txHash: Hash): Promise<TransactionView | null>
   /** A transaction in a block, with its outcome; null if it is in none yet. Of several providers two must tell the same, else null. */

@@ -1,13 +1,16 @@
 // The terms and the seed of turns: the seed as it was kept when its block was followed, else from stored headers, else from the chain by
 // bisection. Used both to plan a round and to publish what a followed one was computed from.
 import { turnDigest } from '../chain/digest.ts'
-import { firstStoredBlockAt } from '../db/blocks/blocks.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
+import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
+import { headersProvenFrom } from '../db/blocks/proofs.ts'
 import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
-import { keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
+import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
-import type { Block } from '../domain/observed.ts'
+import { VOICES, weakest } from '../domain/finality.ts'
+import type { Block, ObservedRange, Proof } from '../domain/observed.ts'
 import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { firstBlocksOfTurns } from '../domain/turns.ts'
@@ -17,6 +20,7 @@ import type { ChainRead, LedgerDb } from '../passes/context.ts'
 export interface Seed {
   seedBlock: number
   seed: Hash
+  proof: Proof
 }
 
 interface FoundSeed extends Seed {
@@ -31,7 +35,8 @@ type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'interva
 export interface TermsReader {
   /**
    * Terms of a turn that is owed since `due`; fields are null where the ledger has none, or where the seed block is not there yet. A
-   * new ledger has none from before its own start: then the first it has, or the turn, and all after it, could never be paid.
+   * new ledger has none from before its own start: then the first it has, or the turn, and all after it, could never be paid. Throws a ChainFault
+   * if of several providers one alone tells the seed.
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
@@ -49,8 +54,8 @@ interface SeedLookup {
   first: TurnTerms
 }
 
-/** `upTo` is the followed height; `fresh` are observed blocks that are not stored yet. */
-export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: readonly Block[] = []): TermsReader {
+/** `upTo` is the followed height; `fresh` has observed blocks that are not stored yet. */
+export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = { blocks: [] }): TermsReader {
   // Read when first asked for: most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
@@ -73,6 +78,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
         payoutBps,
         seedBlock: found?.seedBlock ?? null,
         seed: found?.seed ?? null,
+        proof: found?.proof ?? null,
       }
     }
     return {
@@ -81,7 +87,14 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
     }
   }
   return {
-    owed: async (tierNo, due) => (await look(tierNo, due)).first,
+    async owed(tierNo, due) {
+      const { first } = await look(tierNo, due)
+      if (first.proof === 'believed' && ctx.chain.providers.length >= VOICES)
+        throw new ChainFault(`two providers do not tell block ${first.seedBlock} alike, which gives turns their seed`, {
+          retryable: true,
+        })
+      return first
+    },
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
         const looked: (SeedLookup & { due: number })[] = []
@@ -89,7 +102,10 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
           const at = due + i * intervalSec
           looked.push({ due: at, ...(await look(tierNo, at, notAfter)) })
         }
-        return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, singles: singlesOf(looked, cohort, amountWei) }
+        const singles = singlesOf(looked, cohort, amountWei)
+        const proofs = singles.flatMap((turn) => turn.proof ?? [])
+        const proof = proofs.length < turns ? null : weakest(proofs)
+        return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, proof, singles }
       }
       const { inForce, first } = await look(tierNo, due, notAfter)
       const known = inForce.minWei !== null && inForce.payoutBps !== null
@@ -101,6 +117,9 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
     },
   }
 }
+
+/** Blocks of a range that is being stored. */
+type Fresh = Pick<ObservedRange, 'blocks' | 'isSurveyed'>
 
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
@@ -127,21 +146,43 @@ async function findSeed(
   ctx: LedgerDb & ChainRead,
   due: number,
   upTo: number,
-  fresh: readonly Block[],
+  { blocks, isSurveyed }: Fresh,
 ): Promise<FoundSeed | null> {
-  const observed = firstFresh(fresh, due)
+  const observed = firstFresh(blocks, due)
   const kept = observed ? null : await readSeedBlock(ctx.pool, due)
-  if (kept) return kept.seedBlock > upTo ? null : kept
+  if (kept) return kept.seedBlock > upTo ? null : await confirmed(ctx, kept, due, upTo)
   const stored = observed ?? (await firstStoredBlockAt(ctx.pool, due))
   const found = stored ?? (await ctx.chain.firstBlockAt(due, upTo))
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found
-  const seed = seedOf(block, parent)
   const { number, time } = block
-  if (stored) return { seedBlock: number, seed }
-  const lookedUp = { number, time, parentTime: parent?.time ?? null, seed }
+  const provenFrom = (await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY
+  // A header recomputes to its own hash: only one that was followed is known to be of this chain.
+  const isProven = observed ? !isSurveyed && provenFrom < Number.POSITIVE_INFINITY : stored && number > provenFrom
+  const proof = isProven ? 'proven' : 'believed'
+  const sound = await confirmed(ctx, { seedBlock: number, seed: seedOf(block, parent), proof }, due, upTo)
+  if (stored) return sound
+  const lookedUp = { number, time, parentTime: parent?.time ?? null, seed: sound.seed, proof: sound.proof }
   await keepOldSeedBlock(ctx.pool, lookedUp)
-  return { seedBlock: number, seed, lookedUp }
+  return { ...sound, lookedUp }
+}
+
+/**
+ * A seed that rests on one provider's word, as two tell its block alike if there are two. They name the hash, to which the header recomputes if this
+ * chain's do. Theirs takes the place of another one.
+ */
+async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
+  if (told.proof !== 'believed' || chain.providers.length < VOICES) return told
+  const found =
+    (await orNull(chain.agreedFirstBlockAt(due, told.seedBlock))) ?? (await orNull(chain.agreedFirstBlockAt(due, upTo)))
+  if (!found) return told
+  const { block, parent } = found
+  const stored = await readBlock(pool, block.number)
+  if (stored && stored.hash !== block.hash) return told
+  const proof = (await headersProvenFrom(pool)) === null ? 'agreed' : 'proven'
+  const [number, seed] = [block.number, seedOf(block, parent)]
+  await keepAgreedSeedBlock(pool, { number, time: block.time, parentTime: parent?.time ?? null, seed, proof })
+  return { seedBlock: number, seed, proof }
 }
 
 /** The first observed block not before `time`; null unless its parent, before `time`, was observed as well. */
@@ -160,7 +201,7 @@ export function seedBlocksOf(
   blocks: readonly Block[],
   before: Block | null,
   cohorts: Iterable<Pick<LedgerCohort, 'nextDue' | 'intervalSec'>>,
-): SeedBlock[] {
+): Omit<SeedBlock, 'proof'>[] {
   const [first] = blocks
   const afterTime = before?.time ?? first?.time ?? 0
   const times = blocks.map(({ time }) => time)

@@ -10,6 +10,7 @@ import {
   readCursor,
   writeCursor,
 } from '../db/blocks/blocks.ts'
+import { headersProvenFrom } from '../db/blocks/proofs.ts'
 import { noteSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
@@ -164,10 +165,11 @@ async function storeEvents(
 /** The turns that a range paid with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
 async function readTurns(
   ctx: LedgerDb & ChainRead,
-  { blocks, isSurveyed }: ObservedRange,
+  range: ObservedRange,
   { known, changes, expected }: { known: readonly LedgerCohort[]; changes: ReplayedChanges; expected: Cursor | null },
 ) {
-  const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, blocks)
+  const { blocks, isSurveyed } = range
+  const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, range)
   const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
   const turns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
@@ -176,7 +178,10 @@ async function readTurns(
   const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
   // In a surveyed range seeds are looked up, once for each turn; several turns may come in one block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
-  return { turns, seedBlocks: byNumber([...seedBlocksOf(blocks, before, states), ...lookedUp]) }
+  const found = seedBlocksOf(blocks, before, states)
+  const isProven = found.length > 0 && !isSurveyed && (await headersProvenFrom(ctx.pool)) !== null
+  const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof: isProven ? 'proven' : 'believed' }))
+  return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
 }
 
 const byNumber = (blocks: readonly SeedBlock[]) => [...new Map(blocks.map((block) => [block.number, block])).values()]

@@ -37,6 +37,8 @@ export interface Statement {
   totalSalesWei: bigint
   /** Every payment of the period as it stands now. */
   payments: ledger.PaymentsLine[]
+  /** What those that arrived rest on, and the turns of the period. */
+  assurance: ledger.AssuranceLine[]
   happened: ledger.PeriodTotals
   gas: (ledger.GasLine & { role: string })[]
   gasWei: bigint
@@ -107,6 +109,7 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
   const sales = payments
     .filter(({ state }) => state === 'minted')
     .map(({ tierId, count, valueWei }) => ({ tierId, count, valueWei }))
+  const assurance = await ledger.readAssurance(sql, blocks)
   const happened = await ledger.readHappened(sql, blocks)
   const gas = (await ledger.readGas(sql, blocks)).map((line) => ({ ...line, role: roleOf(deps, line.sender) }))
   const accounts = await readAccounts(deps, sql, period, new Set(gas.map(({ sender }) => sender)))
@@ -121,6 +124,7 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
     sales,
     totalSalesWei: sales.reduce((total, { valueWei }) => total + valueWei, 0n),
     payments,
+    assurance,
     happened,
     gas,
     gasWei: gas.reduce((total, { feeWei }) => total + feeWei, 0n),
@@ -254,6 +258,8 @@ export function statementCsv(statement: Statement): string {
   add('sales', 'total', { wei: statement.totalSalesWei })
   for (const { tierId, state, reason, count, valueWei } of statement.payments)
     add('payments', state, { detail: [tierId, reason].filter(Boolean).join(' ') || null, count, wei: valueWei })
+  for (const { of, assurance, count, wei } of statement.assurance)
+    add('assurance', of, { detail: assurance ?? 'not known', count, wei })
   add('nodes', 'minted', { count: happened.nodes })
   add('nodes', 'without payment', { count: happened.nodesUnpaid })
   add('nodes', 'expelled though paid for', { count: happened.paidNodesExpelled })

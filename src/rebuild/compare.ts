@@ -89,7 +89,11 @@ const PROJECTIONS: readonly Projection[] = [
     key: 'round, cohort',
     columns: `round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps`,
   },
-  { table: 'single_turns', key: 'round, cohort, due', columns: '*' },
+  {
+    table: 'single_turns',
+    key: 'round, cohort, due',
+    columns: 'round, cohort, due, amount_wei, seed_block, seed, min_wei, max_wei, payout_bps',
+  },
   { table: 'skips', key: 'round, cohort', columns: '*' },
   { table: 'owner_acts', key: 'block_number, log_index', columns: '*' },
   {

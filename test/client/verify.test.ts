@@ -34,7 +34,14 @@ const OTHER_TX = `0x${'22'.repeat(32)}` as const
 const BLOCK_SEC = 10
 const randomnessOf = (block: number) => keccak256(toHex(`randomness ${block}`))
 
-const terms = { minWei: 1_000n, maxWei: 9_000n, payoutBps: 15_000, tierId: 'basic', nodeCount: 2 }
+const terms = {
+  minWei: 1_000n,
+  maxWei: 9_000n,
+  payoutBps: 15_000,
+  assurance: 'proven' as const,
+  tierId: 'basic',
+  nodeCount: 2,
+}
 
 function single(cohort: number, dueSec: number): SingleTurn {
   const seedBlock = Math.ceil(dueSec / BLOCK_SEC)
@@ -50,7 +57,15 @@ const TURNS: Turn[] = [
   { ...ALONE, count: 1, amountWei: sumOf([ALONE]) },
   {
     ...{ cohort: 2, tierId: 'basic', nodeCount: 2, count: 3, dueSec: 4_005, due: new Date(4_005_000) },
-    ...{ seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null, amountWei: sumOf(SUMMED) },
+    ...{
+      seedBlock: null,
+      seed: null,
+      assurance: 'proven',
+      minWei: null,
+      maxWei: null,
+      payoutBps: null,
+      amountWei: sumOf(SUMMED),
+    },
   },
 ]
 const ROUND: Distribution = {
@@ -199,7 +214,7 @@ test('each field of a turn that is a lie is reported', async () => {
     ['amountWei', alone.amountWei + 1n],
     ['nodeCount', 1],
   ]
-  assertAllTried(alone, lies, ['tierId'])
+  assertAllTried(alone, lies, ['tierId', 'assurance'])
   for (const [field, lie] of lies)
     assert.equal(await matches({ ...ROUND, turns: [{ ...alone, [field]: lie }, sum] }), false, `${field} ${lie}`)
   for (const [field, lie] of [
@@ -263,7 +278,7 @@ test('each field of a single turn that is a lie is reported', async () => {
     ['amountWei', null],
     ['nodeCount', 3],
   ]
-  assertAllTried(second, lies, [])
+  assertAllTried(second, lies, ['assurance'])
   for (const [field, lie] of lies)
     assert.equal(await matches(ROUND, [ALONE, first, { ...second, [field]: lie }, third]), false, `${field} ${lie}`)
 })

@@ -55,8 +55,9 @@ const blockOf = (round: number, blockTime: number) => {
 
 /** A round of two cohorts: of the first a turn with its terms, of the second two turns without. Its own row knows none of the turns' prices. */
 async function credit(round: number, blockTime: number, due = blockTime - 60): Promise<void> {
-  const none = { tierId: null, seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
-  const terms = { tierId: 'basic', seedBlock: 7, seed: word(7), minWei: wei(1n), maxWei: wei(9n), payoutBps: 20_000 }
+  const none = { tierId: null, seedBlock: null, seed: null, proof: null, minWei: null, maxWei: null, payoutBps: null }
+  const range = { proof: 'agreed' as const, minWei: wei(1n), maxWei: wei(9n), payoutBps: 20_000 }
+  const terms = { tierId: 'basic', seedBlock: 7, seed: word(7), ...range }
   const turn = {
     round,
     tierNo: 1,
@@ -132,8 +133,8 @@ test('what is stored', async () => {
     last(distributions),
     `{"id":1,"mode":"treasury","totalWei":"30","nodeCount":3,"createdAt":"2026-10-01T00:01:30.000Z","txHash":"${word(111)}","blockNumber":11,` +
       `"turns":[{"cohort":1,"tierId":"basic","due":"2026-10-01T00:00:30.000Z","dueSec":1790812830,"seedBlock":7,"seed":"${word(7)}","minWei":"1",` +
-      `"maxWei":"9","payoutBps":20000,"count":1,"amountWei":"1000","nodeCount":1},{"cohort":2,"tierId":null,"due":"2026-10-01T00:00:30.000Z",` +
-      `"dueSec":1790812830,"seedBlock":null,"seed":null,"minWei":null,"maxWei":null,"payoutBps":null,"count":2,` +
+      `"maxWei":"9","payoutBps":20000,"assurance":"agreed","count":1,"amountWei":"1000","nodeCount":1},{"cohort":2,"tierId":null,"due":"2026-10-01T00:00:30.000Z",` +
+      `"dueSec":1790812830,"seedBlock":null,"seed":null,"minWei":null,"maxWei":null,"payoutBps":null,"assurance":null,"count":2,` +
       `"amountWei":"1000000000000000000000000000000","nodeCount":2}]}`,
   )
 })

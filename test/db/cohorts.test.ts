@@ -49,7 +49,7 @@ test('seeds are kept for the turns that are to be paid, in whatever block the le
       { blockNumber: 10, state: at(3, 100, 0) },
     ]
     await writeCohorts(pool, [at(1, 2_500), at(2, 2_000), at(3, 100, 0)], states)
-    await pool`INSERT INTO seed_blocks (number, time, parent_time, seed) SELECT n, n, n - 1, ${openedHash} FROM generate_series(1, 3000) n`
+    await pool`INSERT INTO seed_blocks (number, time, parent_time, seed, proof) SELECT n, n, n - 1, ${openedHash}, 'proven' FROM generate_series(1, 3000) n`
     const oldest = async () => {
       await forgetSeedBlocks(pool)
       return (await pool<{ time: number }[]>`SELECT min(time) AS time FROM seed_blocks`)[0]?.time

@@ -93,7 +93,7 @@ async function fill(sql: Pool): Promise<void> {
       SELECT ${hash('n')}, n, 1, '0x00', 1, 1, n + 99 ${each}`
     await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
       SELECT n + 100, ${hash('n + 100')}, ${hash('n + 99')}, n + 100, ${hash('n')} ${each}`
-    await sql`INSERT INTO seed_blocks (number, time, parent_time, seed) SELECT n + 100, n + 100, n + 99, ${hash('n')} ${each}`
+    await sql`INSERT INTO seed_blocks (number, time, parent_time, seed, proof) SELECT n + 100, n + 100, n + 99, ${hash('n')}, 'proven' ${each}`
   })
   await sql`UPDATE totals SET nodes = ${NODES}, owners = ${NODES}, distributed_wei = 1000000, sales_wei = 100000000, withdrawn_wei = 100000`
   await sql`INSERT INTO wallet_books (wallet, in_wei) VALUES ('0x' || repeat('f3', 20), 100000000)`
@@ -205,8 +205,10 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await firstStoredBlockAt(sql, 777)
   },
   'seeds of turns': async (sql) => {
-    await insertSeedBlocks(sql, [{ number: HEAD + 1, time: HEAD + 1, parentTime: HEAD, seed: hashOf(1) }])
-    await keepOldSeedBlock(sql, { number: 7, time: 7, parentTime: 6, seed: hashOf(1) })
+    await insertSeedBlocks(sql, [
+      { number: HEAD + 1, time: HEAD + 1, parentTime: HEAD, seed: hashOf(1), proof: 'proven' },
+    ])
+    await keepOldSeedBlock(sql, { number: 7, time: 7, parentTime: 6, seed: hashOf(1), proof: 'believed' })
     await readSeedBlock(sql, 777)
   },
   'blocks taken back': async (sql) => {

@@ -131,7 +131,7 @@ class Ledger {
     if (size === 0) return
     const round = ++this.now.rounds
     const totalWei = wei(BigInt(amount) * BigInt(size))
-    const none = { tierId: null, seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
+    const none = { tierId: null, seedBlock: null, seed: null, proof: null, minWei: null, maxWei: null, payoutBps: null }
     const turn = { round, cohort: 1, tierNo: 1, turnNo: turnCount + 1, due: nextDue, turns: 1, nodeCount: size }
     await insertRounds(sql, {
       rounds: [{ ...this.stamp(), round, mode: 'treasury', totalWei, nodeCount: size }],

@@ -305,6 +305,7 @@ describe('a small ledger', () => {
           minWei: '700',
           maxWei: '700',
           payoutBps: 10000,
+          assurance: 'proven',
           count: 1,
           amountWei: '700',
           nodeCount: 1,

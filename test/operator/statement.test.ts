@@ -135,6 +135,22 @@ describe('a period', () => {
     assert.equal(first.period.complete, true)
   })
 
+  it('says what its payments and turns rest on', async () => {
+    const first = await statement(blocks(0, 1))
+    const valueWei = first.payments.reduce((sum, line) => sum + line.valueWei, 0n)
+    const turns = first.assurance.filter(({ of }) => of === 'turns')
+    assert.deepEqual(
+      first.assurance.map(({ of, assurance, wei }) => [of, assurance, wei]),
+      [
+        ['payments', 'believed', WRONG],
+        ['payments', 'proven', valueWei - WRONG],
+        ['turns', 'proven', first.happened.creditedWei],
+      ],
+    )
+    assert.equal(turns[0]?.count, 2)
+    assert.match(statementCsv(first), new RegExp(`\r\nassurance,payments,believed,1,${WRONG}\r\n`))
+  })
+
   it('with ether sent about past the ledger shows where, to the block', async () => {
     const second = await statement(blocks(1, 2))
     await assertAddsUp(second, heads[1]?.number ?? 0, heads[2]?.number ?? 0)

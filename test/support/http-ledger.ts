@@ -145,9 +145,9 @@ export async function insertRound(
         ${hashOf(`block ${block}`)}, ''
       FROM ${paid}`
     await tx`
-      INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
+      INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
         payout_bps, answer)
-      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, amount, amount, payout_bps, ''
+      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, 'proven', amount, amount, payout_bps, ''
       FROM ${paid}`
     await writeAnswers(tx)
     await tx`

@@ -157,12 +157,19 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
-  test('a held payment is looked at again, until it is decided', async () => {
+  test('a round says what the seed of each turn rests on', async () => {
+    const page = await browser.newPage()
+    await page.goto(at('/round/1'))
+    await page.getByText('proven by the hash of its block').first().waitFor()
+    await page.close()
+  })
+
+  test('a payment says what it rests on; one that waits is looked at again, until it is decided', async () => {
     const page = await browser.newPage()
     await page.clock.install()
     const txHash = `0x${'1'.repeat(64)}`
     const payment = { txHash, from: walletOf(1), tierId: 'basic', valueWei: '1', blockNumber: 1, updatedAt: null }
-    let status = 'held'
+    let [status, assurance] = ['seen', 'believed']
     const asked = /\/api\/payment(s\/claim|\/0x)/
     let isLimited = true
     let limited = 0
@@ -170,7 +177,9 @@ describe('the pages', { skip: noBrowser }, () => {
       if (isLimited) limited++
       return isLimited
         ? route.fulfill({ status: 429, headers: { 'retry-after': '30' }, json: { error: 'no' } })
-        : route.fulfill({ json: { ...payment, status, reason: 'walletLimit', nodeId: '3', mintTxHash: null } })
+        : route.fulfill({
+            json: { ...payment, status, assurance, reason: 'walletLimit', nodeId: '3', mintTxHash: null },
+          })
     })
     await page.goto(at('/buy'))
     await page.getByLabel('Hash of the transfer').fill(txHash)
@@ -186,10 +195,15 @@ describe('the pages', { skip: noBrowser }, () => {
     assert.ok(limited <= 2, `${limited} requests`)
     isLimited = false
     await page.clock.runFor(10_000)
+    await page.getByText('it waits until a second one shows the same').waitFor()
+    ;[status, assurance] = ['held', 'linked']
+    await page.clock.fastForward(20_000)
     await page.getByText('Once one is moved away, this node is minted by itself.').waitFor()
-    status = 'minted'
+    await page.getByText('Checked, waiting for the chain’s own word.').waitFor()
+    ;[status, assurance] = ['minted', 'proven']
     await page.clock.fastForward(20_000)
     await page.getByText('Node 3 is yours').waitFor()
+    await page.getByText('Proven by the hash of its block, which the contract has named.').waitFor()
     await page.close()
   })
 

@@ -1,20 +1,30 @@
-// Reads that decide about refunds and finality, of every provider: one of several must not decide alone. It never answers a guess: null if
+// Reads that decide about refunds, finality and seeds, of every provider: one of several must not decide alone. It never answers a guess: null if
 // providers do not agree.
 import type { FinalWord } from '../../domain/finality.ts'
+import { ChainFault } from '../faults.ts'
 import type { ChainReader } from '../port.ts'
 import { agreedAnswer } from './state/agreement.ts'
+import { firstBlockAt } from './survey/first-block.ts'
 
-type AgreedReads = Pick<ChainReader, 'finalized' | 'minedTransaction' | 'innerTransfers'>
+type AgreedReads = Pick<ChainReader, 'finalized' | 'block' | 'minedTransaction' | 'innerTransfers'>
 
 /** Builds them from one reader for each provider. */
-export function agreedReads(providers: readonly AgreedReads[]): AgreedReads {
+export function agreedReads(
+  providers: readonly AgreedReads[],
+): Omit<AgreedReads, 'block'> & Pick<ChainReader, 'agreedFirstBlockAt'> {
   const ofAll = async <T>(ask: (provider: AgreedReads) => Promise<T | null>): Promise<(T | null)[]> => {
     const said = await Promise.allSettled(providers.map(ask))
     const [first] = said
     if (first?.status === 'rejected' && said.every(({ status }) => status === 'rejected')) throw first.reason
     return said.map((answer) => (answer.status === 'fulfilled' ? answer.value : null))
   }
+  const blockAt = async (number: number) => {
+    const block = agreedAnswer(await ofAll((provider) => provider.block(number)), keyOf)
+    if (block === null) throw new ChainFault(`two providers do not tell block ${number} alike`, { retryable: true })
+    return block
+  }
   return {
+    agreedFirstBlockAt: (time, notAfter) => firstBlockAt(blockAt, time, notAfter),
     finalized: async () => leastFinal(await ofAll((provider) => provider.finalized())),
     minedTransaction: async (txHash) =>
       agreedAnswer(await ofAll((provider) => provider.minedTransaction(txHash)), keyOf),

@@ -115,6 +115,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     },
 
     firstBlockAt: (time, notAfter) => firstBlockAt(blockOrFault, time, notAfter),
+    agreedFirstBlockAt: (time, notAfter) => firstBlockAt(blockOrFault, time, notAfter),
 
     transaction: (txHash) => readTransaction(rpc, txHash),
     minedTransaction: async (txHash) => asMined(await readTransaction(rpc, txHash)),

@@ -53,7 +53,8 @@ function embeddedAdvice(lastBlock: number, statesKept: number): string {
   return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${statesKept} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`
 }
 
-function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, contract, balanced }: Statement): string {
+function describe(made: Statement): string {
+  const { period, sales, totalSalesWei, assurance, happened, gasWei, accounts, contract, balanced } = made
   const { opening, closing, complete } = period as { opening: Edge; closing: Edge; complete: boolean }
   return [
     fields([
@@ -66,6 +67,10 @@ function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, co
         ...sales.map(({ tierId, count, valueWei }) => [tierId ?? 'no tier', count, inEther(valueWei)]),
         ['together', '', inEther(totalSalesWei)],
       ],
+    ),
+    table(
+      ['rests on', 'of', 'count', 'ether'],
+      assurance.map(({ of, assurance, count, wei }) => [assurance ?? 'not known', of, count, inEther(wei)]),
     ),
     fields([
       ['minted', `${happened.nodes} nodes`],

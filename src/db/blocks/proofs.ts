@@ -11,6 +11,13 @@ export async function readProofStates(sql: Sql): Promise<ProofStates> {
   return new Map(rows.map(({ part, state }) => [part, state]))
 }
 
+/** The block from which on followed headers were recomputed; null while they are not asked for. */
+export async function headersProvenFrom(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ number: number }[]>`
+    SELECT proven_block AS number FROM chain_proofs WHERE part = 'header' AND lowered_block IS NULL`
+  return row?.number ?? null
+}
+
 /** True while an answer of a provider was refused within a day. */
 export async function isDoubted(sql: Sql): Promise<boolean> {
   const rows = await sql`

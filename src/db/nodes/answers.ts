@@ -33,7 +33,7 @@ const distribution = (turns: string) => `(SELECT row_to_json(d)::text FROM (SELE
   r.tx_hash AS "txHash", r.block_number AS "blockNumber",
   array_to_json(ARRAY(SELECT row_to_json(t) FROM (
     SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
-      min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps", turns AS count,
+      min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps", proof AS assurance, turns AS count,
       amount_wei::text AS "amountWei", node_count AS "nodeCount"
     FROM ${turns} ORDER BY cohort) t)) AS turns) d)`
 

@@ -1,4 +1,5 @@
 // Rounds and their turns, from the contract's events, each turn with the terms and the seed it can be recomputed from.
+import type { Proof } from '../../domain/observed.ts'
 import type { NewRound, NewSkip, NewTurn } from '../../domain/replay.ts'
 import type { Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -9,6 +10,8 @@ export interface TurnTerms {
   tierId: string | null
   seedBlock: number | null
   seed: Hash | null
+  /** What the seed rests on; for several turns the weakest of theirs. */
+  proof: Proof | null
   minWei: Wei | null
   maxWei: Wei | null
   payoutBps: number | null
@@ -28,11 +31,11 @@ export interface StoredTurn extends NewTurn, TurnTerms {
 
 /** Fields of `StoredTurn`, with their types. */
 const TURN_FIELDS = `round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
-  "seedBlock" bigint, seed text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
+  "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
 
 /** The same, as the table names them. */
 const TURN_COLUMNS = `round, cohort, "turnNo" AS turn_no, due, turns, "amountWei" AS amount_wei, "nodeCount" AS node_count,
-  "tierId" AS tier_id, "seedBlock" AS seed_block, seed, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
+  "tierId" AS tier_id, "seedBlock" AS seed_block, seed, proof, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
 
 /** Stores rounds, their credits, and the turns that they skipped. */
 export async function insertRounds(
@@ -56,7 +59,7 @@ export async function insertRounds(
         "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text, turns jsonb)) r`
   // After their rounds, which their answers name.
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
       payout_bps, answer, unpriced_hour)
     SELECT t.*, stored.*
     FROM (SELECT ${sql.unsafe(TURN_COLUMNS)} FROM jsonb_to_recordset(${jsonRows([...turnsOf.values()].flat())}::text::jsonb) AS g(${sql.unsafe(TURN_FIELDS)})) t
@@ -78,10 +81,10 @@ async function insertSingleTurns(
 ): Promise<void> {
   if (singles.length === 0) return
   await sql`
-    INSERT INTO single_turns (round, cohort, due, amount_wei, seed_block, seed, min_wei, max_wei, payout_bps)
-    SELECT round, cohort, due, "amountWei", "seedBlock", seed, "minWei", "maxWei", "payoutBps"
+    INSERT INTO single_turns (round, cohort, due, amount_wei, seed_block, seed, proof, min_wei, max_wei, payout_bps)
+    SELECT round, cohort, due, "amountWei", "seedBlock", seed, proof, "minWei", "maxWei", "payoutBps"
     FROM jsonb_to_recordset(${jsonRows(singles)}::text::jsonb) AS r(round bigint, cohort int, due bigint,
-      "amountWei" numeric, "seedBlock" bigint, seed text, "minWei" numeric, "maxWei" numeric, "payoutBps" int)`
+      "amountWei" numeric, "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric, "payoutBps" int)`
 }
 
 /** Number of the last round the ledger followed; 0 before the first. */

@@ -2,6 +2,7 @@
 // need no more memory here than a thousand. Rows come in the order of their own key, from an index.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { assuranceOf } from '../payments/assurance.ts'
 import { NODE_FIELDS, NODE_TABLES } from './public-api.ts'
 
 /** Rows of one fetch: some 200 KB. */
@@ -36,7 +37,7 @@ const between = (sql: Sql, column: string, blocks: Blocks | null) =>
 const payments: ExportForm = {
   columns: columns(
     'id txHash ref from valueWei state reason tierId tierVersion nodeId mintTxHash refundTxHash',
-    'blockNumber paidAt updatedAt innerIndex',
+    'blockNumber paidAt updatedAt innerIndex assurance',
   ),
   totals: [
     { name: 'valueWei', column: 'valueWei' },
@@ -45,7 +46,7 @@ const payments: ExportForm = {
   select: (sql, blocks) => sql`
     SELECT p.id::text, p.tx_hash, p.ref, p.from_address, p.value_wei::text, p.state, p.reason, p.tier_id, p.tier_version::text,
       p.node_id::text, n.mint_tx_hash, f.tx_hash, p.block_number::text, iso(p.block_time), iso(p.updated_at),
-      p.inner_index::text
+      p.inner_index::text, ${assuranceOf(sql)}
     FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id LEFT JOIN refunds f ON f.payment_ref = p.ref
     WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
 }
@@ -78,11 +79,11 @@ const nodes: ExportForm = {
 const credit = (
   sql: Sql,
 ) => sql`r.round::text, t.cohort::text, n.node_id::text, n.owner, t.tier_id, iso(to_timestamp(t.due)),
-  t.amount_wei::text, r.tx_hash, r.block_number::text, iso(r.created_at)`
+  t.amount_wei::text, r.tx_hash, r.block_number::text, iso(r.created_at), t.proof`
 
 /** Every credit of every node: a turn of its cohort after its mint. Those of expelled nodes come last. The owner is the present one. */
 const credits: ExportForm = {
-  columns: columns('distributionId cohort nodeId owner tierId dueAt amountWei txHash blockNumber createdAt'),
+  columns: columns('distributionId cohort nodeId owner tierId dueAt amountWei txHash blockNumber createdAt assurance'),
   totals: [{ name: 'amountWei', column: 'amountWei' }],
   select: (sql, blocks) => sql`
     (SELECT ${credit(sql)} FROM rounds r JOIN turns t USING (round) JOIN nodes n ON n.cohort = t.cohort AND n.turns_at_mint < t.turn_no

@@ -221,13 +221,13 @@ export async function readTurns(
     SELECT row_to_json(a)::text AS json FROM (
       SELECT (SELECT sum(turns) FROM credited) AS total, array_to_json(ARRAY(SELECT row_to_json(t) FROM (
         SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
-          min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps",
+          min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps", proof AS assurance,
           amount_wei::text AS "amountWei", node_count AS "nodeCount"
         FROM (
-          SELECT cohort, tier_id, due, seed_block, seed, min_wei, max_wei, payout_bps, amount_wei, node_count
+          SELECT cohort, tier_id, due, seed_block, seed, min_wei, max_wei, payout_bps, proof, amount_wei, node_count
           FROM credited WHERE turns = 1
           UNION ALL
-          SELECT s.cohort, c.tier_id, s.due, s.seed_block, s.seed, s.min_wei, s.max_wei, s.payout_bps, s.amount_wei, c.node_count
+          SELECT s.cohort, c.tier_id, s.due, s.seed_block, s.seed, s.min_wei, s.max_wei, s.payout_bps, s.proof, s.amount_wei, c.node_count
           FROM single_turns s JOIN credited c USING (round, cohort)
           WHERE s.round = ${round.toString()}) single
         ORDER BY cohort, single.due LIMIT ${limit} OFFSET ${offset}) t)) AS turns) a

@@ -2,6 +2,7 @@
 // operator's deny list: a payment that is held for that reads as one that waits for a review, like any other.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { assuranceOf } from '../payments/assurance.ts'
 import { entriesMax, text } from './public-api.ts'
 
 /** The present states of a transaction's payments, as GET /api/payment/:hash and POST /api/payments/claim answer them. */
@@ -49,18 +50,8 @@ function paymentTables(sql: Sql) {
 function paymentColumns(sql: Sql) {
   return sql`p.tx_hash AS "txHash", p.state AS status, CASE p.reason WHEN 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
     p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
-    CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", ${assurance(sql)} AS assurance, p.node_id::text AS "nodeId",
+    CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", ${assuranceOf(sql)} AS assurance, p.node_id::text AS "nodeId",
     n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`
-}
-
-/**
- * What a payment `p` rests on. One that its block's hash proves is `linked` until the contract has carried out a transaction of ours that is bound to
- * that block or a later one: then the chain itself has named the hash.
- */
-function assurance(sql: Sql) {
-  return sql`CASE WHEN p.block_number IS NULL THEN NULL
-    WHEN p.proof = 'proven' AND NOT EXISTS (SELECT FROM outbox o WHERE o.state = 'mined' AND o.guard_block >= p.block_number) THEN 'linked'
-    ELSE coalesce(p.proof, 'believed') END`
 }
 
 /** The same fields of a row that `paymentColumns` made. */

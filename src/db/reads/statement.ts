@@ -2,6 +2,7 @@
 // with the period, not with the ledger. Nothing here writes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { type Assurance, assuranceOf } from '../payments/assurance.ts'
 import { flow } from '../payments/wallet.ts'
 import type { Blocks } from './exports.ts'
 
@@ -20,6 +21,26 @@ export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promi
     SELECT tier_id AS "tierId", state, reason, count(*) AS count, coalesce(sum(value_wei) FILTER (WHERE succeeded), 0) AS "valueWei"
     FROM payments WHERE block_number > ${after} AND block_number <= ${upTo}
     GROUP BY tier_id, state, reason ORDER BY tier_id NULLS LAST, state, reason`
+}
+
+/** Payments that arrived, or turns that were credited, and rest on the same. */
+export interface AssuranceLine {
+  of: 'payments' | 'turns'
+  /** Null for turns whose seed the ledger does not have. */
+  assurance: Assurance | null
+  count: number
+  wei: bigint
+}
+
+export async function readAssurance(sql: Sql, { after, upTo }: Blocks): Promise<AssuranceLine[]> {
+  return await sql<AssuranceLine[]>`
+    SELECT of, assurance, sum(n)::bigint AS count, sum(wei) AS wei FROM (
+      SELECT 'payments' AS of, ${assuranceOf(sql)} AS assurance, 1 AS n, p.value_wei::numeric AS wei
+      FROM payments p WHERE succeeded AND state <> 'ignored' AND block_number > ${after} AND block_number <= ${upTo}
+      UNION ALL
+      SELECT 'turns', t.proof, t.turns, t.amount_wei * t.node_count
+      FROM turns t JOIN rounds r USING (round) WHERE r.block_number > ${after} AND r.block_number <= ${upTo}
+    ) lines GROUP BY of, assurance ORDER BY of, assurance NULLS LAST`
 }
 
 export interface CountedWei {

@@ -102,6 +102,12 @@ export const words = {
     rate: 'Rate',
     seed: 'Seed',
     ofBlock: 'of {block}',
+    assurance: {
+      proven: 'proven by the hash of its block',
+      agreed: 'two providers of the chain show it alike',
+      believed: 'the word of one provider of the chain',
+    },
+    restsOn: 'Seed rests on',
     differs: 'differs',
     nothingToRecompute: 'no terms to recompute from',
     noSeed: 'no seed to check',

@@ -29,6 +29,15 @@ export const words = {
     refunded: 'Sent back',
     dismissed: 'Closed',
   },
+  /** What a payment rests on. */
+  assurance: {
+    proven: 'Proven by the hash of its block, which the contract has named.',
+    linked: 'Checked, waiting for the chain’s own word.',
+    agreed: 'Two providers of the chain show it alike.',
+    believed: 'It rests on the word of one provider of the chain.',
+    waits:
+      'One provider of the chain alone shows it so far. If the service asks several, it waits until a second one shows the same.',
+  },
   cannotAsk: 'The service cannot be asked just now.',
   goesOn: 'Nothing is lost; this page goes on by itself.',
   one: 'Payment {at} of {all}: {amount} from {payer}',

@@ -100,7 +100,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
 ]
 
 function Figures({ statement }: { statement: Statement }) {
-  const { period, sales, totalSalesWei, happened, accounts, balanced, gasWei } = statement
+  const { period, sales, totalSalesWei, assurance, happened, accounts, balanced, gasWei } = statement
   return (
     <div className="stack detail">
       <p>
@@ -121,6 +121,12 @@ function Figures({ statement }: { statement: Statement }) {
             ]),
           ),
           'Sales in all': <Exact wei={totalSalesWei} />,
+          ...Object.fromEntries(
+            assurance.map(({ of, assurance: rest, count, wei }) => [
+              `${of === 'turns' ? 'Turns' : 'Payments'}, ${rest ?? 'not known'}: ${count}`,
+              <Exact key={`${of} ${rest}`} wei={BigInt(wei)} />,
+            ]),
+          ),
           'Credited to nodes': <Exact wei={BigInt(happened.creditedWei ?? 0)} />,
           'Withdrawn by owners': <Exact wei={BigInt(happened.withdrawnWei ?? 0)} />,
           Refunded: <Exact wei={BigInt(happened.refundedWei ?? 0)} />,

@@ -144,6 +144,7 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
           [words.rounds.nodes]: figure(turn.nodeCount),
           [turn.count === 1 ? t.due : t.dueFrom]: <Time at={turn.due} />,
           ...(turn.count === 1 ? termsOf(turn) : { [t.turns]: fill(t.ownTerms, { turns: turn.count }) }),
+          ...(turn.assurance && { [t.restsOn]: t.assurance[turn.assurance] }),
         }}
       />
     </li>

@@ -87,11 +87,16 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
           ) : (
             <Way payment={payment} />
           )}
+          {payment.assurance && <p className="note">{words.assurance[restsOn(payment, payment.assurance)]}</p>}
         </Fragment>
       ))}
     </div>
   )
 }
+
+/** What one provider alone shows is not judged while there are others. */
+const restsOn = ({ status }: Payment, assurance: NonNullable<Payment['assurance']>) =>
+  status === 'seen' && assurance === 'believed' ? 'waits' : assurance
 
 /** Says each step to those who cannot see it, and in the document's title. */
 function Announcement({ said }: { said: string | null }) {
