@@ -635,7 +635,7 @@ export interface components {
             paidAt: components["schemas"]["NullableTime"];
             /**
              * @description What it rests on. `proven`: its block's hash, which the contract has named. `linked`: its block's hash, which waits for the
-             *     contract's word. `agreed`: two providers tell it alike. `believed`: the word of one, or it came by an internal call. Null while it is in no block.
+             *     contract's word. `agreed`: two providers tell it alike. `believed`: the word of one. Null while it is in no block.
              * @enum {string|null}
              */
             assurance: "proven" | "linked" | "agreed" | "believed" | null;

@@ -33,6 +33,8 @@ export function ledgerContext(
     rules: {
       startBlock: part.startBlock,
       finality: config.FINALITY,
+      // The embedded chain is the operator's own.
+      trustsProvider: config.TRUST_PROVIDER || part.demoToken !== null,
       ...config.firstSaleTerms,
       distMode: config.DIST_MODE,
       ...feeRules(config, chain.chainId),

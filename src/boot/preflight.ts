@@ -16,6 +16,7 @@ import { lookAtBeginning, tooLateInWords } from '../chain/read/start-block.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import type { Config } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
+import { readProofStates } from '../db/blocks/proofs.ts'
 import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { lookAtPooler } from '../db/core/pooler.ts'
@@ -27,6 +28,8 @@ import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
+import { VOICES } from '../domain/finality.ts'
+import { LEARNT, type ProofStates, type ProvenPart } from '../domain/observed.ts'
 import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, type TermsContent } from '../domain/terms.ts'
 import type { Address } from '../domain/units.ts'
@@ -43,6 +46,8 @@ const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
 /** The wait for the factory's answer before a migration. */
 const FACTORY_LOOK_MS = 5_000
+/** Blocks that are asked for are so far behind the head: a node that has the head has all of them. */
+const BEHIND_HEAD = 4
 
 /** A start that cannot succeed at all (`fatal`), while something is as it is (`refused`), or yet (`retryable`). Says what to do. */
 export class StartError extends KnownError {
@@ -227,6 +232,7 @@ export function chainPreflight(
     const found = await checkChain(chain)
     await assertLedgerIsOurs(pool, chain)
     const facts = await settleFacts(pool, found, tell)
+    if (config.production && !config.TRUST_PROVIDER) await assertProvable(pool, chain)
     await enterTerms(config, pool, chain, tell)
     await enterWallet(pool, chain, tell)
     for (const value of await ignoredValues(pool, config))
@@ -241,6 +247,29 @@ export function chainPreflight(
     return preparing
   }
 }
+
+/** Refuses to sell by the word of one provider that nothing proves. */
+async function assertProvable(pool: Pool, { reader }: OpenedChain): Promise<void> {
+  const parts = await believedParts(reader, await readProofStates(pool))
+  if (parts.length > 0) throw new ChainStartError([`  RPC_URL: ${believedInWords(parts)}. ${BELIEVED_TODO}`])
+}
+
+/** What this chain's blocks do not prove, while there is one provider alone to tell it: by the ledger, else by the newest blocks. */
+export async function believedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
+  if (reader.providers.length >= VOICES) return []
+  const { number: head } = await reader.head()
+  const found: ProvenPart[] = []
+  for (const part of LEARNT) {
+    const says = states.get(part) ?? (await reader.proofs.newestProof(part, Math.max(0, head - BEHIND_HEAD)))
+    if (says === 'lowered' || says === false) found.push(part)
+  }
+  return found
+}
+
+export const believedInWords = (parts: readonly ProvenPart[]) =>
+  `it names one provider, and blocks of this chain do not prove their ${parts.join(', ')}: what it tells of payments and seeds is believed`
+export const BELIEVED_TODO =
+  'Name a provider of another company beside it, or set TRUST_PROVIDER=true if the node is your own.'
 
 /**
  * Puts the demo tiers of a demo chain on sale. Enters the environment's terms into a ledger without terms, as long as the factory was never

@@ -2,7 +2,7 @@
 import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
-import { account, hash, httpUrl, httpUrls, parseAddress, wei, whole } from './values.ts'
+import { account, hash, httpUrl, httpUrls, onOff, parseAddress, wei, whole } from './values.ts'
 
 /** The maximum number of providers; more only multiply the requests. */
 const RPC_URLS_MAX = 8
@@ -49,6 +49,11 @@ export const CHAIN = {
       example: 'https://rpc.example.org/v1/key',
       required: "set it to your chain provider's https://… (several with commas)",
       text: 'JSON-RPC over http(s); several, separated by commas, in order of preference.',
+    },
+    TRUST_PROVIDER: {
+      parse: onOff,
+      default: 'false',
+      text: 'Whether the only provider of `RPC_URL` is believed in what nothing proves: payments and seeds on a chain whose blocks do not recompute, on which production does not start without it, and who sent what comes through a contract, which is held without it. It lowers nothing that was proven before.',
     },
     PUBLIC_RPC_URL: {
       parse: publicRpcUrl,

@@ -16,6 +16,10 @@ export const FINAL_DEPTH = 64
 /** Providers that must say the same before it is believed about money, if so many are configured. */
 export const VOICES = 2
 
+/** True if what traces tell of senders counts: two providers tell it, or the operator trusts the only one. */
+export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
+  providers >= VOICES || trustsProvider
+
 /** What a fact rests on that follows from several: the weakest of theirs. */
 export function weakest(proofs: readonly Proof[]): Proof {
   if (proofs.includes('believed')) return 'believed'

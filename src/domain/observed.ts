@@ -50,6 +50,9 @@ export interface Watching {
  */
 export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
 
+/** Parts that are asked for once blocks show them, in this order: what is under a root proves nothing without the header that names it. */
+export const LEARNT = ['header', 'transactions', 'receipts'] as const
+
 /** What a fact rests on: its block's hash, two providers that tell the same, or the word of one. */
 export type Proof = 'proven' | 'agreed' | 'believed'
 
@@ -79,8 +82,11 @@ export interface ChainProofs {
    * whatever they hold.
    */
   askFor(states: ProofStates, isDoubted?: boolean): void
-  /** True if that part of that block recomputes, and two providers name the block's hash, or the only one does. */
-  isProven(part: ProvenPart, number: number): Promise<boolean>
+  /**
+   * A block, of the newest up to this one, whose part recomputes, and whose hash two providers name, or the only one does. False if they show that
+   * it does not recompute; null if they show nothing of it.
+   */
+  newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
   /**
    * True if two providers give the same part of that block, field by field, and it does not recompute. A list of known types that must recompute
    * is none such: no fork changes that.

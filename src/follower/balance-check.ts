@@ -234,7 +234,7 @@ async function file(
 
 /** Stores what a trace, or an earlier one, proves of a difference. @returns whether one does. */
 async function storeExplained(
-  ctx: Logging,
+  ctx: ChainRead & Logging,
   sql: Sql,
   { difference, transfers, recalled }: Explained,
 ): Promise<boolean> {

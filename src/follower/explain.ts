@@ -15,6 +15,7 @@ import { insertDust } from '../db/payments/junk.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
 import { noteFailedTrace, type ShownTransfer, takeTrace } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
+import { VOICES } from '../domain/finality.ts'
 import { DUST_PER_PRICE, sortTransfers } from '../domain/junk.ts'
 import type { Block, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
 import { lowestPriceAt, type TierVersion } from '../domain/tiers.ts'
@@ -175,12 +176,12 @@ function shownOf(
 
 /** Stores the transfers of a trace that is proven. Runs under the cursor's lock. @returns how many payments came. */
 export async function storeTraced(
-  ctx: Logging,
+  ctx: ChainRead & Logging,
   sql: Sql,
   { ins, outs }: Pick<WeighedTrace, 'ins' | 'outs'>,
 ): Promise<number> {
   const { payments, dust } = await sortInner(sql, ins)
-  const came = await insertInnerTransfers(sql, payments)
+  const came = await insertInnerTransfers(sql, payments, { areAgreed: ctx.chain.providers.length >= VOICES })
   // Each is in the books once, or the balance would not be what they say.
   if (came !== payments.length) throw new Error(`of ${payments.length} inner transfers ${came} were new`)
   await insertDust(sql, dust)

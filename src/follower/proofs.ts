@@ -4,7 +4,7 @@ import type { ChainFault, ProofFault } from '../chain/faults.ts'
 import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
-import type { Block, FailedProof, ProofStates, ProvenPart } from '../domain/observed.ts'
+import { type Block, type FailedProof, LEARNT, type ProofStates, type ProvenPart } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
@@ -13,8 +13,6 @@ import { HaltFault } from './halt.ts'
 const LOOK_MS = 600_000
 /** The block that they are asked for is so far behind the head: all of them have it. */
 const BEHIND_HEAD = 4
-/** Blocks without transactions show nothing of their lists, so that older ones are asked for: so many. */
-const LISTS_MAX = 8
 
 /** When each ledger's providers were asked last, by `performance.now()`. */
 const lookedAt = new WeakMap<Pool, number>()
@@ -42,21 +40,11 @@ export async function learnProofs(
   if (performance.now() - (lookedAt.get(pool) ?? -LOOK_MS) < LOOK_MS) return
   lookedAt.set(pool, performance.now())
   for (const part of missing) {
-    const number = await provenBlock(ctx, part, Math.max(0, head.number - BEHIND_HEAD))
-    // What is under a root proves nothing without the header that names it.
-    if (number === null) return
+    const number = await chain.proofs.newestProof(part, Math.max(0, head.number - BEHIND_HEAD))
+    if (typeof number !== 'number') return
     await inTransaction(pool, (sql) => noteProven(sql, part, number))
     chain.proofs.askFor(await readProofStates(pool), await isDoubted(pool))
   }
-}
-
-/** Parts that are learnt, in this order. */
-const LEARNT = ['header', 'transactions', 'receipts'] as const
-
-async function provenBlock({ chain }: ChainRead, part: ProvenPart, newest: number): Promise<number | null> {
-  const oldest = part === 'header' ? newest : Math.max(0, newest - LISTS_MAX + 1)
-  for (let number = newest; number >= oldest; number--) if (await chain.proofs.isProven(part, number)) return number
-  return null
 }
 
 /** Tells people of answers that were not accepted, once for as long as they come. */

@@ -76,9 +76,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
         minWei,
         maxWei,
         payoutBps,
-        seedBlock: found?.seedBlock ?? null,
-        seed: found?.seed ?? null,
-        proof: found?.proof ?? null,
+        ...{ seedBlock: found?.seedBlock ?? null, seed: found?.seed ?? null, proof: found?.proof ?? null },
       }
     }
     return {
@@ -103,9 +101,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
           looked.push({ due: at, ...(await look(tierNo, at, notAfter)) })
         }
         const singles = singlesOf(looked, cohort, amountWei)
-        const proofs = singles.flatMap((turn) => turn.proof ?? [])
-        const proof = proofs.length < turns ? null : weakest(proofs)
-        return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, proof, singles }
+        return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
       }
       const { inForce, first } = await look(tierNo, due, notAfter)
       const known = inForce.minWei !== null && inForce.payoutBps !== null
@@ -122,6 +118,12 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
 type Fresh = Pick<ObservedRange, 'blocks' | 'isSurveyed'>
 
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
+
+/** What the seeds of several turns rest on; null if one is not known. */
+function proofOf(turns: readonly SingleTurn[]): Proof | null {
+  const proofs = turns.flatMap(({ proof }) => proof ?? [])
+  return proofs.length < turns.length ? null : weakest(proofs)
+}
 
 /** The turns of one credit with the terms that come to its amount. */
 function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {

@@ -16,6 +16,7 @@ import type {
   LedgerDb,
   Logging,
   RuledBy,
+  TrustRules,
 } from '../passes/context.ts'
 
 /** A database for long readings: a replica where there is one. What was just written may be missing there. */
@@ -35,7 +36,7 @@ export interface OperatorDeps
     ChainRead,
     FactoryRead,
     SignerAddresses,
-    RuledBy<FollowRules & FinalityRules & FirstSaleTerms & CreditRules>,
+    RuledBy<FollowRules & FinalityRules & TrustRules & FirstSaleTerms & CreditRules>,
     Logging {
   readonly minter?: never
   readonly distributor?: never

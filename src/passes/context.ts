@@ -112,6 +112,12 @@ export interface FinalityRules {
   readonly finality: Finality
 }
 
+/** What the only provider's word is worth. */
+export interface TrustRules {
+  /** It is believed in what nothing proves. */
+  readonly trustsProvider: boolean
+}
+
 /** From which ether rounds are credited. */
 export interface CreditRules {
   readonly distMode: 'treasury' | 'swaps'
@@ -131,7 +137,14 @@ export interface UpkeepRules {
 }
 
 /** All of them. */
-export interface Rules extends FollowRules, FirstSaleTerms, FinalityRules, CreditRules, SendRules, UpkeepRules {}
+export interface Rules
+  extends FollowRules,
+    FirstSaleTerms,
+    FinalityRules,
+    TrustRules,
+    CreditRules,
+    SendRules,
+    UpkeepRules {}
 
 /** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>

@@ -26,6 +26,7 @@ import type {
   RuledBy,
   RunLimits,
   ServiceAccounts,
+  TrustRules,
 } from '../passes/context.ts'
 import { finalizedHeight, judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
@@ -41,7 +42,7 @@ const TELL_MS = 2_000
 const JUDGING_MAX = 10_000
 const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
-type RebuildRules = FollowRules & FinalityRules
+type RebuildRules = FollowRules & FinalityRules & TrustRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
 /** A rebuild that cannot begin or go on; the message says what to do. */

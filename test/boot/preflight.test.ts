@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OpenedChain } from '../../src/boot/parts.ts'
-import { assertLedgerIsOurs, checkChain, StartError, settleFacts } from '../../src/boot/preflight.ts'
+import { assertLedgerIsOurs, chainPreflight, checkChain, StartError, settleFacts } from '../../src/boot/preflight.ts'
 import { ChainFault } from '../../src/chain/faults.ts'
 import type { ChainReader } from '../../src/chain/port.ts'
+import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
-import { connect } from '../../src/db/core/sql.ts'
+import { type Config, loadConfig } from '../../src/config/load.ts'
+import { lowerProof } from '../../src/db/blocks/proofs.ts'
+import { connect, inTransaction } from '../../src/db/core/sql.ts'
 import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -164,5 +168,53 @@ test('a provider that denies the contract’s block hashes at a start switches n
   } finally {
     await rpc.close()
     await proxy.close()
+  }
+})
+
+test('production does not start on the word of one provider that nothing proves, unless it is trusted', async () => {
+  const liar = await startFalseProvider(world.chain.rpcUrl)
+  liar.rule = async ({ method }, forward) => {
+    const answer = await forward()
+    if (method !== 'eth_getBlockByNumber' || !('result' in answer) || !answer.result) return answer
+    return { result: { ...(answer.result as object), mixHash: `0x${'7'.repeat(64)}` } }
+  }
+  const part = {
+    ...{ rpcUrls: [], publicRpcUrl: null, chainId: world.chain.chainId, factory: world.factory, factoryCodeHash: null },
+    ...{ formerFactories: [], startBlock: 1, paymentAddress: null, minter: null, distributor: null, demoToken: null },
+  }
+  const config = loadConfig(worldEnv(world), { readFile: () => assert.fail('no file is read') })
+  const start = async (urls: readonly string[], changed: Partial<Config> = {}) => {
+    const rpc = createRpc({ urls, log: silentLog })
+    const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
+    const chain: OpenedChain = { part, rpc, reader, chainId: part.chainId }
+    const starting = chainPreflight({ ...config, production: true, ...changed }, world.pool, chain, () => {})()
+    return await starting
+      .then(
+        () => null,
+        (error: Error) => (error instanceof StartError ? error.message : assert.fail(error)),
+      )
+      .finally(() => rpc.close())
+  }
+  const honest = world.chain.rpcUrl
+  try {
+    await world.chain.mine(5)
+    await world.pool`DELETE FROM chain_proofs`
+    assert.equal(await start([honest]), null)
+    assert.match((await start([liar.url])) ?? '', /RPC_URL: .* prove their header, .*TRUST_PROVIDER=true/)
+    assert.equal(await start([liar.url], { TRUST_PROVIDER: true }), null)
+    assert.equal(await start([liar.url], { production: false }), null)
+    assert.equal(await start([liar.url, honest]), null, 'two of them must agree')
+    await inTransaction(world.pool, (sql) => lowerProof(sql, 'transactions', { blockNumber: 1, by: 'test' }))
+    assert.match((await start([honest])) ?? '', /prove their transactions:/)
+    const doctor = async (env: Record<string, string>) => {
+      const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), ...env })
+      const findings: { check: string; verdict: string; says: string }[] = JSON.parse(out).findings
+      return findings.filter(({ check }) => check === 'chain.proofs').map(({ verdict }) => verdict)
+    }
+    assert.deepEqual(await doctor({}), ['warn'])
+    assert.deepEqual(await doctor({ TRUST_PROVIDER: 'true' }), ['ok'])
+  } finally {
+    await world.pool`DELETE FROM chain_proofs`
+    await liar.close()
   }
 })

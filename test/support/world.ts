@@ -221,7 +221,7 @@ export function contextOf(
     distributor: createSignerAccount({ rpc, signer: signerOf(2), chainId: chain.chainId, factory }),
     rules: {
       startBlock: 1,
-      finality: 'guarded',
+      ...{ finality: 'guarded', trustsProvider: true },
       priceGraceSec: 900,
       holdingRetrySec: 3600,
       distMode: 'treasury',

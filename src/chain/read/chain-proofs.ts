@@ -12,6 +12,9 @@ import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { toQuantity } from '../rpc/wire.ts'
 
+/** Blocks without transactions show nothing of their lists, so that older ones are asked for: so many. */
+const LISTS_MAX = 8
+
 /** Builds the question to these providers. `soundness` is that of all reads through them. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
@@ -34,13 +37,18 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       soundness.isDoubted = isDoubted
     },
 
-    async isProven(part, number) {
-      const blocks = await ask(part, number)
-      for (const block of blocks) {
-        const isNamed = countOf(blocks, block, ({ hash }) => hash) >= voices
-        if (isNamed && showsSomething(part, block) && (await verdictOn(part, block)).kind === 'proven') return true
+    async newestProof(part, newest) {
+      let shown: false | null = null
+      const oldest = part === 'header' ? newest : Math.max(0, newest - LISTS_MAX + 1)
+      for (let number = newest; number >= oldest; number--) {
+        const blocks = await ask(part, number)
+        for (const block of blocks.filter((block) => showsSomething(part, block))) {
+          const isNamed = countOf(blocks, block, ({ hash }) => hash) >= voices
+          if (isNamed && (await verdictOn(part, block)).kind === 'proven') return number
+          shown = false
+        }
       }
-      return false
+      return shown
     },
 
     async isUnprovable(part, number) {

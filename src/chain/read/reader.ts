@@ -114,8 +114,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
       }
     },
 
-    firstBlockAt: (time, notAfter) => firstBlockAt(blockOrFault, time, notAfter),
-    agreedFirstBlockAt: (time, notAfter) => firstBlockAt(blockOrFault, time, notAfter),
+    ...firstBlocks(blockOrFault),
 
     transaction: (txHash) => readTransaction(rpc, txHash),
     minedTransaction: async (txHash) => asMined(await readTransaction(rpc, txHash)),
@@ -199,6 +198,13 @@ async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promi
       noteFailed(soundness, error as ProofFault, host)
     }
   }
+}
+
+function firstBlocks(
+  blockAt: (number: number) => Promise<Block>,
+): Pick<ChainReader, 'firstBlockAt' | 'agreedFirstBlockAt'> {
+  const find: ChainReader['firstBlockAt'] = (time, notAfter) => firstBlockAt(blockAt, time, notAfter)
+  return { firstBlockAt: find, agreedFirstBlockAt: find }
 }
 
 function assertRange(from: number, to: number): void {

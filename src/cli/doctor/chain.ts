@@ -1,11 +1,13 @@
 // The checks of the chain: each provider by itself, the factory and its roles, how far the chain can be asked about its past, and that the
 // payments wallet is one of its own.
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
-import { lookAtWallet } from '../../boot/preflight.ts'
+import { BELIEVED_TODO, believedInWords, believedParts, lookAtWallet, readerOf } from '../../boot/preflight.ts'
 import { checkDeployment, type DeploymentCheck } from '../../chain/factory/check-deployment.ts'
 import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
+import type { Config } from '../../config/load.ts'
+import { readProofStates } from '../../db/blocks/proofs.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
@@ -22,6 +24,7 @@ interface ChainExamined {
   readonly rpc: Rpc
   /** Null where there is no ledger. */
   readonly pool: Pool | null
+  readonly config: Pick<Config, 'production' | 'TRUST_PROVIDER'>
   /** From this age on a head is old. */
   readonly staleSec: number
 }
@@ -81,6 +84,25 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
       return { says: `the factory knows blocks by the hashes the provider gives${reach(historyUsable)}`, reading }
     const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
     return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
+  },
+
+  /** Whether blocks prove what the only provider tells, or it is believed. */
+  'chain.proofs': async ({ chain, rpc, pool, config }) => {
+    const states = pool ? await readProofStates(pool) : new Map()
+    const parts = await believedParts(readerOf(chain, rpc, signersOf(chain)), states)
+    const lowered = [...states].filter(([, state]) => state === 'lowered').map(([part]) => part)
+    const reading = { states: Object.fromEntries(states), believed: parts }
+    if (parts.length > 0) {
+      const says = believedInWords(parts)
+      if (config.TRUST_PROVIDER) return { says: `RPC_URL: ${says}, as TRUST_PROVIDER says`, reading }
+      return { says: `RPC_URL: ${says}`, [config.production ? 'fail' : 'warn']: BELIEVED_TODO, reading }
+    }
+    if (lowered.length > 0)
+      return {
+        says: `${lowered.join(', ')} of blocks rest on two providers that agree: they ceased to recompute`,
+        reading,
+      }
+    return { says: 'blocks prove what providers tell, or two of them must agree', reading }
   },
 
   /** Whether the ledger begins early enough: what a factory did before START_BLOCK is missing for good, and the passes stop on it. */

@@ -88,7 +88,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   if (chain) {
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: RPC_TIMEOUT_MS })
     stack.defer(() => rpc.close())
-    findings.push(...(await lookAtChain({ chain, rpc, staleSec: config.STALE_AFTER_SEC, pool: readable })))
+    findings.push(...(await lookAtChain({ chain, rpc, staleSec: config.STALE_AFTER_SEC, pool: readable, config })))
     findings.push(...(await lookAtPowers(chain.factory, rpc, readable)))
     const isClosed = ({ check }: Finding) => closed.some((finding) => finding.check === check)
     const ofKeys = await runChecks(KEY_CHECKS, { config, chain, rpc, pool: readable })

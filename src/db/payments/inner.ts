@@ -33,9 +33,13 @@ export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise
 
 /**
  * Stores inner transfers as payments. One that a reorganisation had taken out comes back as the operator decided it, where block and payer
- * are those that were decided about; else it is judged again. @returns the number that came or came back.
+ * are those that were decided about; else it is judged again. `areAgreed`: two providers told them. @returns the number that came or came back.
  */
-export async function insertInnerTransfers(sql: Sql, transfers: readonly InnerTransferIn[]): Promise<number> {
+export async function insertInnerTransfers(
+  sql: Sql,
+  transfers: readonly InnerTransferIn[],
+  { areAgreed }: { areAgreed: boolean },
+): Promise<number> {
   if (transfers.length === 0) return 0
   await reattach(
     sql,
@@ -43,9 +47,10 @@ export async function insertInnerTransfers(sql: Sql, transfers: readonly InnerTr
   )
   await withdrawStrayVerdicts(sql, transfers)
   return await enter(sql, 'observe', {
-    columns: sql`tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
+    columns: sql`tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, proof`,
     rows: sql`
-      SELECT tx_hash, inner_index, ref, wallet, from_address, value_wei, true, block_number, block_hash, tx_index, to_timestamp(block_time)
+      SELECT tx_hash, inner_index, ref, wallet, from_address, value_wei, true, block_number, block_hash, tx_index, to_timestamp(block_time),
+        ${areAgreed ? 'agreed' : null}::text
       FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'innerIndex')}::int[], ${column(transfers, 'ref')}::text[],
           ${column(transfers, 'wallet')}::text[], ${column(transfers, 'from')}::text[], ${column(transfers, 'valueWei')}::numeric[],
           ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],

@@ -56,9 +56,9 @@ export async function proveWallet(sql: Sql, address: Address, { deployed }: { de
 
 /**
  * True for a payment `p` that is held as a contract's and was judged by other facts than there are now: the mode, a sign-in, an allowance,
- * the list of known wallets. One whose sender had no code, or that nobody signed, is held whatever these say.
+ * the list of known wallets, the operator's trust in the only provider. One whose sender had no code, or that nobody signed, is held whatever these say.
  */
-export function payerChanged(sql: Sql, block: number): Fragment {
+export function payerChanged(sql: Sql, block: number, trustsProvider: boolean): Fragment {
   const rank = (mode: Fragment) => sql`array_position(${[...CONTRACT_WALLET_MODES]}::text[], coalesce(${mode}, 'hold'))`
   const modeIn = (at: Fragment) =>
     sql`(SELECT mode FROM contract_wallet_modes WHERE from_block <= ${at} ORDER BY from_block DESC LIMIT 1)`
@@ -66,8 +66,10 @@ export function payerChanged(sql: Sql, block: number): Fragment {
     SELECT FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (SELECT evidence FROM payment_verdicts
       WHERE payment_id = p.id AND reason = 'contractWallet' AND decided_by = 'pass' ORDER BY id DESC LIMIT 1) v ON true
     WHERE NOT coalesce((v.evidence -> 'noCode')::boolean, false)
-      AND (v.evidence ->> 'mode', (v.evidence -> 'signedIn')::boolean, (v.evidence -> 'allowed')::boolean, (v.evidence -> 'knownWallets')::int)
+      AND (v.evidence ->> 'mode', (v.evidence -> 'signedIn')::boolean, (v.evidence -> 'allowed')::boolean, (v.evidence -> 'knownWallets')::int,
+          coalesce((v.evidence -> 'oneProvider')::boolean, false))
         IS DISTINCT FROM ((${[...CONTRACT_WALLET_MODES]}::text[])[greatest(${rank(modeIn(sql`p.block_number`))}, ${rank(modeIn(sql`${block}`))})],
           EXISTS (SELECT FROM proven_wallets WHERE address = p.from_address),
-          EXISTS (SELECT FROM allowed_wallets WHERE address = p.from_address), ${KNOWN_WALLETS_VERSION}))`
+          EXISTS (SELECT FROM allowed_wallets WHERE address = p.from_address), ${KNOWN_WALLETS_VERSION},
+          p.proof IS DISTINCT FROM 'agreed' AND NOT ${trustsProvider}::boolean))`
 }

@@ -28,7 +28,7 @@ export interface Payment {
   blockTime: number
   txIndex: number
   innerIndex: number
-  /** Null if a trace or a person says who sent it. */
+  /** Null if a person or one provider's trace says who sent it. */
   proof: Proof | null
   /** The type of a transaction that nobody signs; null for all others. */
   unsignedType: number | null
@@ -117,7 +117,7 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
  * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
  * tier come before all others. `payerChangedAt`, a block: only those of contracts of which something else is known there than when they were
- * judged. `rests`: only those that rest on one provider's word, or none of these.
+ * judged, `trustsProvider` among it. `rests`: only those that rest on one provider's word, or none of these.
  */
 export async function readPayments(
   sql: Sql,
@@ -128,6 +128,7 @@ export async function readPayments(
     now?: number
     pricedFirst?: boolean
     payerChangedAt?: number
+    trustsProvider?: boolean
     rests?: 'onOne' | 'onMore'
     upToBlock: number
     limit: number
@@ -139,7 +140,7 @@ export async function readPayments(
       ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
-      ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt)}`}
+      ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
       ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}

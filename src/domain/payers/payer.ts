@@ -37,6 +37,8 @@ export type PayerFacts =
       kind: 'inner'
       mode: ContractWalletMode
       code: CodeReading
+      /** One provider alone has traced it, and its word does not count. */
+      oneProvider?: boolean
       /** It has signed in here as a contract. */
       signedIn: boolean
       /** The operator has allowed it. */
@@ -74,22 +76,25 @@ const aliased = (from: Address) =>
 
 /**
  * Judges a payer. A transaction that nobody signed is held in every mode: the account that it names may be a contract's on the parent chain,
- * which nobody can use here. Code that stays unreadable for `retrySec` is held: what could not be read never passes. The evidence of a held one
+ * which nobody can use here. So is a sender whom one provider alone names, unless the operator trusts it. Code that stays unreadable for `retrySec` is held: what could not be read never passes. The evidence of a held one
  * says what it was judged by, so that a change of any of it has the payment judged again.
  */
 export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
   if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
   if (payer.kind === 'unsigned')
     return { kind: 'held', evidence: { unsignedType: payer.type, onParentChain: aliased(payer.from) } }
-  const { mode, code, signedIn, allowed } = payer
-  const looked = { mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION }
+  const { mode, code, signedIn, allowed, oneProvider = false } = payer
+  const looked = { mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION, ...(oneProvider && { oneProvider }) }
   if (code.kind === 'unread') return { kind: 'undecided' }
   if (code.kind === 'unreadable') {
     if (code.sinceSec < retrySec) return { kind: 'undecided' }
     return { kind: 'held', evidence: { ...looked, payerCode: null, unreadable: true } }
   }
   const { code: found } = code
-  if (found.kind === 'delegation') return { kind: 'passes', evidence: { payerCode: found.kind, delegatesTo: found.to } }
+  if (found.kind === 'delegation') {
+    const evidence = { payerCode: found.kind, delegatesTo: found.to }
+    return oneProvider ? { kind: 'held', evidence: { ...looked, ...evidence } } : { kind: 'passes', evidence }
+  }
   // A contract that is gone, or that is being made: nothing is there that could own a node.
   if (found.kind === 'none') return { kind: 'held', evidence: { ...looked, payerCode: found.kind, noCode: true } }
   const known = knownWalletOf(found)
@@ -101,5 +106,5 @@ export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
     knownWallet: known && `${known.name} ${known.version}`,
   }
   const passes = mode === 'all' || (mode === 'proven' && (known !== null || signedIn || allowed))
-  return { kind: passes ? 'passes' : 'held', evidence }
+  return { kind: passes && !oneProvider ? 'passes' : 'held', evidence }
 }

@@ -6,9 +6,11 @@ import { readQuote } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
-import { modeAt } from '../../domain/payers/payer.ts'
+import { tracesCount } from '../../domain/finality.ts'
+import { type ContractWalletMode, modeAt } from '../../domain/payers/payer.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import { toJson } from '../../lib/json.ts'
+import type { HttpDeps } from '../deps.ts'
 import type { Query } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
@@ -30,7 +32,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
       const found = await queryReplica(async (sql) => {
         const offer = await readOffer(sql, wanted)
         const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
-        const contractWallets = modeAt(await readModes(sql), nextBlock)
+        const contractWallets = await modeIn(sql, nextBlock, deps)
         return (
           offer &&
           !offer.soldOut && {
@@ -52,6 +54,16 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },
 })
+
+/** Who may buy by an internal call in a block to come: nobody while one provider alone would tell it, whom the operator does not trust. */
+export async function modeIn(
+  sql: Sql,
+  block: number,
+  { operator }: Pick<HttpDeps, 'operator'>,
+): Promise<ContractWalletMode> {
+  const count = operator === null || tracesCount(operator.chain.providers.length, operator.rules)
+  return count ? modeAt(await readModes(sql), block) : 'hold'
+}
 
 /** The offer of a quote: of a tier, or without one of the first on sale. Null while nothing, or not that, is sold. */
 export async function readOffer(sql: Sql, tierId: string | null) {

@@ -28,6 +28,8 @@ export interface JudgingBasis {
   height: number
   /** True if there are two providers: then the word of one buys nothing. */
   hasSecond: boolean
+  /** True if the only provider is believed in who sent what a contract paid. */
+  trustsProvider: boolean
   /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
   recheckUpTo: number | null
 }
@@ -227,15 +229,16 @@ export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: Payment): boo
 
 /** The facts about a payment's sender. */
 function payerOf(
-  { modes, height }: JudgingBasis,
-  { from, innerIndex, blockNumber, unsignedType }: Payment,
+  { modes, height, trustsProvider }: JudgingBasis,
+  { from, innerIndex, blockNumber, unsignedType, proof }: Payment,
   { code, standing }: { code: CodeReading; standing: PayerStanding | undefined },
 ): PayerFacts {
   if (unsignedType !== null) return { kind: 'unsigned', type: unsignedType, from }
   if (innerIndex === 0) return { kind: 'plain' }
   const { signedIn = false, allowed = false, code: known = null } = standing ?? {}
   const mode = modeFor(modes, blockNumber, height)
-  return { kind: 'inner', mode, signedIn, allowed, code: known ? { kind: 'read', code: known } : code }
+  const oneProvider = proof !== 'agreed' && !trustsProvider
+  return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
 }
 
 /** Mints a payment that the operator has released despite the verdict: only the contract's cap held it up. */

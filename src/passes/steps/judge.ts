@@ -29,6 +29,7 @@ import {
   type RuledBy,
   type RunLimits,
   type ServiceAccounts,
+  type TrustRules,
 } from '../context.ts'
 import {
   type Candidate,
@@ -41,7 +42,7 @@ import {
 } from './judge-page.ts'
 import { agree } from './prove-released.ts'
 
-type JudgeContext = LedgerDb & ChainRead & Logging
+type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
 
 /** Payments read to be judged in one run at most; the rest wait for the next run. */
 const JUDGED_MAX = 10_000
@@ -109,6 +110,7 @@ export async function beginJudging(
     now: cursor.time,
     height: cursor.number,
     hasSecond: ctx.chain.providers.length > 1,
+    trustsProvider: ctx.rules.trustsProvider,
     recheckUpTo,
   }
   const pages = judgeInTurn({ ...ctx, basis }, waiting.candidates, page)
@@ -133,7 +135,7 @@ export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
 
 /** What waits to be judged, in chain order, and the contract's cap of a wallet; null where nothing does. */
 async function readWaiting(
-  ctx: LedgerDb & FactoryRead,
+  ctx: LedgerDb & FactoryRead & RuledBy<TrustRules>,
   cursor: Cursor,
   { upToBlock, limit }: { upToBlock: number; limit: number },
 ): Promise<{ candidates: Candidate[]; walletMax: number } | null> {
@@ -144,6 +146,7 @@ async function readWaiting(
     states: ['held' as const],
     reason: 'contractWallet' as const,
     payerChangedAt: cursor.number,
+    trustsProvider: ctx.rules.trustsProvider,
     upToBlock,
   }
   const [seen, [full], shown] = [

@@ -117,6 +117,27 @@ test('without a mode a contract waits, known or not; a delegating account buys; 
   assert.equal(asked.includes(world.at(10)), false, 'a plain sender is not asked about')
 })
 
+test('a sender whom the only provider names waits in every mode, until the operator trusts it; one whom two name does not', async () => {
+  await enter('all')
+  const { payments } = world.instance({ rules: { trustsProvider: false } })
+  const payers = [await contract(), await contract(`0xef0100${'ab'.repeat(20)}`), await contract()] as const
+  const paid = [await paidBy(payers[0]), await paidBy(payers[1]), await paidBy(payers[2])] as const
+  await world.pool`UPDATE payments SET proof = 'agreed' WHERE tx_hash = ${paid[2]}`
+  for (let run = 0; run < 3; run++) {
+    await world.chain.mine()
+    await payments()
+  }
+  const standings = () => Promise.all(paid.map((hash) => standingOf(world, hash)))
+  assert.deepEqual(await standings(), ['held contractWallet', 'held contractWallet', 'minted'])
+  assert.deepEqual(
+    (await evidenceOf(paid[0])).map(({ mode, oneProvider }) => [mode, oneProvider]),
+    [['all', true]],
+  )
+  await pass()
+  assert.deepEqual(await standings(), ['minted', 'minted', 'minted'])
+  await enter('hold')
+})
+
 test('what waits is not asked about, and not judged, again and again', async () => {
   const txHash = await paidBy(await contract())
   await pass()

@@ -5,18 +5,16 @@ import { readCursor } from '../../../db/blocks/blocks.ts'
 import type { Sql } from '../../../db/core/sql.ts'
 import { readRecheck } from '../../../db/payments/recheck.ts'
 import { type BuyerStanding, readBuyerStanding } from '../../../db/reads/can-buy.ts'
-import { readModes } from '../../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readTierHistory, type TierRow } from '../../../db/sale/tiers.ts'
 import { type BuyerCheck, type BuyerFacts, canBuy as canBuyBy, checkBuyer } from '../../../domain/payers/can-buy.ts'
-import { modeAt } from '../../../domain/payers/payer.ts'
 import type { Address } from '../../../domain/units.ts'
 import { toJson } from '../../../lib/json.ts'
 import { parseAddress } from '../../edge/guards.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
-import { parseTier, readOffer } from '../deploy-quote.ts'
+import { modeIn, parseTier, readOffer } from '../deploy-quote.ts'
 
 /** Seconds for which it is kept: as long as somebody may look at it before they pay. */
 const KEPT_SEC = 2
@@ -43,7 +41,7 @@ export const canBuy = (tools: Tools): Route => ({
     if (isRefusal(asked)) return asked
     const wanted = asked ?? deps.settings.quoteTier
     const response = await cached(`can-buy ${address} ${wanted ?? ''}`, KEPT_SEC, async () => {
-      const sale = await queryReplica((sql) => readSale(sql, address, wanted))
+      const sale = await queryReplica((sql) => readSale(sql, deps, { address, named: wanted }))
       if (sale === null) return null
       const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
       return toJson(shown(address, sale, checkBuyer(factsOf(tools, address, sale, reading)), reading))
@@ -61,12 +59,15 @@ interface Sale {
 }
 
 /** The ledger's part of the answer; null where there is no such tier. Without a name: the first tier on sale. */
-async function readSale(sql: Sql, address: Address, named: string | null): Promise<Sale | null> {
-  const [offer, history, cursor, modes, wallets, recheckUpTo] = await Promise.all([
+async function readSale(
+  sql: Sql,
+  deps: Tools['deps'],
+  { address, named }: { address: Address; named: string | null },
+): Promise<Sale | null> {
+  const [offer, history, cursor, wallets, recheckUpTo] = await Promise.all([
     readOffer(sql, named),
     readTierHistory(sql),
     readCursor(sql),
-    readModes(sql),
     readPaymentWallets(sql),
     readRecheck(sql),
   ])
@@ -79,7 +80,7 @@ async function readSale(sql: Sql, address: Address, named: string | null): Promi
     rest: {
       wallets: wallets.map(({ wallet }) => wallet),
       beforeRestore: recheckUpTo !== null && nextBlock <= recheckUpTo,
-      mode: modeAt(modes, nextBlock),
+      mode: await modeIn(sql, nextBlock, deps),
     },
   }
 }
