@@ -1,4 +1,4 @@
-// Owns the contracts' commands: build, check, test, prove. It must never compile with settings of its own: they live
+// Owns the contracts' commands: build, check, test, coverage, prove, soak. It must never compile with settings of its own: they live
 // in contracts/foundry.toml.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { CONTRACTS_DIR } from '../contracts/tools/compile.ts'
 import { forge, forgeBytecode } from '../contracts/tools/forge.ts'
 import { BUILD_COMMAND, buildContracts, staleContracts } from '../contracts/tools/generate.ts'
 import { factoryBytecode } from '../src/chain/factory/bytecode.ts'
+import { copyContracts } from './planted/forge-bench.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,7 +27,7 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, makes sure that they ran the committed code, then gas, the record of proofs and the input for explorers. Returns the exit code. */
+/** Runs forge's tests, makes sure that they ran the committed code, then gas, lint, the record of proofs and the input for explorers. Returns the exit code. */
 async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
@@ -61,8 +62,43 @@ function proveContracts(word = '', options: readonly string[] = []): Promise<num
   return run(halmos, args, { ...process.env, PATH: path }, CONTRACTS_DIR)
 }
 
+/**
+ * Prints what of contracts/src forge's unit tests take, in a copy that compiles without the intermediate representation, as forge measures it.
+ * Returns the exit code: 1 unless they take all lines, statements, branches and functions.
+ */
+async function coverContracts(): Promise<number> {
+  const args = [
+    'coverage',
+    '--no-match-path',
+    'test/{Invariants,Proofs}.t.sol',
+    '--no-match-coverage',
+    '^(test|proofs|\\.\\.)/',
+  ]
+  const { code, output } = await forge(args, { directory: join(copyContracts(), 'contracts'), quiet: true })
+  const rows = output.split('\n').filter((line) => /^\| (File|src\/|Total)/.test(line))
+  console.log(code === 0 ? rows.join('\n') : output)
+  return code === 0 && rows.length > 2 && rows.slice(1).every((row) => row.match(/100\.00%/g)?.length === 4) ? 0 : 1
+}
+
+/** Of three million acts, so that each part says what it reached. */
+const SOAK_PARTS = 24
+
+/** Runs the invariants for `parts` of 125,000 random acts each, with a seed of its own, and prints the sum after each. Returns the exit code. */
+async function soakContracts(parts = String(SOAK_PARTS)): Promise<number> {
+  for (let part = 1; part <= Number(parts); part++) {
+    const args = ['test', '--match-path', 'test/Invariants.t.sol', '--fuzz-seed', String(part)]
+    const { code, output } = await forge(args, { profile: 'soak', quiet: true })
+    if (code !== 0) {
+      console.error(output)
+      return code
+    }
+    console.log(`part ${part} of ${parts}: ${part * 125_000} acts, no property broken`)
+  }
+  return 0
+}
+
 function runTests(): Promise<number> {
-  const args = ['--test', ...['gas', 'proofs', 'verification'].map((name) => `contracts/test/${name}.test.ts`)]
+  const args = ['--test', ...['gas', 'lint', 'proofs', 'verification'].map((name) => `contracts/test/${name}.test.ts`)]
   return run(process.execPath, args, process.env)
 }
 
@@ -78,7 +114,9 @@ const COMMANDS: Record<string, (word?: string, options?: readonly string[]) => n
   build: buildCommand,
   check: checkContracts,
   test: testContracts,
+  coverage: coverContracts,
   prove: proveContracts,
+  soak: soakContracts,
 }
 
 if (import.meta.main) {

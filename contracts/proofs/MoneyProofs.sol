@@ -18,7 +18,7 @@ abstract contract MoneyProofs is Proofs {
         if (!ok) return assertSame(before);
         vm.assertEq(VAULT.balance, wanted, "paid exactly");
         (before.alices, before.owed, before.ether_) =
-            (before.alices - wanted, before.owed - wanted, before.ether_ - wanted);
+        (before.alices - wanted, before.owed - wanted, before.ether_ - wanted);
         assertSame(before);
     }
 
@@ -116,7 +116,9 @@ abstract contract MoneyProofs is Proofs {
     }
 
     /// @dev Only turns that have come and that a window holds are skipped; no node's balance moves.
-    function check_skip(uint40 from, uint40 until, uint40 now_, uint16 skipped, uint80 amount, uint80 withdrawn) public {
+    function check_skip(uint40 from, uint40 until, uint40 now_, uint16 skipped, uint80 amount, uint80 withdrawn)
+        public
+    {
         history(amount, withdrawn);
         vm.assume(from < until && skipped < 8);
         vm.prank(OWNER);

@@ -34,8 +34,7 @@ abstract contract PowerProofs is Proofs {
         (uint256 nodes, uint256 cohorts) = factory.budget();
         (uint256 floorGwei, uint256 ceilingGwei) = factory.bounds();
         (,,, uint256 interval,) = factory.cohort(DAILY);
-        bytes memory keys =
-            abi.encode(factory.owner(), factory.pendingOwner(), factory.minter(), factory.distributor());
+        bytes memory keys = abi.encode(factory.owner(), factory.pendingOwner(), factory.minter(), factory.distributor());
         (, uint256 most) = factory.tierSupply(TIER);
         bytes memory rest = abi.encode(
             nodes, cohorts, floorGwei, ceilingGwei, factory.swapsAllowance(), factory.notOwedCount(), interval, most
@@ -106,7 +105,9 @@ abstract contract PowerProofs is Proofs {
         transferOne(caller, from, to, NEWCOMER, amount, withdrawn);
     }
 
-    function transferOne(address caller, address from, address to, uint256 id, uint80 amount, uint80 withdrawn) private {
+    function transferOne(address caller, address from, address to, uint256 id, uint80 amount, uint80 withdrawn)
+        private
+    {
         history(amount, withdrawn);
         // Nobody calls from the zero address, which is no account. Solady would treat it as approved.
         vm.assume(caller != address(0) && to != address(factory));

@@ -54,7 +54,11 @@ abstract contract Proofs is FactoryTest {
         factory.withdraw(ALICES, ALICE, withdrawn);
     }
 
-    function creditCall(uint256 round, INodeFactory.CohortCredit[] memory credits) internal view returns (bytes memory) {
+    function creditCall(uint256 round, INodeFactory.CohortCredit[] memory credits)
+        internal
+        view
+        returns (bytes memory)
+    {
         return abi.encodeCall(INodeFactory.credit, (round, 0, 0, block.timestamp, credits));
     }
 

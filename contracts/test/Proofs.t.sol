@@ -54,7 +54,9 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         if (r.floorGwei > r.ceilingGwei) (r.floorGwei, r.ceilingGwei) = (r.ceilingGwei, r.floorGwei);
         r.paid %= 4;
         uint256 most = uint256(r.ceilingGwei) * 1e9 * r.paid;
-        if (r.amount % 4 != 0) r.amount = uint80(bound(r.amount, uint256(r.floorGwei) * 1e9 * r.paid, most) % (1 << 80));
+        if (r.amount % 4 != 0) {
+            r.amount = uint80(bound(r.amount, uint256(r.floorGwei) * 1e9 * r.paid, most) % (1 << 80));
+        }
         uint96 total = uint96(r.amount) * 2;
         uint96 less = total == 0 ? 0 : 1;
         if (r.value % 3 != 2) r.value = r.value % 3 == 0 ? 0 : total;
@@ -63,14 +65,9 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_credit(r);
     }
 
-    function test_check_skip(
-        uint40 from,
-        uint40 until,
-        uint40 now_,
-        uint16 skipped,
-        uint80 amount,
-        uint80 withdrawn
-    ) public {
+    function test_check_skip(uint40 from, uint40 until, uint40 now_, uint16 skipped, uint80 amount, uint80 withdrawn)
+        public
+    {
         (amount, withdrawn) = amounts(amount, withdrawn);
         now_ = uint40(FIRST_DUE + bound(now_, 0, 9 * INTERVAL));
         from = uint40(FIRST_DUE + bound(from, 0, 3) * INTERVAL - from % 2);
@@ -146,12 +143,16 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         return uint160(any) % 8 == 0 ? address(0) : someone(any);
     }
 
-    function test_check_transfer_alices(address caller, address from, address to, uint80 amount, uint80 withdrawn) public {
+    function test_check_transfer_alices(address caller, address from, address to, uint80 amount, uint80 withdrawn)
+        public
+    {
         (amount, withdrawn) = amounts(amount, withdrawn);
         check_transfer_alices(sender(ALICE, caller), sender(ALICE, from), recipient(to), amount, withdrawn);
     }
 
-    function test_check_transfer_bobs(address caller, address from, address to, uint80 amount, uint80 withdrawn) public {
+    function test_check_transfer_bobs(address caller, address from, address to, uint80 amount, uint80 withdrawn)
+        public
+    {
         (amount, withdrawn) = amounts(amount, withdrawn);
         check_transfer_bobs(sender(BOB, caller), sender(BOB, from), recipient(to), amount, withdrawn);
     }
@@ -163,7 +164,9 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_transfer_newcomers(sender(CAROL, caller), sender(CAROL, from), recipient(to), amount, withdrawn);
     }
 
-    function test_check_stolenKey_withdraws(bool isMinter, uint256 id, uint80 b, uint80 amount, uint80 withdrawn) public {
+    function test_check_stolenKey_withdraws(bool isMinter, uint256 id, uint80 b, uint80 amount, uint80 withdrawn)
+        public
+    {
         (amount, withdrawn) = amounts(amount, withdrawn);
         check_stolenKey_withdraws(isMinter, id, b, amount, withdrawn);
     }
@@ -198,7 +201,9 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_stolenKey_skips(isMinter, a % 5, amount, withdrawn);
     }
 
-    function test_check_stolenKey_withdrawsAll(bool isMinter, uint8 a, uint8 b, uint80 amount, uint80 withdrawn) public {
+    function test_check_stolenKey_withdrawsAll(bool isMinter, uint8 a, uint8 b, uint80 amount, uint80 withdrawn)
+        public
+    {
         (amount, withdrawn) = amounts(amount, withdrawn);
         check_stolenKey_withdrawsAll(isMinter, a, b, amount, withdrawn);
     }

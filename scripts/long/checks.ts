@@ -44,6 +44,7 @@ const MORE_CASES: readonly CommandCheck[] = [
   command('malformed requests, 500,000', test('test/http/campaign'), { NL_REQUESTS: '500000' }),
   command('properties, ten times the cases', test('property'), { PROPERTY_SCALE: '10' }),
   command('conformance of the model chain, 60 histories', test('test/sim/conformance'), { NL_CONFORMANCE_SEEDS: '60' }),
+  command('coverage of the contract', ['scripts/contracts.ts', 'coverage']),
   command('contract invariants in depth', ['scripts/contracts.ts', 'test'], { FOUNDRY_PROFILE: 'deep' }),
 ]
 

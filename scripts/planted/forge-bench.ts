@@ -26,7 +26,7 @@ export async function forgeBench(): Promise<Bench> {
 }
 
 /** Without the intermediate representation, which means the same and takes four times as long to compile. */
-function copyContracts(): string {
+export function copyContracts(): string {
   const copy = temporaryDirectory()
   copyEntries(COPIED, ROOT, copy)
   const settings = join(copy, 'contracts', 'foundry.toml')
