@@ -98,6 +98,7 @@ test('each path of the scope of mutation and coverage names a file', () => {
 /** Words of others, who have no code for what they mean: of providers, and of the kernel. */
 const WORDS_OF_OTHERS = [
   'src/lib/open-files.ts',
+  'src/chain/rpc/absence.ts',
   'src/chain/rpc/provider.ts',
   'src/chain/send/send-errors.ts',
   'src/chain/factory/check-deployment.ts',

@@ -258,6 +258,8 @@ function together(small: readonly Difference[]): Difference[] {
 interface SignedResidue extends wallet.Residue {
   arrived: boolean
   proof: Proof
+  /** Of several blocks whose states were not to be had. */
+  isWide: boolean
 }
 
 function residueOf(chainId: number, address: Address, difference: Difference): SignedResidue {
@@ -268,6 +270,7 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
     wallet: address,
     arrived,
     proof,
+    isWide: balanceBeforeWei === null,
     fromBlock,
     valueWei: arrived ? residueWei : -residueWei,
     blockNumber: block.number,
@@ -286,13 +289,17 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
 }
 
 /** @returns whether it arrived and was not filed before. */
-async function fileResidue(ctx: Logging, sql: Sql, { arrived, proof, ...residue }: SignedResidue): Promise<boolean> {
+async function fileResidue(
+  ctx: Logging,
+  sql: Sql,
+  { arrived, proof, isWide, ...residue }: SignedResidue,
+): Promise<boolean> {
   const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
   const detail = { ...residue.evidence, wallet: residue.wallet, valueWei: residue.valueWei.toString(), filed }
   const action = arrived ? 'unattributed' : 'unattributedOutflow'
   ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
   if (filed) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
-  if (filed && proof !== 'proven') await proveResidueIn(sql, residue.ref, 0)
+  if (filed && (proof !== 'proven' || isWide)) await proveResidueIn(sql, residue.ref, 0)
   return filed && arrived
 }
 

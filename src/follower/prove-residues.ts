@@ -31,7 +31,8 @@ export async function proveResidues(ctx: ProveContext, cursor: Cursor, run: RunL
 }
 
 async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): Promise<void> {
-  const { ref, wallet, fromBlock, block } = residue
+  const { ref, wallet, fromBlock, block, isWide } = residue
+  if (isWide && (await hasStateWithin(ctx, residue))) return await locateAgain(ctx, cursor, residue)
   const first = await blockAt(ctx, fromBlock - 1)
   const before = await ctx.chain.balanceAt(wallet, first)
   const after = await ctx.chain.balanceAt(wallet, block)
@@ -40,7 +41,8 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
     if (!(await lockResidue(sql, residue))) return
     const bookedWei = await netFlow(sql, wallet, { block: first.number, upTo: block.number })
-    if (after.wei - before.wei === bookedWei) return await proveResidueIn(sql, ref, null)
+    // One of several blocks waits for the states between.
+    if (after.wei - before.wei === bookedWei) return isWide ? undefined : await proveResidueIn(sql, ref, null)
     await replaceResidue(sql, residue)
     await checkAgain(sql, wallet, { block: first.number, wei: before.wei })
     const detail = {
@@ -48,6 +50,26 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
       ...{ balanceBeforeWei: String(before.wei), balanceAfterWei: String(after.wei), bookedWei: String(bookedWei) },
     }
     ctx.log.warn({ ref, ...detail }, 'a residue is contradicted by proofs of its blocks: it is withdrawn')
+    await writeAudit(sql, { actor: 'pass', action: 'residueWithdrawn', subject: ref, detail })
+    await notifyLedgerChanged(sql)
+  })
+}
+
+async function hasStateWithin(ctx: ProveContext, { wallet, fromBlock, block }: ToldResidue): Promise<boolean> {
+  const middle = await blockAt(ctx, Math.floor((fromBlock - 1 + block.number) / 2))
+  return (await ctx.chain.balanceAt(wallet, middle)) !== null
+}
+
+/** Withdraws a residue of several blocks, so that the check of its wallet finds the block that it came in. */
+async function locateAgain(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): Promise<void> {
+  const { ref, wallet, fromBlock, block } = residue
+  await inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
+    if (!(await lockResidue(sql, residue))) return
+    await replaceResidue(sql, residue)
+    await checkAgain(sql, wallet, null)
+    const detail = { wallet, valueWei: String(residue.residueWei), fromBlock, blockNumber: block.number }
+    ctx.log.warn({ ref, ...detail }, 'a residue of several blocks is located again: their states can be read now')
     await writeAudit(sql, { actor: 'pass', action: 'residueWithdrawn', subject: ref, detail })
     await notifyLedgerChanged(sql)
   })

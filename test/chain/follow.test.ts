@@ -44,8 +44,15 @@ test('where the chain knows no finality there is no finalized block, and a busy 
   assert.equal(await behind.finalized(), null)
   provider.rule = () => ({ result: null })
   assert.equal(await behind.finalized(), null)
-  provider.rule = () => ({ error: { code: -32005, message: 'rate limited' } })
-  await assert.rejects(behind.finalized(), ChainFault)
+  provider.rule = () => ({ error: { code: -32603, message: 'the finalized block is not found' } })
+  assert.equal(await behind.finalized(), null)
+  for (const error of [
+    { code: -32005, message: 'rate limited' },
+    { code: -32603, message: 'Internal error' },
+  ]) {
+    provider.rule = () => ({ error })
+    await assert.rejects(behind.finalized(), ChainFault)
+  }
 })
 
 test('the first block at a time, and its parent, are found as a walk over all blocks finds them', async () => {

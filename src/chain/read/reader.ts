@@ -6,8 +6,8 @@ import type { Hash } from '../../domain/units.ts'
 import { ChainFault, PartedFault, ProofFault, RpcFault } from '../faults.ts'
 import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
 import { noteFailed, type Soundness } from '../prove/sound.ts'
+import { mayPass } from '../rpc/absence.ts'
 import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
-import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, toBlock, transaction } from '../rpc/wire.ts'
 import { agreedReads } from './agreed.ts'
@@ -240,8 +240,8 @@ const asMined = (tx: TransactionView | null) =>
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
   const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-  // Chains without finality answer null or some error; an overloaded provider says nothing about the chain.
-  if (!reply.ok && !isLimit(reply.error)) return null
+  // Chains without finality answer null or some error; an overloaded or unwell provider says nothing about the chain.
+  if (!reply.ok && !mayPass(reply.error)) return null
   const answer = resultOf('eth_getBlockByNumber', reply)
   if (answer == null) return null
   const { number, hash } = toBlock(header(answer))

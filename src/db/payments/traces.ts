@@ -58,23 +58,27 @@ export async function readResiduesToTrace(sql: Sql, limit: number): Promise<Trac
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
-/** An undecided residue that rests on what providers say, of the blocks from `fromBlock` on. */
+/** An undecided residue that rests on what providers say, or is wide, of the blocks from `fromBlock` on. */
 export interface ToldResidue extends TraceableResidue {
   fromBlock: number
+  /** It is of several blocks, because the states between were not to be had, and nothing was taken out of it. */
+  isWide: boolean
 }
 
 /** Such residues whose turn it is to be compared with proofs. */
 export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
   const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
-    SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock", r.block_number AS number,
-      r.block_hash AS hash, extract(epoch FROM r.block_time)::bigint AS time
+    SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock", r.is_wide AS "isWide",
+      r.block_number AS number, r.block_hash AS hash, extract(epoch FROM r.block_time)::bigint AS time
     FROM residue_traces t JOIN (
-      SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block, p.block_number, p.block_hash,
-        p.block_time
+      SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block,
+        v.evidence ->> 'balanceBeforeWei' IS NULL
+          AND NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref OR a.part_of = p.ref) AS is_wide, p.block_number, p.block_hash, p.block_time
       FROM payments p CROSS JOIN LATERAL (SELECT evidence FROM payment_verdicts
         WHERE payment_id = p.id AND evidence ->> 'rule' = 'unattributed' ORDER BY id DESC LIMIT 1) v
       WHERE p.tx_hash IS NULL AND p.state = 'held' AND NOT ${isDecided(sql)}
-      UNION ALL SELECT ref, wallet, -value_wei, from_block, block_number, block_hash, block_time FROM wallet_outflows WHERE tx_hash IS NULL
+      UNION ALL SELECT ref, wallet, -value_wei, from_block, false, block_number, block_hash, block_time FROM wallet_outflows
+      WHERE tx_hash IS NULL
     ) r USING (ref) WHERE t.prove_at <= now() AND r.block_number IS NOT NULL ORDER BY t.prove_at, r.block_number LIMIT ${limit}`
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }

@@ -105,12 +105,17 @@ export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number
 }
 
 /**
- * Has a wallet checked again from where its balance begins, since it was not what a provider had said: `proven` is its balance after a block. If that
- * is where it begins, it begins with that.
+ * Has a wallet checked again from where its balance begins. `proven`: its balance after a block was not what a provider had said, but this; if it begins
+ * there, it begins with that.
  */
-export async function checkAgain(sql: Sql, wallet: Address, proven: { block: number; wei: bigint }): Promise<void> {
+export async function checkAgain(
+  sql: Sql,
+  wallet: Address,
+  proven: { block: number; wei: bigint } | null,
+): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = base_block, audited_proof = 'believed' WHERE wallet = ${wallet} AND base_block IS NOT NULL`
+  if (proven === null) return
   await sql`
     UPDATE wallet_books SET audited_proof = 'proven',
       base_wei = ${proven.wei.toString()}::numeric - in_wei + out_wei + ${flow(sql, wallet, sql`block_number > ${proven.block}`)}

@@ -6,8 +6,8 @@ import type { Address } from '../../../domain/units.ts'
 import { ChainFault, orNull, ProofFault } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
 import { noteFailed } from '../../prove/sound.ts'
-import { isLimit } from '../../rpc/provider.ts'
-import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
+import { isGone } from '../../rpc/absence.ts'
+import { type Rpc, type RpcReads, resultOf } from '../../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { type Asking, firstProven, readProvenAccount } from './proven.ts'
@@ -85,6 +85,6 @@ async function readTold(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bi
     throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
   }
   if (byNumber.ok) return quantity(byNumber.result, 'balance')
-  if (isLimit(byNumber.error)) throw new ChainFault('the provider is too busy for a balance', { retryable: true })
-  return null
+  if (isGone(byNumber.error)) return null
+  return resultOf('eth_getBalance', byNumber) as never
 }

@@ -1,0 +1,22 @@
+// Tells an error that says "not there" from one that says nothing: only the words of known clients for it count, and whatever else a provider says may
+// pass.
+import type { RpcError } from '../faults.ts'
+import { isLimit } from './provider.ts'
+
+/**
+ * Of a state that is not kept: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned", "proof window"), Nethermind
+ * ("No state available"), Besu ("World state unavailable"), EIP-4444, and the plans of hosted nodes ("archive").
+ */
+const GONE = /missing trie node|\bprun|\barchiv|proof window|\bstate\b.{0,100}(not |un)available|no state available/i
+const GONE_CODE = 4444
+
+/** True if a node no longer has a state. */
+export const isGone = ({ code, message }: RpcError): boolean => code === GONE_CODE || GONE.test(message)
+
+const INTERNAL_ERROR = -32_603
+/** Of a tag, or a method, that a node does not know. */
+const UNKNOWN = /finali|unknown|not found|support|invalid/i
+
+/** True unless an error says that the node does not know what it was asked by. */
+export const mayPass = (error: RpcError): boolean =>
+  isLimit(error) || (error.code === INTERNAL_ERROR && !UNKNOWN.test(error.message))
