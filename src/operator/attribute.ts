@@ -88,11 +88,10 @@ export const attributePayment = defineGuardedAct({
   scope: 'decide',
   command: 'payments attribute',
   summary: 'name the transactions by which value came that no transaction’s own value explains',
-  details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
-debug_traceTransaction) shows the inner transfers to the payments wallet. The account that made one is its payer from then on, and can be given its
-node. A transaction that is named alone has to have brought just that value. With --inner-index or --value-wei one transfer is taken out as a
-payment of its own, and the rest stays; --transfers takes several at once. Where no provider has the trace, as of old blocks, state all three of
---inner-index, --from and --value-wei: then your word alone stands for them, and the record says so.`,
+  details: `For a payment held "unattributed", such as a Safe's. The provider's trace (debug_traceTransaction) must show the transfer; its sender
+becomes the payer. A transaction alone must have brought the whole value. --inner-index or --value-wei takes one transfer out as a payment of
+its own, and the rest stays held; --transfers takes several. If no provider has the trace, state --inner-index, --from and --value-wei: then
+your word stands for it, and the record says so.`,
   examples: ['payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
   fields: ASKED,
   check: checkNamed,

@@ -45,8 +45,8 @@ export interface OwnerPreview {
 const PREVIEW = {
   path: null,
   group: 'owner',
-  details: `Prints the transaction for the owner's wallet, a multisig as a rule: to whom, its data, what stands before and
-after it, and whether the contract would take it now. Nothing is signed or sent.`,
+  details: `Prints the transaction for the owner's wallet, what it changes, and whether the contract would accept it now. Signs and sends
+nothing.`,
 } as const
 const ACCOUNT = field.address('the account of the new key')
 const BOUNDS = {
@@ -240,9 +240,8 @@ export const previewExpel = defineReading({
   ...PREVIEW,
   command: 'owner expel',
   summary: 'preview the transaction that takes nodes out of their cohorts',
-  details: `${PREVIEW.details} For nodes that a stolen minter made. A node that was credited leaves only within the contract's window
-of its mint, and keeps what it was credited. A ref that has a payment or a grant is refused unless it is named a second time with
---again: expelling takes what somebody paid for, or was given.`,
+  details: `${PREVIEW.details} For nodes of a stolen minter. A credited node leaves only within the contract's window after its mint, and
+keeps its credit. Name a ref that has a payment or a grant a second time with --again.`,
   examples: ['owner expel <ref>'],
   args: ['refs'],
   fields: {

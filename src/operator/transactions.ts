@@ -46,12 +46,12 @@ export const listStuck = defineReading({
   command: 'transactions stuck',
   group: 'books',
   summary: 'list signer accounts and transactions that are stuck, and why',
-  details: `A signer account whose nonce the providers name higher than followed blocks bear out sends nothing: either the key was used elsewhere,
-or a provider is wrong. After 64 blocks in which all of them say so it is taken for true by itself; "transactions free" does so at once.
+  details: `If providers name a higher nonce than followed blocks explain, the account sends nothing: somebody used its key, or a provider is wrong.
+After 64 blocks in which all of them agree the service takes the nonce over; "transactions free" does so at once.
 
-A transaction is listed once it is in no block after 12. Why: "nonce", its account is such a one; "behind", one before it is; "over", its
-time is over, and the next run takes its nonce for nothing and sends what it was for again; "fee", blocks ask for more than it offers, which
-is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not take it, and say why; "waiting", they have it.`,
+A transaction is listed if it is in no block after 12. Why: "nonce", its account is such a one; "behind", one before it is; "over", it has
+expired, and the next run sends its work again; "fee", blocks ask for more, and the service raises it up to FEE_CAP_WEI; "refused", the
+providers reject it; "waiting", they have it.`,
   examples: ['transactions stuck'],
   fields: {},
   run: readAllStuck,

@@ -24,7 +24,7 @@ credited and withdrew, with the price of the hour where it is known. With --json
     options: {
       ...PERIOD,
       address: { value: 'address', help: 'the wallet, for "owner"' },
-      out: { value: 'file', help: 'write to this file, which is whole or not there; stdout where it is left out' },
+      out: { value: 'file', help: 'write to this file, which is whole or not there (default: stdout)' },
     },
     examples: [
       'node-ledger export payments --month 2026-10 --out payments.csv',

@@ -6,30 +6,28 @@ export const INIT: readonly Command[] = [
   {
     name: 'init',
     group: 'run',
-    summary: 'set up a ledger: settings, keys, contract, database, first tier; asks for what it is not told',
-    details: `RPC_URL and DATABASE_URL are taken from the environment (or from the files that RPC_URL_FILE and DATABASE_URL_FILE name), else asked
-for: they may hold passwords. Keys are made, unless the folder has them: secrets/minter_key, or minter_keystore with
-minter_keystore_password, or minter_signer_url or minter_kms_key with minter_address; the same for distributor. Where no role lets the
-program in at a key management service, aws_access_key_id and aws_secret_access_key do, or google_account. Other settings that are in
-the environment (PORT, TRUSTED_PROXIES, …) are written down with those that it makes; secrets never are. When a run stops, because ether
-is missing or for any other reason, the same call goes on from there: nothing is deployed or entered a second time.`,
+    summary: 'set up a ledger: settings, keys, contract, database, first tier; asks for what is missing',
+    details: `Reads RPC_URL and DATABASE_URL from the environment (or RPC_URL_FILE, DATABASE_URL_FILE), else asks. Makes the keys, unless the folder has
+them: secrets/minter_key, or minter_keystore with minter_keystore_password, or minter_signer_url or minter_kms_key with minter_address; the
+same for distributor. A key management service may need aws_access_key_id and aws_secret_access_key, or google_account. Keeps other settings
+of the environment (PORT, TRUSTED_PROXIES, …), never secrets. If it stops, run it again: it deploys and enters nothing twice.`,
     options: {
-      folder: { value: 'path', help: 'where settings and secrets are; ./node-ledger where it is left out' },
+      folder: { value: 'path', help: 'where settings and secrets are (default: ./node-ledger)' },
       owner: { value: 'address', help: "the contract's owner; best a cold wallet" },
       payments: { value: 'address', help: 'the wallet that buyers pay to; its key stays with you' },
       'public-url': { value: 'url', help: 'where people will find the service' },
       'min-wei': { value: 'amount', help: 'the least that a node gets for a turn' },
       'max-wei': { value: 'amount', help: 'the most' },
-      interval: { value: 'sec', help: 'seconds between two turns of a node; 86400 where it is left out' },
-      slot: { value: 'sec', help: 'seconds within which nodes fall due together; 3600 where it is left out' },
-      tier: { value: 'id', help: 'the id of the first tier; basic where it is left out' },
-      label: { value: 'name', help: 'its name for people; Basic where it is left out' },
+      interval: { value: 'sec', help: 'seconds between two turns of a node (default: 86400)' },
+      slot: { value: 'sec', help: 'seconds within which nodes fall due together (default: 3600)' },
+      tier: { value: 'id', help: 'the id of the first tier (default: basic)' },
+      label: { value: 'name', help: 'its name for people (default: Basic)' },
       'price-wei': { value: 'amount', help: 'its price' },
-      'per-wallet': { value: 'n', help: 'how many of it one wallet may buy; 10 where it is left out' },
+      'per-wallet': { value: 'n', help: 'how many of it one wallet may buy (default: 10)' },
       nodes: { value: 'n', help: 'bounds of the contract, as "deploy" takes them' },
       cohorts: { value: 'n', help: 'the same' },
-      'floor-gwei': { value: 'amount', help: 'the same; half of --min-wei where it is left out' },
-      'ceiling-gwei': { value: 'amount', help: 'the same; ten times --max-wei where it is left out' },
+      'floor-gwei': { value: 'amount', help: 'the same (default: half of --min-wei)' },
+      'ceiling-gwei': { value: 'amount', help: 'the same (default: ten times --max-wei)' },
       'max-per-wallet': { value: 'n', help: 'the same' },
       'least-interval': { value: 'sec', help: 'the same' },
       'expulsion-period': { value: 'sec', help: 'the same' },

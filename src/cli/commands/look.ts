@@ -6,9 +6,8 @@ export const LOOK: readonly Command[] = [
     name: 'doctor',
     group: 'look',
     summary: 'look at everything the service needs, and say what is wrong and what to do',
-    details: `Settings, service, database, each chain provider, factory and its first block, roles, keys, signers, funds, payments wallet, clocks, passes, sale, webhooks, drift. Each is looked at by
-itself, whatever else is down. Exit code 0 when nothing is worse than a warning, 1 when something is wrong, 3 when nothing is known to
-be wrong but not everything could be looked at.`,
+    details: `Settings, service, database, each chain provider, factory and its first block, roles, keys, signers, funds, payments wallet, clocks, passes, sale, webhooks, drift. Checks each
+on its own. Exit code 0 if nothing is worse than a warning, 1 if something is wrong, 3 if it could not check everything.`,
     examples: ['node-ledger doctor', 'node-ledger doctor --json'],
     load: async () => (await import('../doctor/doctor.ts')).doctor,
   },
@@ -16,9 +15,9 @@ be wrong but not everything could be looked at.`,
     name: 'verify',
     group: 'look',
     summary: 'compare the whole ledger with the contract at one block: counters, every node, every cohort, cover',
-    details: `Exit code 0 when they are equal, 1 when they differ or the contract holds less than it owes, 3 when they could not be compared.
-Every call asks the provider for the state of the ledger's block; of a large ledger compare a part at a time, or a sample: counters, cohorts
-and cover are always compared whole. The sum over all nodes is one of the counters.`,
+    details: `Exit code 0 if they are equal, 1 if they differ or the contract holds less than it owes, 3 if it could not compare.
+Every call reads the state of the ledger's block. Compare a large ledger in parts, or a sample of it; counters, cohorts and cover are
+always compared.`,
     options: {
       'from-node': { value: 'n', help: 'the first node that is compared' },
       'to-node': { value: 'n', help: 'the last one' },
@@ -37,10 +36,9 @@ and cover are always compared whole. The sum over all nodes is one of the counte
     name: 'rebuild',
     group: 'look',
     summary: 'follow the chain again into an empty database, and report differences from the ledger',
-    details: `Never sends, and never writes to the current ledger, which may go on meanwhile. Exit code 1 when something differs
-that must be equal. The database may also be named by REBUILD_DATABASE_URL, which other users of the machine cannot see.
-With providers that prove old states (archive nodes, eth_getProof) old blocks are not read one by one: what they hold is proved by the
-states of the accounts. Then withdraw calls and payments that failed, and transfers of no value, are not in the new ledger, and not compared.`,
+    details: `Sends nothing, and writes nothing to the current ledger, which may go on meanwhile. Exit code 1 if something differs that must be equal.
+REBUILD_DATABASE_URL may name the database too, hidden from other users of the machine. If providers prove old states (archive nodes,
+eth_getProof), it does not read each old block. Then it leaves out failed payments and withdrawals, and transfers of no value.`,
     options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
     examples: ['node-ledger rebuild --into <url>'],
     load: async () => (await import('../service/rebuild.ts')).rebuildLedger,

@@ -34,9 +34,8 @@ export const PAYMENTS: readonly Command[] = [
     after: 'payments dismiss',
     group: 'decide',
     summary: 'decide about many held payments at once, chosen by a filter or by a file',
-    details: `Shows how many there are and what they come to, and asks. Each is decided as if it were named alone, with a row of the audit log of its
-own; what is refused is listed, and keeps no other from it. A run that was cut off can be run again: it finds what is left. Exit code 1 when
-any was refused.`,
+    details: `Shows their number and sum, and asks. Decides each one on its own, with its own row of the audit log, and lists those refused. If
+it was interrupted, run it again. Exit code 1 if any was refused.`,
     args: [
       {
         name: 'decision',
@@ -65,10 +64,9 @@ any was refused.`,
     after: 'payments refund-prepare',
     group: 'decide',
     summary: 'hold several payments for their refunds, and write the file by which a Safe pays them all',
-    details: `As "payments refund-prepare" for each of them, up to 100: one that is refused keeps no other from it. The file holds a transfer of the exact
-amount to each payer who may be paid back now; Safe's Transaction Builder imports it. Run it again until all of them are in it, and
-send only one of the files: the answer says of each payment when the first one was made. Then record
-the Safe's transaction for each payment by "payments refund".`,
+    details: `Like "payments refund-prepare" for each of them, up to 100. The file for Safe's Transaction Builder holds a transfer to each payer who may be
+paid back now. Run it again until all are in it, and send only one file: the answer says when the first one was made. Then record the
+Safe's transaction for each payment with "payments refund".`,
     args: [{ name: 'payments', help: 'their transactions or row ids, with commas between' }],
     options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],

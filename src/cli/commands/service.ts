@@ -36,10 +36,9 @@ minted or credited since the backup, it cannot: then run this before the first s
     after: 'webhooks list',
     group: 'decide',
     summary: 'send events to the endpoints that WEBHOOK_URL names, mail too, or change the secrets of known ones',
-    details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
-that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.
-A chat's own webhook and a mail server (smtps://user:password@host?from=…&to=…) need no secret. WEBHOOK_EVENTS says which kinds of events they are
-sent; without it a known one keeps its own.`,
+    details: `Reads WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so that no list of processes shows them. Two secrets with
+a comma, the newest first, sign each event twice during a rotation. Chats and mail servers (smtps://user:password@host?from=…&to=…) need no
+secret. WEBHOOK_EVENTS chooses kinds of events; without it a known endpoint keeps its own.`,
     examples: ['node-ledger webhooks add'],
     load: async () => (await import('../desk/webhooks.ts')).add,
   },

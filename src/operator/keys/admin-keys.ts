@@ -53,8 +53,8 @@ export const createKey = defineAct({
   secret: 'key',
   command: 'admin-keys create',
   summary: 'make an admin key for a person or a machine, with the rights you name',
-  details: `The ledger keeps a digest of the key: it is shown this once, on a terminal, or written to a file that only you may read. It opens
-at once, on every instance. The label is the actor in the audit log, so give each person and each machine one of their own. Scopes: read;
+  details: `Shows the key once, or writes it to a file that only you may read; the ledger keeps a digest. It works at once on every instance. The
+label is the actor in the audit log, so give each person and machine their own. Scopes: read;
 decide (payments, nodes, deny list); prices (tiers); terms (credit terms, payments wallets, contract wallets); operate (pause, halts, webhooks,
 keys).`,
   examples: [
