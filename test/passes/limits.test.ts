@@ -1,10 +1,12 @@
 // The limits that the contract's owner sets for the service's keys, and payments and turns beyond them: the minter's budget, the
 // distributor's bounds, the end of a call's time. Each test has a world of its own.
 import assert from 'node:assert/strict'
+import { privateKeyToAccount } from 'viem/accounts'
 import type { SignerAccount } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readQuote } from '../../src/db/reads/public-api.ts'
-import { type Hash, wei } from '../../src/domain/units.ts'
+import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
+import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan-round.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -105,6 +107,34 @@ inWorld(
     assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
   },
 )
+
+inWorld('payments that wait for a cohort keep no others from being minted, however many they are', async (world) => {
+  await setBudget(world, 1_000, 0)
+  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
+  await world.chain.mine()
+  // A wallet may have ten.
+  for (let n = 0; n <= MINT_BATCH_MAX; n++) {
+    const wallet = privateKeyToAccount(`0x${(1_000 + Math.floor(n / 10)).toString(16).padStart(64, '0')}`)
+    if (n % 10 === 0) await world.chain.setBalance(wallet.address.toLowerCase() as Address, ETHER)
+    const fees = { type: 'legacy', chainId: 31_337, gas: 21_000n, gasPrice: 10n ** 11n } as const
+    const signed = await wallet.signTransaction({ ...fees, nonce: n % 10, to: world.at(3), value: SILVER })
+    await world.chain.rpc('eth_sendRawTransaction', [signed])
+    if (n % 50 === 49) await world.chain.mine()
+  }
+  await world.chain.mine()
+  const paid = await world.pay(15, BASIC)
+  const passes = async () => {
+    for (let pass = 0; pass < 5; pass++) {
+      await world.chain.mine()
+      await world.payments()
+    }
+    return (await world.pool`SELECT FROM payments WHERE state = 'accepted'`).count
+  }
+  assert.equal(await passes(), MINT_BATCH_MAX + 1)
+  assert.equal(await stateOf(world, paid), 'minted')
+  await refill(world)
+  assert.equal(await passes(), 0)
+})
 
 inWorld('no more cohorts are opened than may be, numbered after the contract’s last', async (world) => {
   const before = await world.read<bigint>('lastCohort')

@@ -117,7 +117,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
  * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
  * tier come before all others. `payerChangedAt`, a block: only those of contracts of which something else is known there than when they were
- * judged, `trustsProvider` among it. `rests`: only those that rest on one provider's word, or none of these.
+ * judged, `trustsProvider` among it. `rests`: only those that rest on one provider's word, or none of these. `exceptTiers`: none that bought one of
+ * these.
  */
 export async function readPayments(
   sql: Sql,
@@ -130,6 +131,7 @@ export async function readPayments(
     payerChangedAt?: number
     trustsProvider?: boolean
     rests?: 'onOne' | 'onMore'
+    exceptTiers?: readonly number[]
     upToBlock: number
     limit: number
   },
@@ -142,6 +144,7 @@ export async function readPayments(
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
       ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
+      ${filter.exceptTiers ? sql`AND (t.tier_no = ANY(${[...filter.exceptTiers]}::int[])) IS NOT TRUE` : sql``}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}
       p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`

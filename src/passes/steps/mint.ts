@@ -62,9 +62,10 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   const cohorts = await readSoundCohorts(ctx.pool)
   // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
   const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
-  const accepted = await readAccepted(ctx, mintable)
+  const choose = (tierNo: number) => chooseCohort(settled, tierNo, schedule, cursor.time)
+  const accepted = await readAccepted(ctx, mintable, choose)
   const at = { cohorts, schedule, now: cursor.time, terms, windows }
-  let batch = batchOf(accepted, (tierNo) => chooseCohort(settled, tierNo, schedule, cursor.time))
+  let batch = batchOf(accepted, choose)
   const lacking = batch.length === 0 || batch.length < accepted.length
   let openings = lacking ? await planOpenings(ctx, cursor, at, accepted) : []
   if ((openings.length > 0 || batch.length > 0) && (await areTurnsStanding(ctx, cursor, at))) {
@@ -89,20 +90,35 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   return { sent, budgetSpent }
 }
 
-const readAccepted = ({ pool }: LedgerDb, { upToBlock, believes }: Mintable) =>
-  payments.readPayments(pool, {
-    ...{ states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX },
-    ...(!believes && { rests: 'onMore' as const }),
-  })
+type Choose = (tierNo: number) => { cohort: number } | null
 
-function batchOf(
-  accepted: readonly payments.Payment[],
-  choose: (tierNo: number) => { cohort: number } | null,
-): Minting[] {
-  return accepted.flatMap((payment) => {
+/** As many as one mint takes, and with those that wait for a cohort as many of tiers that have one. */
+async function readAccepted(
+  { pool }: LedgerDb,
+  { upToBlock, believes }: Mintable,
+  choose: Choose,
+): Promise<payments.Payment[]> {
+  const waiting: payments.Payment[] = []
+  const exceptTiers: number[] = []
+  // Each turn leaves out one tier more at least.
+  for (;;) {
+    const page = await payments.readPayments(pool, {
+      ...{ states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX, exceptTiers },
+      ...(!believes && { rests: 'onMore' as const }),
+    })
+    const lacking = page.filter(({ tierNo }) => tierNo !== null && choose(tierNo) === null)
+    if (page.length < MINT_BATCH_MAX || lacking.length === 0) return [...waiting, ...page]
+    waiting.push(...lacking)
+    exceptTiers.push(...new Set(lacking.map(({ tierNo }) => tierNo as number)))
+  }
+}
+
+function batchOf(accepted: readonly payments.Payment[], choose: Choose): Minting[] {
+  const minting = accepted.flatMap((payment) => {
     const cohort = payment.tierNo === null ? null : choose(payment.tierNo)
     return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
   })
+  return minting.slice(0, MINT_BATCH_MAX)
 }
 
 /**
