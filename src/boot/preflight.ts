@@ -233,6 +233,7 @@ export function chainPreflight(
     await assertLedgerIsOurs(pool, chain)
     const facts = await settleFacts(pool, found, tell)
     if (config.production && !config.TRUST_PROVIDER) await assertProvable(pool, chain)
+    if (await chain.reader.proofs.hasForeignBlooms((await chain.reader.head()).number)) tell(FOREIGN_BLOOMS)
     await enterTerms(config, pool, chain, tell)
     await enterWallet(pool, chain, tell)
     for (const value of await ignoredValues(pool, config))
@@ -266,6 +267,8 @@ export async function believedParts(reader: ChainReader, states: ProofStates): P
   return found
 }
 
+export const FOREIGN_BLOOMS =
+  'headers of this chain carry the bloom and the receipts’ root of other blocks: each block is asked for its logs, and receipts rest on two providers'
 export const believedInWords = (parts: readonly ProvenPart[]) =>
   `it names one provider, and blocks of this chain do not prove their ${parts.join(', ')}: what it tells of payments and seeds is believed`
 export const BELIEVED_TODO =

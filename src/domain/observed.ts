@@ -40,6 +40,8 @@ export interface Watching {
   signers: readonly Address[]
   /** The prices that tiers have or had: a transfer of another amount buys nothing by itself. Unknown unless given: then any amount may. */
   prices?: readonly bigint[] | undefined
+  /** The next nonces of accounts, as the followed blocks have them: what is far from all of them is no authorization of ours. */
+  nonces?: Readonly<Partial<Record<Address, number>>> | undefined
   /** True if lists of transactions are to be proven, whatever they hold. */
   isWhole?: boolean
 }
@@ -87,6 +89,10 @@ export interface ChainProofs {
    * it does not recompute; null if they show nothing of it.
    */
   newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
+  /**
+   * True if the bloom and the receipts' root in that block's header are those of blocks that it settles (Avalanche since Helicon).
+   */
+  hasForeignBlooms(number: number): Promise<boolean>
   /**
    * True if two providers give the same part of that block, field by field, and it does not recompute. A list of known types that must recompute
    * is none such: no fork changes that.

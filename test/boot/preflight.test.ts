@@ -183,11 +183,14 @@ test('production does not start on the word of one provider that nothing proves,
     ...{ formerFactories: [], startBlock: 1, paymentAddress: null, minter: null, distributor: null, demoToken: null },
   }
   const config = loadConfig(worldEnv(world), { readFile: () => assert.fail('no file is read') })
+  const told: string[] = []
   const start = async (urls: readonly string[], changed: Partial<Config> = {}) => {
     const rpc = createRpc({ urls, log: silentLog })
     const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
     const chain: OpenedChain = { part, rpc, reader, chainId: part.chainId }
-    const starting = chainPreflight({ ...config, production: true, ...changed }, world.pool, chain, () => {})()
+    told.length = 0
+    const tell = (line: string) => void told.push(line)
+    const starting = chainPreflight({ ...config, production: true, ...changed }, world.pool, chain, tell)()
     return await starting
       .then(
         () => null,
@@ -206,6 +209,17 @@ test('production does not start on the word of one provider that nothing proves,
     assert.equal(await start([liar.url, honest]), null, 'two of them must agree')
     await inTransaction(world.pool, (sql) => lowerProof(sql, 'transactions', { blockNumber: 1, by: 'test' }))
     assert.match((await start([honest])) ?? '', /prove their transactions:/)
+    liar.rule = async ({ method }, forward) => {
+      const answer = await forward()
+      if (method !== 'eth_getBlockByNumber' || !('result' in answer) || !answer.result) return answer
+      return { result: { ...(answer.result as object), settledHeight: '0x1' } }
+    }
+    await start([honest])
+    assert.equal(told.filter((line) => line.includes('the bloom')).length, 0)
+    await start([liar.url], { TRUST_PROVIDER: true })
+    assert.equal(told.filter((line) => line.includes('the bloom')).length, 1)
+    const blooms = await runHere(['doctor', '--json'], { ...worldEnv(world), RPC_URL: liar.url })
+    assert.match(blooms.out, /"chain\.blooms"/)
     const doctor = async (env: Record<string, string>) => {
       const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), ...env })
       const findings: { check: string; verdict: string; says: string }[] = JSON.parse(out).findings

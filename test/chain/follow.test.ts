@@ -215,6 +215,37 @@ test('of a provider that contradicts itself nothing is believed; another one is 
   await rpc.close()
 })
 
+test('of authorizations that strangers sign the nonce says that they are not ours; only of others is the chain asked', async () => {
+  const { number } = await stage.head()
+  const carrier = privateKeyToAccount(stage.keyOf(9))
+  const nonce = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(9), 'latest']))
+  const { chainId } = stage.chain
+  const by = (account: number, nonce: number) =>
+    privateKeyToAccount(stage.keyOf(account)).signAuthorization({ address: stage.at(9), chainId, nonce })
+  const raw = await carrier.signTransaction({
+    ...{ type: 'eip7702', chainId, nonce, gas: 300_000n, to: stage.at(8) },
+    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n },
+    authorizationList: [await by(8, 3), await by(1, 70)],
+  })
+  await stage.rpc.request('eth_sendRawTransaction', [raw])
+  await stage.chain.mine()
+  const { rpc, provider } = await stage.behind()
+  const read = async (ours: number | undefined) => {
+    provider.seen.length = 0
+    const nonces = { [stage.at(1)]: ours, [stage.at(2)]: ours }
+    const { authorizations } = await createChainReader(rpc, stage.watched).observe(number + 1, number + 1, null, {
+      ...stage.watched,
+      nonces,
+    })
+    const asked = provider.seen.filter(({ method }) => method === 'eth_chainId').length
+    return [authorizations.map(({ sender, nonce }) => [sender, nonce]), asked]
+  }
+  const found = [[stage.at(1), 70]]
+  assert.deepEqual(await read(undefined), [found, 1])
+  assert.deepEqual(await read(68), [found, 1])
+  assert.deepEqual(await read(71), [[], 0])
+})
+
 test('a range says what its blocks say one by one', async () => {
   const { number: before } = await stage.head()
   const signer = privateKeyToAccount(stage.keyOf(1))

@@ -2,7 +2,7 @@
 // EIP-7702, "Behavior". It never judges validity, which needs the signer's nonce.
 import type { Hex } from 'viem'
 import { recoverAuthorizationAddress } from 'viem/utils'
-import type { Authorization, Position } from '../../domain/observed.ts'
+import type { Authorization, Position, Watching } from '../../domain/observed.ts'
 import type { Address } from '../../domain/units.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { count, fields, list } from '../rpc/wire.ts'
@@ -16,45 +16,64 @@ export interface Carrier {
   readonly raw: readonly unknown[]
 }
 
-/** One for a chain; 0: for any. */
-type SignedAuthorization = Authorization & { chainId: number }
-
 /** The raw authorizations of a raw transaction; none where it carries none, which is cheap and the usual case. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
   const { type, authorizationList } = fields<'type' | 'authorizationList'>(transaction, 'transaction')
   return type === CARRIER_TYPE && authorizationList != null ? list(authorizationList, 'authorization list') : []
 }
 
+/** Nonces that our accounts may use in the blocks that are read ahead of the ledger, and more. */
+const AHEAD = 10_000
+
 /**
- * The authorizations for this chain that one of `senders` signed, in chain order. Each one carried costs about a millisecond. The chain's
- * id is asked for only where one is of a signer account. Throws ChainFault where the provider does not answer that.
+ * The authorizations for this chain that one of our accounts signed, in chain order. Strangers sign many: first the nonce says of nearly all that they
+ * are not ours, then the chain's id; to recover who signed costs about a millisecond each. Throws ChainFault if the provider does not say the id.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
-  signers: readonly Address[],
+  { signers, nonces = {} }: Pick<Watching, 'signers' | 'nonces'>,
   carriers: readonly Carrier[],
 ): Promise<Authorization[]> {
-  const found: SignedAuthorization[] = []
-  for (const { at, raw } of carriers) {
-    for (const entry of raw) {
-      const signed = await recover(entry)
-      if (signed && signers.includes(signed.sender)) found.push({ ...at, ...signed })
-    }
-  }
-  if (found.length === 0) return []
+  const next = signers.map((signer) => nonces[signer])
+  const mayBeOurs = (nonce: number) =>
+    next.some((ours) => ours === undefined || (nonce >= ours && nonce < ours + AHEAD))
+  const wanted = carriers.flatMap(({ at, raw }) =>
+    raw.flatMap((entry) => {
+      const named = namedIn(entry)
+      return named && mayBeOurs(named.nonce) ? [{ at, named, entry }] : []
+    }),
+  )
+  if (wanted.length === 0) return []
   const here = Number(await rpc.request('eth_chainId', []))
-  return found.filter(({ chainId }) => chainId === 0 || chainId === here).map(({ chainId: _, ...one }) => one)
+  const found: Authorization[] = []
+  for (const { at, named, entry } of wanted) {
+    if (named.chainId !== 0 && named.chainId !== here) continue
+    const sender = await recover(entry, named)
+    if (sender && signers.includes(sender)) found.push({ ...at, sender, nonce: named.nonce })
+  }
+  return found
 }
 
-/** Null where it cannot be read or recovered: then it is valid for no account, and the transaction is valid all the same. */
-async function recover(entry: unknown): Promise<Omit<SignedAuthorization, keyof Position> | null> {
+/** The chain of an authorization, 0 for any, and its nonce. */
+type Named = { chainId: number; nonce: number }
+
+/** Null if it cannot be read: then it is valid for no account, and the transaction is valid all the same. */
+function namedIn(entry: unknown): Named | null {
   try {
-    const raw = fields<'chainId' | 'address' | 'nonce' | 'r' | 's' | 'yParity'>(entry, 'authorization')
-    const named = { chainId: count(raw.chainId, 'chain id'), nonce: count(raw.nonce, 'nonce') }
+    const { chainId, nonce } = fields<'chainId' | 'nonce'>(entry, 'authorization')
+    return { chainId: count(chainId, 'chain id'), nonce: count(nonce, 'nonce') }
+  } catch {
+    return null
+  }
+}
+
+/** Who signed it. Null if that cannot be recovered. */
+async function recover(entry: unknown, named: Named): Promise<Address | null> {
+  try {
+    const raw = fields<'address' | 'r' | 's' | 'yParity'>(entry, 'authorization')
     const { address, r, s } = raw as Record<'address' | 'r' | 's', Hex>
     const authorization = { ...named, address, r, s, yParity: count(raw.yParity, 'parity') }
-    const signer = await recoverAuthorizationAddress({ authorization })
-    return { ...named, sender: signer.toLowerCase() as Address }
+    return (await recoverAuthorizationAddress({ authorization })).toLowerCase() as Address
   } catch {
     return null
   }

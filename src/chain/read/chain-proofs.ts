@@ -5,7 +5,7 @@ import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import { orNull } from '../faults.ts'
 import { proveReceipts, proveTransactions } from '../prove/body.ts'
-import { proveHeader } from '../prove/header.ts'
+import { proveHeader, settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
 import { unprovable, type Verdict } from '../prove/verdict.ts'
@@ -50,6 +50,8 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       }
       return shown
     },
+
+    hasForeignBlooms: async (number) => (await ask('header', number)).some(settlesOthers),
 
     async isUnprovable(part, number) {
       const blocks = await ask(part, number)

@@ -96,7 +96,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[]): Promise<ObservedRange> {
     const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
-    const authorizations = await readAuthorizations(rpc, watched.signers, carriers)
+    const authorizations = await readAuthorizations(rpc, watched, carriers)
     return assemble(watched, blocks, { logs, outcomes, authorizations })
   }
 

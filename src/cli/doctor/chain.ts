@@ -1,7 +1,14 @@
 // The checks of the chain: each provider by itself, the factory and its roles, how far the chain can be asked about its past, and that the
 // payments wallet is one of its own.
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
-import { BELIEVED_TODO, believedInWords, believedParts, lookAtWallet, readerOf } from '../../boot/preflight.ts'
+import {
+  BELIEVED_TODO,
+  believedInWords,
+  believedParts,
+  FOREIGN_BLOOMS,
+  lookAtWallet,
+  readerOf,
+} from '../../boot/preflight.ts'
 import { checkDeployment, type DeploymentCheck } from '../../chain/factory/check-deployment.ts'
 import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
@@ -103,6 +110,11 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
         reading,
       }
     return { says: 'blocks prove what providers tell, or two of them must agree', reading }
+  },
+
+  'chain.blooms': async ({ chain, rpc }) => {
+    const reader = readerOf(chain, rpc, signersOf(chain))
+    return (await reader.proofs.hasForeignBlooms((await reader.head()).number)) ? FOREIGN_BLOOMS : null
   },
 
   /** Whether the ledger begins early enough: what a factory did before START_BLOCK is missing for good, and the passes stop on it. */

@@ -43,13 +43,21 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
  */
 export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<
-    { wallets: Watching['wallets'] | null; signers: Address[] | null; prices: string[] | null }[]
+    {
+      wallets: Watching['wallets'] | null
+      signers: Address[] | null
+      prices: string[] | null
+      nonces: Watching['nonces'] | null
+    }[]
   >`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
-      (SELECT json_agg(DISTINCT price_wei::text) FROM tiers) AS prices`
-  return { wallets: row?.wallets ?? [], signers: row?.signers ?? [], prices: (row?.prices ?? []).map(BigInt) }
+      (SELECT json_agg(DISTINCT price_wei::text) FROM tiers) AS prices,
+      (SELECT json_object_agg(sender, coalesce((SELECT min(nonce) FROM outbox o WHERE o.sender = b.sender AND state = 'pending'),
+        greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = b.sender)))) FROM sender_bases b) AS nonces`
+  const { wallets, signers, prices, nonces } = row ?? {}
+  return { wallets: wallets ?? [], signers: signers ?? [], prices: (prices ?? []).map(BigInt), nonces: nonces ?? {} }
 }
 
 /** Blocks the entry and closing of wallets until the transaction ends. Reads go on. */
