@@ -19,9 +19,15 @@ if (argv[0] !== 'start' && argv[0] !== 'dev') {
     })
   }
 }
-// The reader of a pipe may have seen enough (| head): that is no error.
-process.stdout.on('error', () => process.exit(EXIT.done))
+// The reader of a pipe may have seen enough (| head): that is no error. A disk that is full is one, which who wrote says.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.done)
+  process.stderr.write(`The output cannot be written (${error.code}).\n`)
+  process.exit(EXIT.negative)
+})
 
 const { env, stdin, stdout, stderr } = process
 process.exitCode = await runCli(argv, { env, stdin, stdout, stderr }, interrupt)
+// What was written last has gone, or failed, by then.
+await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit()

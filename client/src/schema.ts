@@ -1702,6 +1702,11 @@ export interface operations {
             /** @description The report. */
             200: {
                 headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1729,6 +1734,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];
         };

@@ -160,8 +160,9 @@ async function build(
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 
-  // Readings have a client of their own, so that bulk reads of the passes never delay them.
-  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: signersOf(chain).distributor })
+  // What requests ask has a client of its own: bulk reads of the passes never delay it, and requests never take the places of the passes.
+  const asked = openRpc()
+  const readings = createReadings({ rpc: asked, factory: chain.factory, distributor: signersOf(chain).distributor })
 
   onProgress('starting to serve')
   let draining = false
@@ -176,12 +177,8 @@ async function build(
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
     draining: () => draining,
-    ...walletChecks(config, rpc),
-    chainIdMatches: () =>
-      reader.chainId().then(
-        (id) => id === chainId,
-        () => null,
-      ),
+    ...walletChecks(config, asked),
+    chainIdMatches: chainIdMatches(asked, chainId),
   })
   stack.defer(() => server.close())
   await listen(server, config)
@@ -321,6 +318,13 @@ async function listenOrRefuse(
     throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
   }
 }
+
+/** Null: it could not be asked. */
+const chainIdMatches = (rpc: Rpc, chainId: number) => () =>
+  rpc.request('eth_chainId', []).then(
+    (id) => Number(id) === chainId,
+    () => null,
+  )
 
 /** The checks of contract wallets that sign in. */
 const walletChecks = ({ SMART_WALLET_LOGIN }: Config, rpc: Rpc) => ({

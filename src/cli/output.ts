@@ -25,10 +25,16 @@ export function createOutput(io: Io, json: boolean): Output {
     say: (text) => void io.stderr.write(`${asCalled(text)}\n`),
     async result(value, text) {
       const shown = json ? toJson(value) : asCalled(typeof text === 'string' ? text : text())
-      if (!io.stdout.write(`${shown}\n`)) await new Promise((resolve) => io.stdout.once('drain', resolve))
+      await written(io, `${shown}\n`)
     },
   }
 }
+
+/** Writes to stdout. Rejects if it is not taken: a full disk must not pass for a result. */
+export const written = ({ stdout }: Pick<Io, 'stdout'>, text: string | Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  })
 
 /** How the person calls the command: by npx, by a script of theirs that says so, or by its name. */
 function calledAs({ NODE_LEDGER_COMMAND, npm_command }: NodeJS.ProcessEnv): string {

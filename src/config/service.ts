@@ -51,6 +51,7 @@ export function isLoopback(name: string): boolean {
 
 export const SERVICE = {
   title: 'The service',
+  text: 'It connects straight to providers, receivers, signers and the source of prices: a proxy that the environment names is not used. If a network lets nothing out but through a proxy, let these hosts through.',
   settings: {
     NODE_ENV: {
       parse: oneOf(['production', 'development', 'test']),

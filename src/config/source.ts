@@ -36,6 +36,9 @@ export interface Source {
   isFine(...names: SettingName[]): boolean
 }
 
+/** As a shell would take off, and Docker's and many others' env files do not. */
+const IN_QUOTES = /^(["']).*\1$/s
+
 /** Collects the settings' texts. Throws nothing: an unreadable file is a mistake. */
 export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const problems: Problem[] = []
@@ -48,7 +51,9 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   for (const name of SETTINGS) {
     if (merged[name] !== undefined || (isSecret(name) && merged[`${name}_FILE`] !== undefined)) given.add(name)
     const text = isSecret(name) ? readSecret(name, merged, readFile, refuse) : merged[name]?.trim()
-    if (text) values.set(name, text)
+    if (text && IN_QUOTES.test(text))
+      refuse(name, 'is in quotes, which are part of its value here: an env file is no shell, so take them off')
+    else if (text) values.set(name, text)
   }
   return {
     environment,
@@ -106,7 +111,9 @@ function readDotEnv(readFile: ReadFile, refuse: Refuse): Record<string, string> 
       refuse('NODE_ENV', `is development, but .env cannot be read (${codeOf(error) ?? 'unreadable'})`)
     return {}
   }
-  const { NODE_ENV, ...settings } = present(parseEnv(text))
+  if (text.includes('\0')) refuse('NODE_ENV', 'is development, but .env is no text in UTF-8: save it as that')
+  // An editor's mark of UTF-8 is no part of the first name.
+  const { NODE_ENV, ...settings } = present(parseEnv(text.replace(/^\uFEFF/, '')))
   if (NODE_ENV === 'production') {
     refuse('NODE_ENV', 'cannot be production in .env, which is read in development only: set it in the environment')
   }

@@ -15,13 +15,18 @@ const send: (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseD
 /** Connections of requests that name no dispatcher. */
 const shared = new Agent()
 
-type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path'> & { dispatcher?: Dispatcher }
+type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'> & {
+  dispatcher?: Dispatcher
+  headers?: Readonly<Record<string, string>>
+}
 
-/** Makes a request. Follows no redirect. Rejects where no answer comes, and where the signal aborts it. */
+/** Makes a request; user and password of the URL go as basic authorization. Follows no redirect. Rejects if no answer comes or the signal aborts it. */
 export function request(
   url: string,
   { dispatcher = shared, ...options }: RequestOptions,
 ): Promise<Dispatcher.ResponseData> {
-  const { origin, pathname, search } = new URL(url)
-  return send.call(dispatcher, { ...options, origin, path: pathname + search })
+  const { origin, pathname, search, username, password } = new URL(url)
+  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+  const headers = { ...options.headers, ...(username || password ? { authorization: `Basic ${credentials}` } : {}) }
+  return send.call(dispatcher, { ...options, headers, origin, path: pathname + search })
 }

@@ -12,6 +12,8 @@ const TIMEOUT_MS = 3_000
 const ANSWER_BYTES_MAX = 64 * 1024
 /** Above this it is no price but a mistake of units; a thousand times any price so far. */
 const USD_MAX = 10_000_000
+/** A price as Coinbase, Binance and Kraken write it. */
+const DECIMAL = /^[0-9]{1,9}(\.[0-9]{1,18})?$/
 /** Steps of a field path. */
 const PATH_STEPS_MAX = 16
 
@@ -21,7 +23,7 @@ export interface EthUsdOptions {
   field: string
 }
 
-/** Asks the upstream once. Null for anything but a JSON number that can be a price: a string, too, is no quote. */
+/** Asks the upstream once. Null for anything but a number that can be a price, or the text of one, as exchanges have it. */
 export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
@@ -76,5 +78,6 @@ export function readPrice(body: unknown, field: string): number | null {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null
     value = (value as { [key: string]: unknown })[step]
   }
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 && value < USD_MAX ? value : null
+  const price = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value
+  return typeof price === 'number' && Number.isFinite(price) && price > 0 && price < USD_MAX ? price : null
 }

@@ -1,15 +1,20 @@
 // Set-ups that are broken in one place each: the doctor names the place and what to do, in a sentence that repeats no secret. Those of
 // doctor.test.ts come on top.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Finding } from '../../src/cli/doctor/check.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { runtimeEnv } from '../support/runtime-env.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const SECRET = 'Zq7TopSecretMarker'
@@ -193,6 +198,21 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     env: () => ({ MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: '/nowhere/minter.json', MINTER_KEYSTORE_PASSWORD: SECRET }),
     ...{ check: 'settings', says: /MINTER_KEYSTORE.*ENOENT/, todo: /MINTER_KEYSTORE|Correct/i },
   },
+  'ether that a failed transaction of the same block would have brought': {
+    break: async () => {
+      const tx = `0x${'fa'.repeat(32)}`
+      await world.pool`
+        INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index, block_time)
+        SELECT ${tx}, ${tx}, ${world.at(3)}, ${world.at(6)}, 7, false, 'ignored', 'failed', number, hash, 0, to_timestamp(time)
+        FROM blocks ORDER BY number DESC LIMIT 1`
+      await world.pool`
+        INSERT INTO payments (ref, wallet, value_wei, succeeded, state, reason, block_number, block_hash, block_time)
+        SELECT ${`0x${'fb'.repeat(32)}`}, wallet, value_wei, true, 'held', 'unattributed', block_number, block_hash, block_time
+        FROM payments WHERE tx_hash = ${tx}`
+      return () => world.pool`DELETE FROM payments WHERE value_wei = 7`
+    },
+    ...{ check: 'payments.failed', says: /on record as failed/, todo: /rescan from here: .*rescan --from-block \d+/i },
+  },
   'a proxy that is no network': {
     env: () => ({ TRUSTED_PROXIES: 'the-proxy' }),
     ...{ check: 'settings', says: /TRUSTED_PROXIES/, todo: /./ },
@@ -222,4 +242,28 @@ describe('a set-up with', () => {
       }
     })
   }
+})
+
+test('an output that cannot be written is an error, with either form', () => {
+  const directory = temporaryDirectory()
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const full = openSync('/dev/full', 'w')
+  for (const words of [
+    ['export', 'payments'],
+    ['export', 'payments', '--json'],
+    ['tiers', 'list', '--json'],
+    ['help'],
+  ]) {
+    const stdio = ['ignore', full, 'pipe'] as const
+    const { status, stderr } = spawnSync(process.execPath, [main, ...words], {
+      env: { ...runtimeEnv(), HOME: directory, ...env },
+      cwd: directory,
+      stdio: [...stdio],
+      encoding: 'utf8',
+    })
+    assert.equal(status, 1, words.join(' '))
+    assert.match(stderr, /ENOSPC/)
+    assert.doesNotMatch(stderr, /report it/)
+  }
+  closeSync(full)
 })

@@ -597,7 +597,7 @@ test('defaults follow the settings they hang on', () => {
   assert.equal(load({ FINALITY: 'Finalized' }).FINALITY, 'finalized')
   load({ PORT: '0', METRICS_PORT: '0', CHAIN_PORT: '0' })
   load({ ...EXTERNAL, PORT: '8545' })
-  for (const url of ['postgres:///x?host=/run/pg', 'postgres://a:1,b:2/x', 'postgres://u:p%23@[::1]:5432/x']) {
+  for (const url of ['postgres:///x?host=/run/pg', 'postgres://u:p%23@[::1]:5432/x']) {
     assert.equal(load({ DATABASE_URL: url }).DATABASE_URL, url)
   }
 })

@@ -112,7 +112,8 @@ describe('headers', () => {
     for (const path of ['/api/node/x', '/api/node/99', '/api/distributions?limit=0'])
       assert.equal((await service.get(path)).headers['x-ratelimit-limit'], '60', path)
     assert.equal((await service.get('/api/me')).headers['x-ratelimit-limit'], '120')
-    assert.equal((await service.get('/api/cron/health')).headers['x-ratelimit-limit'], undefined)
+    assert.equal((await service.get('/api/cron/health')).headers['x-ratelimit-limit'], '600')
+    assert.equal((await service.get('/readyz')).headers['x-ratelimit-limit'], '600')
   })
 
   it('never lets an error be kept', async () => {

@@ -523,19 +523,3 @@ it('never lets a slow, broken or absent chain slow or fail a node’s page', asy
     await service.close()
   }
 })
-
-it('is not ready on another chain, nor before the migrations; a provider that lags does not matter', async () => {
-  const cases = [
-    [async () => true, 200],
-    [async () => false, 503],
-    [async () => null, 200],
-    [() => Promise.reject(new Error('down')), 200],
-  ] as const
-  for (const [chainIdMatches, status] of cases) {
-    const service = await startService({ chainIdMatches })
-    assert.equal((await service.get('/readyz')).status, status)
-    await service.sql`DELETE FROM migrations`
-    assert.equal((await service.get('/readyz')).status, 503)
-    await service.close()
-  }
-})

@@ -36,6 +36,26 @@ test('a JSON number at the field is the price', async () => {
   assert.equal(await priceOf('{"data":{"amount":3e3}}'), 3000)
 })
 
+test('a number as text is the price, as exchanges write it', async () => {
+  for (const [body, field] of [
+    ['{"data":{"amount":"3012.55"}}', 'data.amount'],
+    ['{"symbol":"ETHUSDT","price":"3012.55000000"}', 'price'],
+    ['{"error":[],"result":{"XETHZUSD":{"c":["3012.55","0.1"]}}}', 'result.XETHZUSD.c.0'],
+  ] as const)
+    assert.equal(readPrice(JSON.parse(body), field), 3012.55, body)
+})
+
+test('user and password of the URL are sent', async () => {
+  let given: string | undefined
+  respond = (request, response) => {
+    given = request.headers.authorization
+    response.end('{"data":{"amount":3000}}')
+  }
+  const withPassword = url.replace('http://', 'http://us%40er:pass%3Aword@')
+  assert.equal(await fetchEthUsd({ url: withPassword, field: 'data.amount' }), 3000)
+  assert.equal(Buffer.from(given?.replace('Basic ', '') ?? '', 'base64').toString(), 'us@er:pass:word')
+})
+
 test('the request is a GET for JSON, compressed by gzip at most', async () => {
   let asked: IncomingMessage | undefined
   respond = (request, response) => {
@@ -55,7 +75,10 @@ test('compressed answers are read', async () => {
 })
 
 const nonsense: [sentence: string, amount: string][] = [
-  ['a string', '"3000"'],
+  ['a text with more than a number', '"3000 USD"'],
+  ['an empty text', '""'],
+  ['a text of a negative number', '"-3000"'],
+  ['a text of zero', '"0.00"'],
   ['a negative number', '-1'],
   ['zero', '0'],
   ['a number beyond all doubles', '1e309'],
@@ -169,6 +192,20 @@ test('a field has up to sixteen steps', () => {
 
 test('a price is above zero and below ten million', () => {
   for (const price of [Number.MIN_VALUE, 0.01, 9_999_999.99]) assert.equal(readPrice({ usd: price }, 'usd'), price)
-  const none = [0, -0, -3000, Number.NaN, Number.POSITIVE_INFINITY, 10_000_000, '3000', 3000n, true, [3000]]
+  const none = [
+    0,
+    -0,
+    -3000,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    10_000_000,
+    '10000000',
+    ' 3000',
+    '3e3',
+    '0x10',
+    3000n,
+    true,
+    [3000],
+  ]
   for (const value of none) assert.equal(readPrice({ usd: value }, 'usd'), null)
 })

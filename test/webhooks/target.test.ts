@@ -45,6 +45,17 @@ test('addresses of private, local and special networks are not public, all other
   for (const ip of PUBLIC) assert.equal(isPublicAddress(ip), true, ip)
 })
 
+test('user and password of a URL are sent as basic authorization, and not repeated where it fails', async () => {
+  const receiver = await startReceiver()
+  const poster = createPoster({ allowPrivate: true })
+  const url = receiver.url.replace('http://', 'http://user:s3cret@')
+  assert.equal((await poster.post(url, {}, '{}')).error, null)
+  assert.equal(receiver.received[0]?.headers.authorization, `Basic ${Buffer.from('user:s3cret').toString('base64')}`)
+  await receiver.close()
+  assert.doesNotMatch((await poster.post(url, {}, '{}')).error ?? '', /s3cret/)
+  await poster.close()
+})
+
 test('nothing is sent to a private address, however the URL spells it', async () => {
   const receiver = await startReceiver()
   const { port } = new URL(receiver.url)

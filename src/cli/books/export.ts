@@ -9,6 +9,7 @@ import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
+import { written } from '../output.ts'
 
 /** Runs the command. */
 export async function exportRows(call: Call): Promise<ExitCode> {
@@ -23,7 +24,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
       await toFile(file, path, signal)
       out.say(`Written to ${path}; its last line holds the number of rows and the totals.`)
     } else if (out.json) await asJsonLines(file, call)
-    else for await (const part of file.stream) if (!io.stdout.write(part)) await drained(call)
+    else for await (const part of file.stream) await written(io, part)
     return EXIT.done
   })
 }
@@ -64,5 +65,3 @@ function totalsOf(cells: readonly string[]): Record<string, string> {
   const pairs = cells.slice(1).filter((cell) => cell.includes('='))
   return Object.fromEntries(pairs.map((cell) => cell.split(/=(.*)/s)))
 }
-
-const drained = ({ io }: Call) => new Promise((resolve) => io.stdout.once('drain', resolve))

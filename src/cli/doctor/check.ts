@@ -56,8 +56,9 @@ export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
 
 /** Reason that a check could not look, in a few words without secrets. */
 export function reasonOf(error: unknown): string {
+  const firstLine = messageOf(error).split('\n')[0] ?? ''
   const fault = databaseFault(error)
-  if (fault) return `the database ${fault.says}`
+  if (fault) return `the database ${fault.says}: ${firstLine}`
   if (error instanceof ChainFault) return `the chain does not answer: ${error.message}`
-  return messageOf(error).split('\n')[0] ?? ''
+  return firstLine
 }

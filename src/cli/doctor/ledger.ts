@@ -7,6 +7,7 @@ import type { Pool } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
 import {
+  readFailedResidues,
   readHeldReasons,
   readRecentTrouble,
   readRuns,
@@ -127,6 +128,16 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (count === 0) return { says: 'no payment waits for you', reading: held }
     const says = `${count} held: ${held.map(({ reason, payments }) => `${payments} ${reason}`).join(', ')}`
     return { says, warn: '"node-ledger payments list --status held" shows them.', reading: held }
+  },
+
+  'payments.failed': async ({ pool }) => {
+    const found = await readFailedResidues(pool)
+    if (!found) return null
+    return {
+      says: `of ether that nothing explains (${found.ids.map((id) => `payment ${id}`).join(', ')}) a transaction of the same block that is on record as failed would have brought as much: a provider may have lied about its outcome`,
+      fail: `Rescan from here: "node-ledger rescan --from-block ${found.fromBlock}".`,
+      reading: found,
+    }
   },
 
   'payments.unproven': async ({ pool }) => {

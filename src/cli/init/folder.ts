@@ -143,7 +143,7 @@ export class Folder {
   /** All settings of this folder, over what a process needs of its own environment. */
   environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const { PATH, HOME, LOG_LEVEL } = env
-    const settings = parseEnv(readIfExists(this.at('settings.env')) ?? '')
+    const settings = parseEnv((readIfExists(this.at('settings.env')) ?? '').replace(/^\uFEFF/, ''))
     return {
       ...{ PATH, HOME, ...(LOG_LEVEL ? { LOG_LEVEL } : {}) },
       ...{ ...this.keySettings(), ...settings, ...this.secretSettings() },

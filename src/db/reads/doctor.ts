@@ -73,6 +73,17 @@ export async function readUnproven(sql: Sql): Promise<string[]> {
   return rows.map(({ txHash }) => txHash)
 }
 
+/** Residues of exactly what a failed transaction of their block would have brought, by their ids, and the first of those blocks; null: none. */
+export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fromBlock: number } | null> {
+  const rows = await sql<{ id: number; block: number }[]>`
+    SELECT id, block_number AS block FROM payments r WHERE state = 'held' AND reason = 'unattributed' AND EXISTS (
+      SELECT FROM payments f WHERE f.block_number = r.block_number AND f.block_hash = r.block_hash AND f.wallet = r.wallet
+        AND f.value_wei = r.value_wei AND f.state = 'ignored' AND f.reason = 'failed')
+    ORDER BY block_number LIMIT ${NAMED_MAX}`
+  const [first] = rows
+  return first ? { ids: rows.map(({ id }) => id), fromBlock: first.block } : null
+}
+
 /** A cohort that the ledger's terms do not explain. */
 export interface UnusualCohort {
   cohort: number

@@ -5,15 +5,13 @@ import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const cronHealth = ({ deps, queryPrimary, snapshot }: Tools): Route => ({
-  path: '/api/cron/health',
-  methods: ['GET'],
-  limitPerMinute: null,
-  cache: 'no-store',
-  cors: true,
-  deadlineMs: READ_DEADLINE_MS,
-  handle: async () => {
-    const { staleAfterSec, tickSec, distMode } = deps.settings
+/** Reading it costs the database more than any other public read: one look at a time, whose answer holds for so long. */
+const KEPT_SEC = 2
+const ASKED_PER_MINUTE = 600
+
+export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Route => {
+  const { staleAfterSec, tickSec, distMode } = deps.settings
+  const look = async () => {
     const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
       queryPrimary(readHealth),
       snapshot.cover(),
@@ -21,28 +19,35 @@ export const cronHealth = ({ deps, queryPrimary, snapshot }: Tools): Route => ({
       snapshot.paused(),
     ])
     const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted, notSigning } = ledger
-    return {
-      json: toJson({
-        lastTickAt,
-        secondsSinceLastTick,
-        // Ticks may come, and all stop on a fault.
-        stale:
-          secondsSinceLastTick === null ||
-          Math.max(secondsSinceLastTick, ledger.secondsWithoutSuccess ?? 0) > staleAfterSec,
-        staleAfterSec,
-        tickSec,
-        distEnabled: ledger.payouts,
-        distMode,
-        paused: ledger.paused || contractPaused === true,
-        dueNodes,
-        scheduledNodes,
-        distributorBalanceWei,
-        contractBalanceWei: cover?.contractBalanceWei ?? null,
-        outstandingWei: cover?.outstandingWei ?? null,
-        isSolvent: cover?.isSolvent ?? null,
-        halted,
-        notSigning,
-      }),
-    }
-  },
-})
+    return toJson({
+      lastTickAt,
+      secondsSinceLastTick,
+      // Ticks may come, and all stop on a fault.
+      stale:
+        secondsSinceLastTick === null ||
+        Math.max(secondsSinceLastTick, ledger.secondsWithoutSuccess ?? 0) > staleAfterSec,
+      staleAfterSec,
+      tickSec,
+      distEnabled: ledger.payouts,
+      distMode,
+      paused: ledger.paused || contractPaused === true,
+      dueNodes,
+      scheduledNodes,
+      distributorBalanceWei,
+      contractBalanceWei: cover?.contractBalanceWei ?? null,
+      outstandingWei: cover?.outstandingWei ?? null,
+      isSolvent: cover?.isSolvent ?? null,
+      halted,
+      notSigning,
+    })
+  }
+  return {
+    path: '/api/cron/health',
+    methods: ['GET'],
+    limitPerMinute: ASKED_PER_MINUTE,
+    cache: 'no-store',
+    cors: true,
+    deadlineMs: READ_DEADLINE_MS,
+    handle: () => cached('health', KEPT_SEC, look),
+  }
+}

@@ -4,38 +4,43 @@ import { isMigrated } from '../../db/core/migrate.ts'
 import { tryWrite } from '../../db/core/passes.ts'
 import { shared } from '../../lib/cache.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
-import { refuse } from '../refusals.ts'
-import { READ_DEADLINE_MS, type Route } from '../route.ts'
+import { refusalOfFault, refuse } from '../refusals.ts'
+import { type Outcome, READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 const CHAIN_MS_MAX = 1_000
-/** Whoever asks, and however often: a try costs the database two kilobytes of its log. */
-const WRITE_AGE_MS_MAX = 5_000
-const PROBE = { methods: ['GET'], limitPerMinute: null, cache: 'no-store', cors: false } as const
+/** Whoever asks, and however often: one look at a time, whose answer holds for so long. It costs the database two kilobytes of its log. */
+const KEPT_MS = 3_000
+/** Many balancers, each once a second, behind one address. */
+const ASKED_PER_MINUTE = 600
+const PROBE = { methods: ['GET'], cache: 'no-store', cors: false } as const
 
 export const healthz = (): Route => ({
   ...PROBE,
   path: '/healthz',
+  limitPerMinute: null,
   deadlineMs: null,
   handle: () => ({ json: '{"status":"ok"}' }),
 })
 
 export const readyz = ({ deps, queryPrimary }: Tools): Route => {
-  const tried = shared(() => queryPrimary(tryWrite), { ageMaxMs: WRITE_AGE_MS_MAX, clock: deps.monotonicClock })
+  const { chainIdMatches, draining, monotonicClock: clock } = deps
+  const look = async (): Promise<Outcome> => {
+    const [migrated, onOurChain] = await Promise.all([
+      queryPrimary(isMigrated),
+      chainIdMatches === null ? null : inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
+    ])
+    if (!migrated || onOurChain === false) return refuse('notReady')
+    await queryPrimary(tryWrite)
+    return { json: '{"status":"ready"}' }
+  }
+  // A fault is kept as its refusal: while the database is away, too, it is looked at once for all.
+  const kept = shared(() => look().catch((fault: unknown) => refusalOfFault(fault)), { ageMaxMs: KEPT_MS, clock })
   return {
     ...PROBE,
     path: '/readyz',
+    limitPerMinute: ASKED_PER_MINUTE,
     deadlineMs: READ_DEADLINE_MS,
-    handle: async () => {
-      const { chainIdMatches, draining } = deps
-      if (draining?.()) return refuse('notReady')
-      const [migrated, onOurChain] = await Promise.all([
-        queryPrimary(isMigrated),
-        chainIdMatches === null ? null : inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
-      ])
-      if (!migrated || onOurChain === false) return refuse('notReady')
-      await tried()
-      return { json: '{"status":"ready"}' }
-    },
+    handle: () => (draining?.() ? refuse('notReady') : kept()),
   }
 }

@@ -111,6 +111,7 @@ test(
     await whileLocked(service.sql, async () => {
       assert.equal((await service.get('/readyz')).status, 503)
     })
+    service.clock.now += 3_000
     assert.equal((await service.get('/readyz')).status, 200)
     assert.equal((await service.sql`SELECT FROM passes`).count, 0)
     await service.close()

@@ -62,6 +62,7 @@ test('sessions that began read-only stop a pass and the probe; once the database
     assert.equal(await readOnlySessions(pool, 3), 3, 'a session keeps what it began with')
     assert.equal((await world.instance({ pool }).payments()).ran, true)
     assert.equal(await readOnlySessions(pool, 3), 0)
+    service.clock.now += 3_000
     assert.equal((await service.get('/readyz')).status, 200)
   } finally {
     await pool.end({ timeout: 1 })

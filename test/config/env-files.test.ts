@@ -1,0 +1,35 @@
+// What editors and tools leave in files of settings: a mark before the first line, another encoding, quotes that a shell would take off.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspectConfig } from '../../src/config/load.ts'
+
+/** Loads settings; with the mistakes that were made of them. */
+function load(env: Record<string, string>, files: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    const text = files[path]
+    if (text === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' })
+    return text
+  }
+  const { config, problems } = inspectConfig(env, { readFile })
+  return { config, said: problems.map(({ setting, message }) => `${setting} ${message}`).join('\n') }
+}
+
+test('.env is read without the mark that an editor puts before its first line, and refused as anything but UTF-8', () => {
+  const { config, said } = load({}, { '.env': '\uFEFFPORT=4000\nHOST=::1' })
+  assert.deepEqual([said, config.PORT, config.HOST], ['', 4000, '::1'])
+  assert.match(load({}, { '.env': 'P\0O\0R\0T\0=\x004\0' }).said, /^NODE_ENV .*no text in UTF-8/)
+})
+
+test('a value in quotes is refused by its name, and not repeated: an env file is no shell', () => {
+  const [double, single] = ['"a-key-in-double-quotes-0123456789"', "'a-key-in-quotes-0123456789abcdef'"]
+  for (const [env, files] of [
+    [{ CRON_KEY: double }, {}],
+    [{ CRON_KEY: single }, {}],
+    [{ CRON_KEY_FILE: '/k' }, { '/k': `${double}\n` }],
+  ] as const) {
+    const { said } = load(env, files)
+    assert.match(said, /^CRON_KEY is in quotes/)
+    assert.doesNotMatch(said, /0123456789/)
+  }
+  assert.deepEqual([load({ BRAND_NAME: "Joe's" }).said, load({ BRAND_NAME: '"' }).said], ['', ''])
+})
