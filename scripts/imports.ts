@@ -154,6 +154,7 @@ const LAYERS: readonly Layer[] = [
         'src/http',
         'src/metrics',
         'src/webhooks',
+        'src/boot/embedded.ts',
         'src/boot/live.ts',
         'src/boot/parts.ts',
       ],

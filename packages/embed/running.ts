@@ -27,10 +27,15 @@ export function findRunning(dataDir: string): RunningParts | null {
   return { pid: holder.pid, url, databaseUrl: runningPostgresUrl(directory), chain: runningChain(directory) }
 }
 
+/** True if a chain runs on this data directory, be it one that a killed service left. */
+export function isChainLeft(dataDir: string): boolean {
+  const record = parseRecord(readIfExists(join(resolve(dataDir), 'chain', 'process.json')))
+  return record !== null && stillRuns(record)
+}
+
 function runningChain(directory: string): RunningParts['chain'] {
-  const record = parseRecord(readIfExists(join(directory, 'chain', 'process.json')))
   const port = Number(readIfExists(join(directory, 'chain', 'port')) ?? 0)
   const deployment = readDeployment(directory)
-  if (record === null || !stillRuns(record) || !(port > 0) || deployment === null) return null
+  if (!isChainLeft(directory) || !(port > 0) || deployment === null) return null
   return { rpcUrl: `http://${LOOPBACK}:${port}`, chainId: EMBED_CHAIN_ID, ...deployment }
 }

@@ -27,6 +27,7 @@ import { fetchEthUsd } from '../requests/eth-usd.ts'
 import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
 import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
+import { loadEmbedded } from './embedded.ts'
 import { createLive, type Live } from './live.ts'
 import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
 import { operatorDeps, passContext } from './pass-context.ts'
@@ -80,7 +81,7 @@ interface Outside {
 export async function startApp(config: Config, { log, onProgress, read }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
-    const settled = await choosePort(config)
+    const settled = await choosePorts(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
     const live = createLive(config, { read, log })
@@ -286,37 +287,47 @@ function httpDeps(
 }
 
 /**
- * Checks the port before anything is started. A taken one is refused. 0 becomes a free port, which PUBLIC_URL's default names.
+ * Checks the ports before anything is started, and names all that are taken. A PORT of 0 becomes a free one, which PUBLIC_URL's default names.
  */
-async function choosePort(config: Config): Promise<Config> {
-  const { PORT, HOST, PUBLIC_URL } = config
-  const probe = createNetServer()
-  await listenOrRefuse(PORT, (done, failed) => probe.once('error', failed).listen(PORT, HOST, done))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  const isNamed = config.given.includes('PUBLIC_URL')
+async function choosePorts(config: Config): Promise<Config> {
+  const { PORT, HOST, PUBLIC_URL, METRICS_PORT, METRICS_HOST, given } = config
+  const others: [name: string, port: number, host: string][] = []
+  // Metrics by default must not keep the service from running.
+  if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT'))
+    others.push(['METRICS_PORT', METRICS_PORT, METRICS_HOST])
+  // The chain of a killed service is stopped by the next start.
+  if (config.embedded.chain && !(await (await loadEmbedded()).isChainLeft(config.DATA_DIR)))
+    others.push(['CHAIN_PORT', config.CHAIN_PORT, '127.0.0.1'])
+  const tried = await Promise.all([tryPort('PORT', PORT, HOST), ...others.map((one) => tryPort(...one))])
+  const refusals = tried.flatMap(({ refusal }) => refusal ?? [])
+  if (refusals.length > 0) throw new StartError(refusals.join('\n'), 'refused')
+  const port = tried[0]?.port ?? PORT
+  const isNamed = given.includes('PUBLIC_URL')
   return { ...config, PORT: port, PUBLIC_URL: isNamed ? PUBLIC_URL : PUBLIC_URL.replace(/:\d+$/, `:${port}`) }
 }
 
-async function listen(server: ReturnType<typeof createServer>, { HOST: host, PORT: port }: Config): Promise<void> {
-  await listenOrRefuse(port, (done, failed) => server.listen({ host, port }).then(() => done(), failed))
+/** Listens on a port for a moment. */
+async function tryPort(name: string, port: number, host: string): Promise<{ port: number; refusal: string | null }> {
+  const probe = createNetServer()
+  try {
+    await new Promise<void>((done, failed) => probe.once('error', failed).listen(port, host, done))
+    const { port: chosen } = probe.address() as AddressInfo
+    await new Promise((resolve) => probe.close(resolve))
+    return { port: chosen, refusal: null }
+  } catch (error) {
+    return { port, refusal: portRefusal(name, port, error as NodeJS.ErrnoException) }
+  }
 }
 
-async function listenOrRefuse(
-  port: number,
-  begin: (done: () => void, failed: (error: Error) => void) => unknown,
-): Promise<void> {
-  try {
-    await new Promise<void>((done, failed) => void begin(done, failed))
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE')
-      throw new StartError(
-        `Port ${port} is taken. Stop the program that uses it, or set PORT to another one.`,
-        'refused',
-      )
-    throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
-  }
+const portRefusal = (name: string, port: number, { code, message }: NodeJS.ErrnoException) =>
+  code === 'EADDRINUSE'
+    ? `Port ${port} is taken. Stop the program that uses it, or set ${name} to another one.`
+    : `Cannot listen on port ${port}: ${message}. Set ${name} and its host to an address this machine has.`
+
+async function listen(server: ReturnType<typeof createServer>, { HOST: host, PORT: port }: Config): Promise<void> {
+  await server.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(portRefusal('PORT', port, error), error.code === 'EADDRINUSE' ? 'refused' : 'fatal')
+  })
 }
 
 /** Null: it could not be asked. */

@@ -18,8 +18,8 @@ const REDACTED = [
   '*.secrets',
 ]
 
-/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. */
-export function createLog(level: string): Log {
+/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `write` takes each line in place of stdout. */
+export function createLog(level: string, write: ((line: string) => void) | null = null): Log {
   const options: LoggerOptions = {
     level,
     redact: { paths: REDACTED, censor: '[redacted]' },
@@ -27,7 +27,7 @@ export function createLog(level: string): Log {
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   }
-  return pino(options)
+  return write ? pino(options, { write }) : pino(options)
 }
 
 /** A silent logger, for tests and one-shot commands that print for people. */

@@ -2,7 +2,9 @@
 // database and its chain, and where no service runs they say so and start nothing.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runHere, runProcess } from '../support/cli.ts'
@@ -133,6 +135,55 @@ test('dev shows a log to read, and ends with the service when it is asked to', a
   }
   assert.equal(await ended, 0)
   assert.match(said, /Stopping: received SIGTERM/)
+})
+
+test('on a terminal the log is lines to read, and the banner names the pages and the place of the console’s key', async () => {
+  const own = temporaryDirectory()
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0', TICK_SEC: '1', LOG_LEVEL: 'info' }
+  // A terminal of its own, by util-linux.
+  const child = spawn('script', ['-qefc', `'${process.execPath}' '${main}' start`, '/dev/null'], {
+    env: { ...runtimeEnv(), HOME: own, DATA_DIR: own, ...ports },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.on('data', (part) => {
+    said += part
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  try {
+    for (const words of [
+      /http:\/\/127\.0\.0\.1:\d+\/ .*\/buy, .*\/console, .*\/docs/,
+      /console +asks for the key that is ADMIN_KEY in .*secrets\.json/,
+      /^\d\d:\d\d:\d\d (info|WARN) /m,
+    ])
+      await until(`${words}`, async () => words.test(said))
+    assert.doesNotMatch(said, /^\{"level"/m)
+    const { ADMIN_KEY } = JSON.parse(readFileSync(join(own, 'secrets.json'), 'utf8'))
+    assert.ok(!said.includes(ADMIN_KEY))
+  } finally {
+    child.stdin.write('\x03')
+    child.stdin.end()
+  }
+  await ended
+})
+
+test('ports that are taken are named all at once, each with its setting', async () => {
+  const servers = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return server
+    }),
+  )
+  const [PORT = '', METRICS_PORT = '', CHAIN_PORT = ''] = servers.map((server) =>
+    String((server.address() as AddressInfo).port),
+  )
+  const { code, err } = await runProcess(['start'], { DATA_DIR: temporaryDirectory(), PORT, METRICS_PORT, CHAIN_PORT })
+  for (const server of servers) server.close()
+  assert.equal(code, 1, err)
+  for (const [name, port] of Object.entries({ PORT, METRICS_PORT, CHAIN_PORT }))
+    assert.match(err, new RegExp(`Port ${port} is taken.* set ${name} `))
 })
 
 describe('a start that fails says why in a line', () => {

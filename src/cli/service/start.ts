@@ -13,6 +13,7 @@ import { writeFileAtomic } from '../../lib/files.ts'
 import { createLog } from '../../lib/log.ts'
 import { onParentGone } from '../../lib/parent.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { readableLine } from '../log-line.ts'
 
 /** A stop that takes longer than this ends hard: a supervisor would kill the process anyway. */
 const STOP_MS = 30_000
@@ -31,7 +32,9 @@ const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
   const { config, lock, read } = await prepare(io.env)
-  const log = createLog(config.LOG_LEVEL)
+  // A person reads the lines of a terminal; everything else reads JSON.
+  const readable = (line: string) => void io.stdout.write(`${readableLine(line.trimEnd())}\n`)
+  const log = createLog(config.LOG_LEVEL, io.stdout.isTTY ? readable : null)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
   try {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
@@ -107,11 +110,19 @@ function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise
   })
 }
 
+/** Where the key is that the console asks for. */
+function keyPlace({ given, ADMIN_KEY }: Pick<Config, 'given' | 'ADMIN_KEY'>, dataDir: string): string {
+  if (given.includes('ADMIN_KEY')) return 'asks for a key of ADMIN_KEY'
+  if (ADMIN_KEY === null) return 'asks for a key of the ledger: "node-ledger admin-keys create" makes one'
+  return `asks for the key that is ADMIN_KEY in ${join(dataDir, 'secrets.json')}`
+}
+
 function banner({ url, metricsUrl, chain, chainId }: App, { embedded, DATA_DIR, ...config }: Config): string {
   const lines = [
     '',
     `Node Ledger answers at ${url}`,
-    `  tiers       ${url}/api/tiers`,
+    `  pages       ${url}/ (nodes), ${url}/buy, ${url}/console, ${url}/docs`,
+    `  console     ${keyPlace(config, DATA_DIR)}`,
     `  metrics     ${metricsUrl ?? 'not served'}`,
     `  chain       ${chain.publicRpcUrl ?? 'not public'} (chain id ${chainId})`,
     `  factory     ${chain.factory}`,
