@@ -10,6 +10,8 @@ export interface Outstanding {
   maxPriorityFeeWei: bigint
   /** Height at which the last attempt was signed. */
   signedAtBlock: number
+  /** What came of handing it over last, by its kind; null before. */
+  lastOutcome: string | null
 }
 
 export interface SendView {
@@ -19,8 +21,14 @@ export interface SendView {
   accountNonce: number
   /** The fees that a new transaction would offer now. */
   feesNow: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
+  /** What the provider suggests, within the caps alone: for what a pool has refused. */
+  suggested: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
   /** The cap: never offer more than this per gas. */
   feeCapWei: bigint
+  /** The highest tip that a provider's word may lead to. */
+  tipMaxWei: bigint
+  /** True if it has expired, so that another call takes its nonce. */
+  isLapsed: boolean
 }
 
 export type SendDecision =
@@ -69,12 +77,29 @@ const BUMP_DENOMINATOR = 8n
 /** Decides about an outstanding transaction. The order of the cases is the policy. */
 export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   if (view.accountNonce > tx.nonce) return { kind: 'wait', why: 'mined' }
+  // A higher fee would need more funds still.
+  if (tx.lastOutcome === 'insufficientFunds' && !view.isLapsed) return { kind: 'resend' }
+  if (tx.lastOutcome === 'feeTooLow' && view.headBlock > tx.signedAtBlock) return raiseRefused(tx, view)
   if (view.headBlock - tx.signedAtBlock < STUCK_AFTER_BLOCKS) return { kind: 'resend' }
   const maxFeeWei = larger(raised(tx.maxFeeWei), view.feesNow.maxFeeWei)
   const maxPriorityFeeWei = larger(raised(tx.maxPriorityFeeWei), view.feesNow.maxPriorityFeeWei)
   if (maxFeeWei > view.feeCapWei || maxPriorityFeeWei > view.feeCapWei) return { kind: 'capped' }
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
+
+/** What pools refused is in none of them, and waits for nothing: the provider's suggestion, then twice as much, once a block at most. */
+function raiseRefused(tx: Outstanding, { suggested, feeCapWei, tipMaxWei }: SendView): SendDecision {
+  const next = tx.attempts > 1 ? tx.maxPriorityFeeWei * 2n : raised(tx.maxPriorityFeeWei)
+  const wanted = smaller(larger(next, suggested.maxPriorityFeeWei), smaller(tipMaxWei, feeCapWei))
+  const tipWei = larger(wanted, tx.maxPriorityFeeWei)
+  const withTip = tx.maxFeeWei + tipWei - tx.maxPriorityFeeWei
+  const maxFeeWei = smaller(larger(larger(raised(tx.maxFeeWei), suggested.maxFeeWei), withTip), feeCapWei)
+  const isHigher = tipWei > tx.maxPriorityFeeWei || suggested.maxFeeWei > tx.maxFeeWei
+  if (!isHigher || tipWei > maxFeeWei || maxFeeWei < tx.maxFeeWei) return { kind: 'capped' }
+  return { kind: 'bump', maxFeeWei, maxPriorityFeeWei: tipWei }
+}
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /** The facts about a transaction that was signed long ago and is in no block. */
 export interface StuckFacts {

@@ -12,14 +12,24 @@ import {
 } from '../../src/domain/send.ts'
 import '../support/property.ts'
 
-const tx: Outstanding = { nonce: 7, attempts: 1, maxFeeWei: 800n, maxPriorityFeeWei: 80n, signedAtBlock: 100 }
+const tx: Outstanding = {
+  ...{ nonce: 7, attempts: 1, maxFeeWei: 800n, maxPriorityFeeWei: 80n, signedAtBlock: 100 },
+  lastOutcome: 'accepted',
+}
 const view: SendView = {
   headBlock: 101,
   accountNonce: 7,
   feesNow: { maxFeeWei: 500n, maxPriorityFeeWei: 50n },
+  suggested: { maxFeeWei: 3_000n, maxPriorityFeeWei: 2_400n },
   feeCapWei: 10_000n,
+  tipMaxWei: 6_000n,
+  isLapsed: false,
 }
 const stuck = tx.signedAtBlock + STUCK_AFTER_BLOCKS
+
+function bumpTo(maxFeeWei: bigint, maxPriorityFeeWei: bigint): ReturnType<typeof decideSend> {
+  return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
+}
 
 const cases: [string, Partial<SendView>, ReturnType<typeof decideSend>][] = [
   ['a fresh one is handed over again', {}, { kind: 'resend' }],
@@ -63,6 +73,54 @@ const cases: [string, Partial<SendView>, ReturnType<typeof decideSend>][] = [
 for (const [sentence, fields, expected] of cases) {
   test(sentence, () => assert.deepEqual(decideSend(tx, { ...view, ...fields }), expected))
 }
+
+const refused: [string, Partial<Outstanding>, Partial<SendView>, ReturnType<typeof decideSend>][] = [
+  ['is raised to what the provider suggests, in the next block', {}, {}, bumpTo(3_120n, 2_400n)],
+  ['is not raised again in the block of its last raise', {}, { headBlock: 100 }, { kind: 'resend' }],
+  [
+    'offers twice the tip after that',
+    { attempts: 2, maxPriorityFeeWei: 2_400n, maxFeeWei: 3_120n },
+    {},
+    bumpTo(5_520n, 4_800n),
+  ],
+  [
+    'offers no more than TIP_MAX',
+    { attempts: 3, maxPriorityFeeWei: 4_800n, maxFeeWei: 5_520n },
+    {},
+    bumpTo(6_720n, 6_000n),
+  ],
+  ['waits at TIP_MAX', { attempts: 4, maxPriorityFeeWei: 6_000n, maxFeeWei: 6_720n }, {}, { kind: 'capped' }],
+  [
+    'is raised for a base fee that rose, at TIP_MAX, too',
+    { attempts: 4, maxPriorityFeeWei: 6_000n, maxFeeWei: 6_720n },
+    { suggested: { maxFeeWei: 7_600n, maxPriorityFeeWei: 1n } },
+    bumpTo(7_600n, 6_000n),
+  ],
+  ['offers no more than the fee cap', {}, { feeCapWei: 2_900n }, bumpTo(2_900n, 2_400n)],
+  ['offers no tip above the fee cap', {}, { feeCapWei: 2_000n }, bumpTo(2_000n, 2_000n)],
+  [
+    'waits at the fee cap',
+    { attempts: 2, maxPriorityFeeWei: 2_000n, maxFeeWei: 2_000n },
+    { feeCapWei: 2_000n, suggested: { maxFeeWei: 2_000n, maxPriorityFeeWei: 2_000n } },
+    { kind: 'capped' },
+  ],
+  [
+    'rises by an eighth if the provider suggests less',
+    {},
+    { suggested: { maxFeeWei: 1n, maxPriorityFeeWei: 1n } },
+    bumpTo(900n, 90n),
+  ],
+  ['waits for the follower once its nonce is used', {}, { accountNonce: 8 }, { kind: 'wait', why: 'mined' }],
+]
+for (const [sentence, of, fields, expected] of refused)
+  test(`what a pool refused ${sentence}`, () =>
+    assert.deepEqual(decideSend({ ...tx, lastOutcome: 'feeTooLow', ...of }, { ...view, ...fields }), expected))
+
+test('what an account has too little ether for is not offered at a higher fee, unless its time is over', () => {
+  const poor = { ...tx, lastOutcome: 'insufficientFunds' }
+  assert.deepEqual(decideSend(poor, { ...view, headBlock: stuck }), { kind: 'resend' })
+  assert.equal(decideSend(poor, { ...view, headBlock: stuck, isLapsed: true }).kind, 'bump')
+})
 
 test('every bump offers at least an eighth more on both fields, and never more than the cap', () => {
   const fee = fc.bigInt({ min: 0n, max: 10n ** 13n })

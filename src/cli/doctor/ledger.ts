@@ -187,6 +187,13 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }
   },
 
+  'transactions.funds': async ({ pool, signers }) =>
+    (await readRecentTrouble(pool, signers)).unfunded.map((sender) => ({
+      says: `providers refuse a transaction of ${sender} that waits, for want of funds`,
+      fail: `Send ether to ${sender}. On a rollup the fee for L1 data comes on top of what we reckon, so keep more there than "funds" asks for. A higher fee would not help, and is not offered.`,
+      reading: { sender },
+    })),
+
   'keys.foreign': async ({ pool }) => {
     const { foreign } = await readThefts(pool)
     if (foreign.length === 0) return 'no key of ours was used elsewhere within a week'

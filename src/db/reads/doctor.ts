@@ -34,6 +34,8 @@ export interface RecentTrouble {
   oldestPendingSec: number | null
   /** Cooldowns of signers in the last quarter of an hour. */
   cooldowns: number
+  /** Senders whose transaction providers refuse for want of funds. */
+  unfunded: Address[]
 }
 
 /** Recent failures of our transactions. Pending ones of a key that is not among `signers` any more are left out; null: of all keys. */
@@ -44,6 +46,8 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
       (SELECT count(*) FROM outbox WHERE state = 'reverted' AND created_at > now() - interval '1 day') AS reverted,
       (SELECT count(*) FROM outbox WHERE state = 'pending' ${ours}) AS pending,
       (SELECT extract(epoch FROM clock_timestamp() - min(created_at))::float8 FROM outbox WHERE state = 'pending' ${ours}) AS "oldestPendingSec",
+      to_json(array(SELECT DISTINCT sender FROM outbox o WHERE state = 'pending' ${ours} AND (SELECT last_outcome FROM outbox_attempts
+        WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) = 'insufficientFunds')) AS unfunded,
       (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS cooldowns`
   if (!row) throw new Error('a statement of scalars answered no row')
   return row

@@ -26,6 +26,8 @@ export interface PendingIntent {
   maxFeeWei: bigint
   maxPriorityFeeWei: bigint
   signedAtBlock: number
+  /** What came of handing its last attempt over: the kind of a `SendOutcome`, with a detail after "unknown". */
+  lastOutcome: string | null
 }
 
 export interface Attempt {
@@ -89,7 +91,8 @@ export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<
 export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
   return await sql<PendingIntent[]>`
     SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
-      o.valid_until AS "validUntil", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
+      o.valid_until AS "validUntil", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock",
+      a.last_outcome AS "lastOutcome"
     FROM outbox o
     JOIN LATERAL (SELECT * FROM outbox_attempts WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) a ON true
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`

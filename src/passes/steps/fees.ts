@@ -9,6 +9,11 @@ export async function feesNow(ctx: LedgerDb & RuledBy<FeeRules>, account: Accoun
   return account.fees(feeLimits(await readFees(ctx.pool), ctx.rules))
 }
 
+/** What the provider suggests, within the operator's caps alone: pools refuse what followed blocks show to be enough. */
+export async function feesSuggested(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
+  return account.fees({ ...feeLimits(await readFees(ctx.pool), ctx.rules), tipMaxWei: ctx.rules.tipMaxWei })
+}
+
 /** The fees that a transaction would offer, as far as it is about having enough: by the followed blocks, or else as the provider says. */
 export async function feesToHave(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
   return feesSeen(await readFees(ctx.pool), ctx.rules) ?? (await feesNow(ctx, account))

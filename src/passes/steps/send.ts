@@ -11,7 +11,7 @@ import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
-import { feesNow } from './fees.ts'
+import { feesNow, feesSuggested } from './fees.ts'
 import { refuseGuard } from './guard.ts'
 import { agreedNonce, readNonce } from './nonce.ts'
 
@@ -170,8 +170,12 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
   // Both sides say that it is unused: no followed block has it, and no block that the provider knows.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
+  const isRefused = pending.some(({ lastOutcome }) => lastOutcome === 'feeTooLow')
+  const suggested = isRefused ? await feesSuggested(ctx, sender) : fees
+  const { feeCapWei, tipMaxWei } = ctx.rules
   for (const intent of pending) {
-    const view = { headBlock: cursor.number, accountNonce, feesNow: fees, feeCapWei: ctx.rules.feeCapWei }
+    const offers = { feesNow: fees, suggested, feeCapWei, tipMaxWei }
+    const view = { headBlock: cursor.number, accountNonce, ...offers, isLapsed: outbox.isLapsed(intent, cursor) }
     const decision = decideSend(intent, view)
     switch (decision.kind) {
       case 'wait':
