@@ -203,7 +203,7 @@ contract OrderingTest is FactoryTest {
         refusedAs(INodeFactory.BoundsOutOfRange.selector, setup);
         setup.floorGwei = 1;
         refusedAs(INodeFactory.ScheduleOutOfRange.selector, setup);
-        setup.leastInterval = 1;
+        setup.leastInterval = type(uint32).max;
         refusedAs(INodeFactory.ExpulsionPeriodOutOfRange.selector, setup);
         setup.expulsionPeriod = 7 days;
         deploy(setup);

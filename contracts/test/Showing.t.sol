@@ -69,6 +69,12 @@ contract ShowingTest is FactoryTest {
         assertHolds(picture, string.concat(">", expected, " ETH<"));
     }
 
+    function test_a_node_of_tier_0_shows_its_tier() public {
+        mint(ALICE, open(0, FIRST_DUE, INTERVAL));
+        (, string memory picture) = metadata(1);
+        assertHolds(picture, ">tier 0</text></svg>");
+    }
+
     function test_an_expelled_node_shows_that() public {
         mint(order(ALICE, DAILY, "ref"));
         bytes32[] memory refs = new bytes32[](1);
