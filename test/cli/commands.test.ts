@@ -13,10 +13,10 @@ import { insertProposal } from '../../src/db/operator/proposals.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { hash } from '../../src/domain/units.ts'
 import { createKey } from '../../src/operator/keys/admin-keys.ts'
+import { startFalseProvider } from '../chain/false-provider.ts'
 import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
-import { startFaultProxy } from '../support/fault-proxy.ts'
 import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -423,20 +423,20 @@ describe('verify', () => {
 })
 
 test('statement ends with 3 where the provider lacks old states, and says whose balances at which block, and what to do', async () => {
-  const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
+  const pruned = await startFalseProvider(world.chain.rpcUrl)
   try {
     const number = world.ctx.rules.startBlock - 1
-    const { hash } = await world.chain.block(number)
-    const old = [hash, `0x${number.toString(16)}`]
-    const where = ({ params }: { params: unknown[] }) =>
-      old.some((place) => JSON.stringify(params).includes(`"${place}"`))
-    proxy.inject('internalError', { method: 'eth_getBalance', where, times: 1_000 })
-    const { code, out, err } = await runHere(['statement', '--json'], { ...env, RPC_URL: proxy.url })
+    const old = [(await world.chain.block(number)).hash, `0x${number.toString(16)}`]
+    pruned.rule = ({ method, params }) =>
+      method === 'eth_getBalance' && old.some((place) => JSON.stringify(params).includes(`"${place}"`))
+        ? { error: { code: -32000, message: 'missing trie node' } }
+        : undefined
+    const { code, out, err } = await runHere(['statement', '--json'], { ...env, RPC_URL: pruned.url })
     assert.equal(code, 3, err)
     assert.match(err, new RegExp(`after block ${number}: contract, minter, distributor\n.*archive node`, 's'))
     assert.equal(JSON.parse(out).contract.chainOpeningWei, '0', 'there was no contract yet')
   } finally {
-    await proxy.close()
+    await pruned.close()
   }
 })
 
