@@ -8,6 +8,7 @@ import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { PartedFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
+import { EMPTY_ROOT } from '../prove/account-proof.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
 import { settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
@@ -175,6 +176,8 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
+  if (entries.length === 0 && isFilled(answer as Fields))
+    throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []
   for (const [index, entry] of entries.entries()) {
@@ -192,6 +195,13 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   const fees = isOurs && feesOf(head, entries, isOurs)
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
+
+/** Roots of a list without transactions; chains that commit to none have zeros. */
+const EMPTY_ROOTS: readonly unknown[] = [EMPTY_ROOT, `0x${'0'.repeat(64)}`, undefined, null]
+
+/** True if a block's header says that it has transactions, by both its root and its gas. */
+const isFilled = ({ transactionsRoot, gasUsed }: Fields): boolean =>
+  !EMPTY_ROOTS.includes(transactionsRoot) && /^0x0*[1-9a-fA-F]/.test(String(gasUsed))
 
 function hashOf(entry: unknown): Hash {
   return String(fields<'hash'>(entry, 'transaction').hash).toLowerCase() as Hash

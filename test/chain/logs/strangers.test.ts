@@ -76,3 +76,13 @@ test('a fee of ours that is not told is a retryable fault', async () => {
     (error) => error instanceof ChainFault && error.retryable && /malformed fee/.test(String(error)),
   )
 })
+
+test('a block whose header has transactions and whose list has none is asked again; one without any is taken', async () => {
+  const emptied = forging('eth_getBlockByNumber', (block) => ({ ...block, transactions: [] }))
+  await assert.rejects(
+    observedBehind(emptied, () => stage.pay(5, 7n)),
+    /came without its transactions/,
+  )
+  const { transfers } = await observedBehind(emptied, async () => {})
+  assert.deepEqual(transfers, [])
+})
