@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
@@ -75,6 +76,54 @@ describe('before anything is written', () => {
   })
 })
 
+/** The answers of the other tests, but for these. */
+function answersWith(options: readonly string[]): string[] {
+  const pairs = [...ANSWERS, ...options]
+  const all = Object.fromEntries(pairs.flatMap((name, i) => (i % 2 === 0 ? [[name, pairs[i + 1] ?? '']] : [])))
+  return Object.entries(all).flat()
+}
+
+test('what would be found once the contract is there is found before any ether is asked for', async () => {
+  const told = async (options: readonly string[], env: Record<string, string> = {}) => {
+    const folder = newFolder()
+    const { code, err } = await runHere(['init', '--folder', folder, '--yes', ...answersWith(options)], {
+      ...urls(),
+      ...env,
+    })
+    assert.ok(code !== 0 && !/Send ether|ledger deploy/.test(err), err)
+    assert.doesNotMatch(err, /report it/)
+    return err
+  }
+  assert.match(
+    await told(['--interval', '86400', '--slot', '7000']),
+    /--slot is 7000, which does not divide --interval/,
+  )
+  assert.match(await told(['--min-wei', '2ether']), /--min-wei is .* more than --max-wei/)
+  assert.match(await told(['--price-wei', '0']), /--price-wei: is 0/)
+  assert.match(await told(['--public-url', 'http://nodes.example.org']), /PUBLIC_URL is http/)
+  assert.match(await told([], { TRUSTED_PROXIES: 'the-proxy' }), /TRUSTED_PROXIES/)
+  const { port } = new URL(database.url)
+  const wrong = `postgres://nobody:s3cret@127.0.0.1:${port}/${database.name}`
+  assert.match(await told([], { DATABASE_URL: wrong }), /refuses the connection.*user, password/s)
+})
+
+test('an answer that a later run corrects holds until the ledger has begun, and the ether is named in amounts', async () => {
+  const [folder, own] = [newFolder(), await createEmptyDatabase()]
+  try {
+    const env = { ...urls(), DATABASE_URL: own.url }
+    const call = ['init', '--folder', folder, '--yes']
+    const stopped = await runHere([...call, ...ANSWERS], env)
+    for (const role of ['minter', 'distributor', 'deployer'])
+      assert.match(stopped.err, new RegExp(`^  ${role} +0x\\w{40}  0\\.\\d+ ether: `, 'm'))
+    const again = await runHere([...call, '--interval', '43200', '--label', 'Second'], env)
+    assert.match(again.err, /every 43200 s/)
+    const { answers } = progressIn(folder)
+    assert.deepEqual([answers.interval, answers.label, answers.slot], ['43200', 'Second', '3600'])
+  } finally {
+    await own.drop()
+  }
+})
+
 test('a ledger is set up, stops for ether, goes on, and sells; a second run changes nothing', {
   timeout: 300_000,
 }, async () => {
@@ -108,27 +157,29 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
   assert.equal(again.code, 0, again.err)
   assert.doesNotMatch(again.err, /\$ ledger (deploy|tiers create)/)
   assert.deepEqual(progressIn(folder), before)
-  const other = await runHere([...call, '--owner', PAYMENTS], {})
-  assert.deepEqual([other.code, /--owner: was /.test(other.err)], [2, true])
+  const other = await runHere([...call, '--owner', PAYMENTS, '--interval', '43200'], {})
+  assert.equal(other.code, 2)
+  assert.match(other.err, /--owner: was /)
+  assert.match(other.err, /--interval: was 86400 .*terms set/)
 })
 
 test('cut off after its deployment was sent, it finds the contract and pays for no second one', async () => {
   const [folder, own] = [newFolder(), await createEmptyDatabase()]
   try {
     const call = ['init', '--folder', folder, '--yes']
-    // The contract is deployed, and then the ledger has no database.
-    await fund(
-      chain.rpcUrl,
-      (await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: `${own.url}_missing` })).err,
-    )
+    await fund(chain.rpcUrl, (await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: own.url })).err)
+    // The contract is deployed, and then another program answers in the service's place.
     const ports = await freePorts()
+    const other = createServer((_request, response) => response.end('{}'))
+    await new Promise<void>((resolve) => other.listen(Number(ports.PORT), '127.0.0.1', resolve))
     const stopped = await runHere(call, ports)
+    other.closeAllConnections()
+    other.close()
     assert.notEqual(stopped.code, 0)
     assert.match(stopped.err, /\$ ledger deploy/)
     const { factory, ...cut } = progressIn(folder)
     writeFileSync(join(folder, 'init.json'), JSON.stringify(cut))
     rmSync(join(folder, 'settings.env'))
-    put(folder, { database_url: own.url })
     const again = await runHere(call, ports)
     assert.equal(again.code, 0, again.err)
     assert.doesNotMatch(again.err, /\$ ledger deploy/)

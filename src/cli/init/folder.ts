@@ -88,6 +88,16 @@ export class Folder {
     return true
   }
 
+  /** Puts lines in the place of those with the same name, or behind the rest. */
+  correct(name: string, lines: readonly string[]): void {
+    if (lines.length === 0) return
+    const nameOf = (line: string) => line.split('=')[0]
+    const kept = (readIfExists(this.at(name)) ?? '')
+      .split('\n')
+      .filter((line) => !lines.some((one) => nameOf(one) === nameOf(line)))
+    writeFileSync(this.at(name), `${[...kept.filter((line) => line !== ''), ...lines].join('\n')}\n`)
+  }
+
   /** A secret; null where there is none. */
   secret(name: string): string | null {
     return readIfExists(this.at('secrets', name))?.trim() ?? null

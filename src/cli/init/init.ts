@@ -2,6 +2,7 @@
 // the commands that an operator would type, each with the settings of the folder. The same call goes on where an earlier one stopped. No
 // secret is an argument, and none is printed.
 import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { checksum } from '../../chain/digest.ts'
 import { isSecret, SETTINGS } from '../../config/names.ts'
 import { parseUrl } from '../../config/values.ts'
@@ -11,14 +12,17 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { fields, mustAgree } from '../output.ts'
+import { checkSettings, isBegun, mistakesIn } from './checks.ts'
 import { commandOf } from './command.ts'
 import { Folder, type Progress, ROLES, type Role } from './folder.ts'
 import { putOnChain } from './on-chain.ts'
-import { type Answers, answerTo, Dialogue, gather, type Question } from './questions.ts'
+import { ANSWERS, type AnswerName, type Answers, answerTo, Dialogue, gather, type Question } from './questions.ts'
 import { besideService, buyOne } from './sale.ts'
 import { jsonOf, run } from './steps.ts'
 
 interface Setup {
+  /** The answers of the run before. */
+  readonly written: Readonly<Record<string, string>>
   readonly call: Call
   readonly folder: Folder
   readonly answers: Answers
@@ -36,9 +40,11 @@ export async function init(call: Call): Promise<ExitCode> {
     await out.result({ folder: folder.path, answers: setup.answers }, 'Nothing was written, and nothing sent.')
     return EXIT.done
   }
-  const isBegun = folder.progress().chainId !== undefined
-  if (!isBegun) await mustAgree(call, 'Set it up?', 'Nothing was written, and nothing sent.')
-  await putOnChain({ ...setup, roles: makeSecrets(setup) })
+  if (folder.progress().chainId === undefined)
+    await mustAgree(call, 'Set it up?', 'Nothing was written, and nothing sent.')
+  const roles = makeSecrets(setup)
+  checkSettings({ ...folder.environment(call.io.env), ...parseEnv(settingsOf(setup).join('\n')) })
+  await putOnChain({ ...setup, roles })
   writeFiles(setup)
   const code = await firstStart(setup)
   const next = `Start it: ${folder.at('ledger')} start. docs/RUNBOOK.md has it run by systemd, with containers or on Kubernetes.`
@@ -53,21 +59,46 @@ async function ask(call: Call, folder: Folder): Promise<Setup> {
   const dialogue = new Dialogue(call.io)
   try {
     const answers = await gather(call.values, progress.answers, dialogue, mistakes)
-    refuseLateChanges(progress, answers, mistakes)
+    if (mistakes.length === 0) mistakes.push(...mistakesIn(answers, call.values['least-interval']))
     const asking = { env: call.io.env, folder, dialogue, mistakes }
     const rpcUrl = await askSecret('RPC_URL', asking)
     const databaseUrl = await askSecret('DATABASE_URL', asking)
+    await refuseLateChanges({ progress, answers, databaseUrl }, mistakes)
     if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-    return { call, folder, answers, rpcUrl, databaseUrl }
+    return { call, folder, answers, rpcUrl, databaseUrl, written: progress.answers }
   } finally {
     dialogue.close()
   }
 }
 
-/** Refuses another answer about what is on the chain already. */
-function refuseLateChanges({ factory, answers: kept }: Progress, answers: Answers, mistakes: string[]): void {
-  if (factory !== undefined && kept.owner !== answers.owner)
-    mistakes.push(`--owner: was ${kept.owner} when the ledger was set up. Begin in another folder for another one.`)
+/** Where an answer is changed once the ledger has begun; those without one are on the chain for good. */
+const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
+  payments: '"node-ledger wallets set" changes it',
+  'public-url': 'PUBLIC_URL in settings.env changes it',
+  'min-wei': '"node-ledger terms set" changes it',
+  'max-wei': '"node-ledger terms set" changes it',
+  interval: '"node-ledger terms set" changes it',
+  slot: '"node-ledger terms set" changes it',
+  tier: '"node-ledger tiers create" makes another',
+  label: 'the tier keeps it',
+  'price-wei': '"node-ledger tiers price" changes it',
+  'per-wallet': 'the tier keeps it',
+}
+
+/** Refuses another answer about what is on the chain already, or in a ledger that has begun to follow it. Until then it corrects. */
+async function refuseLateChanges(
+  { progress, answers, databaseUrl }: { progress: Progress; answers: Answers; databaseUrl: string },
+  mistakes: string[],
+): Promise<void> {
+  const { factory, answers: kept } = progress
+  const changed = ANSWERS.filter((name) => kept[name] !== undefined && kept[name] !== answers[name])
+  if (factory === undefined || changed.length === 0) return
+  const begun = changed.some((name) => name !== 'owner') && (await isBegun(databaseUrl))
+  for (const name of changed)
+    if (name === 'owner' || begun)
+      mistakes.push(
+        `--${name}: was ${kept[name]} when the ledger was set up. ${LATER[name] ?? 'Begin in another folder for another one'}.`,
+      )
 }
 
 const SECRETS: Readonly<Record<'RPC_URL' | 'DATABASE_URL', Question>> = {
@@ -142,14 +173,16 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
   return roles
 }
 
-/** Writes what was decided for good, once: a second run leaves what the operator changed in it. */
-function writeFiles({ call, folder, answers }: Setup): void {
+/** The settings that the answers and the contract come to, a line each. */
+function settingsOf({ call, folder, answers }: Setup): string[] {
   const { chainId, factory } = folder.progress()
   const settings = [
     '# Settings of this ledger; docs/SETTINGS.md has all there are. Secrets are in files of their own.',
     'NODE_ENV=production',
     ...(answers['public-url'] ? [`PUBLIC_URL=${answers['public-url']}`] : []),
-    ...[`CHAIN_ID=${chainId}`, `FACTORY_ADDRESS=${factory?.address}`, `START_BLOCK=${factory?.startBlock}`],
+    ...(factory
+      ? [`CHAIN_ID=${chainId}`, `FACTORY_ADDRESS=${factory.address}`, `START_BLOCK=${factory.startBlock}`]
+      : []),
     `PAYMENT_ADDRESS=${answers.payments}`,
     '# The credit terms of the new ledger: read at its first start only.',
     ...['DIST_ENABLED=true', `CREDIT_MIN_WEI=${answers['min-wei']}`, `CREDIT_MAX_WEI=${answers['max-wei']}`],
@@ -159,8 +192,30 @@ function writeFiles({ call, folder, answers }: Setup): void {
   const names = settings.map((line) => line.split('=')[0])
   const carried = SETTINGS.filter((name) => !isSecret(name) && call.io.env[name] && !names.includes(name))
   settings.push(...carried.map((name) => `${name}=${quote(call.io.env[name] ?? '')}`))
-  folder.add('settings.env', `${settings.join('\n')}\n`)
+  return settings
+}
+
+/** Writes them once. A later run leaves what the operator changed there, but for the lines of answers that it corrects. */
+function writeFiles(setup: Setup): void {
+  const { folder } = setup
+  const lines = settingsOf(setup)
+  if (!folder.add('settings.env', `${lines.join('\n')}\n`))
+    folder.correct('settings.env', lines.filter(isCorrected(setup)))
   folder.add('ledger', commandOf(folder), 0o755)
+}
+
+/** True for the line of an answer that is another than the file was written by. */
+function isCorrected({ answers, written }: Setup): (line: string) => boolean {
+  const settings = Object.entries(SETTING_OF_ANSWER).flatMap(([name, setting]) =>
+    written[name] === answers[name as AnswerName] ? [] : [setting],
+  )
+  return (line) => settings.includes(line.split('=')[0] ?? '')
+}
+
+const SETTING_OF_ANSWER: Readonly<Partial<Record<AnswerName, string>>> = {
+  ...{ 'public-url': 'PUBLIC_URL', payments: 'PAYMENT_ADDRESS' },
+  ...{ 'min-wei': 'CREDIT_MIN_WEI', 'max-wei': 'CREDIT_MAX_WEI' },
+  ...{ interval: 'CREDIT_INTERVAL_SEC', slot: 'CREDIT_SLOT_SEC' },
 }
 
 /** A value as a shell and systemd both read it. */
@@ -179,7 +234,7 @@ async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<Exi
     if (!tiers.some(({ tierId }) => tierId === tier))
       await run(call, ['tiers', 'create', tier, ...terms, '--reason', 'first sale', '--yes'], env)
     if (flags.has('test-sale')) {
-      const payment = { rpcUrl, deployerKey: folder.secret('deployer_key') ?? '', to: answers.payments as Address }
+      const payment = { rpcUrl, deployerKey: folder.secret('deployer_key') ?? '' }
       out.say('\nBuying a node for a trial; it comes a few blocks after its payment.')
       const nodeId = await buyOne(url, { ...payment, priceWei: BigInt(answers['price-wei']) })
       out.say(`\nSold: the deployer has node ${nodeId}, see ${url}/node/${nodeId}`)

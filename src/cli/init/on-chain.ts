@@ -4,10 +4,13 @@ import { getContractAddress } from 'viem/utils'
 import { checksum } from '../../chain/digest.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
+import { currentFees } from '../../chain/send/signer-account.ts'
 import { type Address, address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { Call } from '../command.ts'
 import { RefusedError } from '../errors.ts'
+import { inEther } from '../ether.ts'
+import { checkDatabase, checkWallet } from './checks.ts'
 import { type Deployment, type Folder, type Progress, ROLES, type Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 import { jsonOf } from './steps.ts'
@@ -26,6 +29,7 @@ export interface OnChain {
   readonly folder: Folder
   readonly answers: Answers
   readonly rpcUrl: string
+  readonly databaseUrl: string
   readonly roles: Readonly<Record<Role, Address>>
 }
 
@@ -43,7 +47,9 @@ export async function putOnChain(setup: OnChain): Promise<void> {
       folder.keep({ ...progress, chainId, factory: found })
       return
     }
-    await seeEther(rpc, setup.roles)
+    await checkWallet(rpc, setup.answers.payments as Address, { chainId, roles: setup.roles, former: former(call) })
+    await checkDatabase(setup.databaseUrl, (line) => call.out.say(`  ${line}`))
+    await seeEther(rpc, setup)
     await deploy(setup, rpc, { ...progress, chainId })
   } finally {
     await rpc.close()
@@ -59,20 +65,36 @@ async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }
   return null
 }
 
-async function seeEther(rpc: Rpc, roles: Readonly<Record<Role, Address>>): Promise<void> {
+function former({ io: { env } }: Call): string | undefined {
+  const { FORMER_FACTORIES } = env
+  return FORMER_FACTORIES
+}
+
+/** Gas of a first deployment, with room; of a mint and of a round of few cohorts. */
+const GAS = { deployment: 6_000_000n, mint: 400_000n, round: 400_000n } as const
+/** What the amounts are for: so many mints, and so many rounds of one node. */
+const FIRST = { mints: 20n, rounds: 7n } as const
+
+async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<void> {
+  const { maxFeeWei } = await currentFees(rpc)
+  const price = call.flags.has('test-sale') ? BigInt(answers['price-wei']) : 0n
+  const needs: Readonly<Record<Role, readonly [wei: bigint, what: string]>> = {
+    minter: [FIRST.mints * GAS.mint * maxFeeWei, `gas of ${FIRST.mints} mints`],
+    distributor: [
+      FIRST.rounds * (GAS.round * maxFeeWei + BigInt(answers['max-wei'])),
+      `gas of ${FIRST.rounds} rounds, and what they pay to one node`,
+    ],
+    deployer: [GAS.deployment * maxFeeWei + price, 'the deployment, once, and the price of the trial purchase'],
+  }
   const missing: string[] = []
   for (const role of ROLES) {
     const has = quantity(await rpc.request('eth_getBalance', [roles[role], 'latest']), 'balance')
-    if (has === 0n) missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${NEEDS[role]}`)
+    const [needed, what] = needs[role]
+    if (has < needed)
+      missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${inEther(needed - has)} ether: ${what}`)
   }
   if (missing.length > 0)
     throw new RefusedError(`Send ether to these accounts, then run the same again:\n${missing.join('\n')}`)
-}
-
-const NEEDS: Readonly<Record<Role, string>> = {
-  minter: 'gas of the mints',
-  distributor: 'gas of the rounds, and what they pay',
-  deployer: 'the deployment, once, and the price of the trial purchase',
 }
 
 async function deploy({ call, folder, answers, roles, rpcUrl }: OnChain, rpc: Rpc, progress: Progress): Promise<void> {

@@ -76,7 +76,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
   'price-wei': { ask: 'Its price?', usual: null, wanted: AMOUNT, read: amount },
   'per-wallet': { ask: 'How many of it may one wallet buy?', usual: '10', wanted: '1 to 256', read: whole(256) },
 }
-const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
+export const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
 
 /** A dialogue on the terminal; what is typed ahead is kept for the next question. */
 export class Dialogue {
@@ -158,7 +158,5 @@ export async function gather(
     const answer = await answerTo(question, { name: `--${name}`, text, missing: 'is missing.' }, { dialogue, mistakes })
     if (answer !== null) answers[name] = answer
   }
-  if (BigInt(answers['min-wei'] ?? 0) > BigInt(answers['max-wei'] ?? 0) && answers['max-wei'] !== undefined)
-    mistakes.push('--max-wei: is less than --min-wei')
   return answers as Answers
 }

@@ -71,11 +71,15 @@ async function isOurs(url: string, { FACTORY_ADDRESS }: NodeJS.ProcessEnv): Prom
 /** Buys one node by the deployer's key, as any buyer does. Gives the number of the node. */
 export async function buyOne(
   url: string,
-  { rpcUrl, deployerKey, to, priceWei }: { rpcUrl: string; deployerKey: string; to: Address; priceWei: bigint },
+  { rpcUrl, deployerKey, priceWei }: { rpcUrl: string; deployerKey: string; priceWei: bigint },
 ): Promise<string> {
   const privateKey = parsePrivateKey(deployerKey)
   if (privateKey === null)
     throw new RefusedError('There is no deployer’s key to pay with: buy a node from a wallet of yours.')
+  // Whatever was answered: another wallet would be watched by nobody.
+  const known = await answer(`${url}/.well-known/node-ledger.json`)
+  const to = ((await known?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
+  if (!to) throw new RefusedError('The ledger watches no payments wallet: "node-ledger wallets set" enters one.')
   const txHash = await payFrom({ rpcUrl, privateKey, to, valueWei: priceWei })
   return await waitFor(NODE_MS, `The payment ${txHash} has no node yet`, async () => {
     const response = await answer(`${url}/api/payment/${txHash}`)

@@ -1,0 +1,88 @@
+// What `node-ledger init` checks before any ether is spent, so that no mistake is found once the contract has its owner and its bounds: the answers
+// beside each other, the settings as the service will read them, the database, and the payments wallet.
+import { migrateWhenUp } from '../../boot/preflight.ts'
+import { isUsed } from '../../chain/factory/check-deployment.ts'
+import type { Rpc } from '../../chain/rpc/rpc.ts'
+import { bytes } from '../../chain/rpc/wire.ts'
+import { inspectConfig } from '../../config/load.ts'
+import { connect } from '../../db/core/sql.ts'
+import { readState } from '../../db/core/state.ts'
+import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
+import { hotKeysOf, refuseWallet } from '../../domain/payment-wallets.ts'
+import { refuseTerms } from '../../domain/terms.ts'
+import { type Address, address, ZERO_ADDRESS } from '../../domain/units.ts'
+import { readIfExists } from '../../lib/files.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import type { Role } from './folder.ts'
+import type { Answers } from './questions.ts'
+
+/** The least interval of a contract that is told none. */
+const LEAST_INTERVAL_SEC = 3_600
+/** A database that does not answer now is said at once. */
+const DATABASE_WAIT_MS = 2_000
+/** A contract that is not there yet, in the settings that are checked. */
+const SOME_FACTORY = `0x${'1'.repeat(40)}`
+
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ minWei: '--min-wei', maxWei: '--max-wei', intervalSec: '--interval', slotSec: '--slot', zero: 'more' },
+}
+
+/** What does not fit of the answers, beside each other. */
+export function mistakesIn(answers: Answers, leastInterval: string | undefined): string[] {
+  const intervalSec = Number(answers.interval)
+  const terms = {
+    ...{ payouts: true, minWei: BigInt(answers['min-wei']), maxWei: BigInt(answers['max-wei']) },
+    ...{ intervalSec, slotSec: Number(answers.slot) },
+  }
+  const leastIntervalSec = Number(leastInterval ?? Math.min(LEAST_INTERVAL_SEC, intervalSec))
+  const refusal = refuseTerms(
+    terms as Parameters<typeof refuseTerms>[0],
+    { leastIntervalSec, payoutBps: [], zeroAllowed: false },
+    (field) => NAMED[field] ?? field,
+  )
+  return [...(refusal ? [refusal] : []), ...(answers['price-wei'] === '0' ? ['--price-wei: is 0'] : [])]
+}
+
+/** Reads the settings as the service will. Throws a UsageError with all that it would refuse. */
+export function checkSettings(env: NodeJS.ProcessEnv): void {
+  const given = { CHAIN_ID: '1', START_BLOCK: '0', FACTORY_ADDRESS: SOME_FACTORY, ...env }
+  const { problems } = inspectConfig(given, { readFile: (path) => readIfExists(path) ?? '' })
+  if (problems.length > 0)
+    throw new UsageError(problems.map(({ setting, message }) => `${setting} ${message}`).join('\n'))
+}
+
+/** Makes the tables, which shows whether they can be made. Throws a KnownError if not, or if another contract's ledger is there. */
+export async function checkDatabase(url: string, say: (line: string) => void): Promise<void> {
+  await migrateWhenUp(url, say, { waitMs: DATABASE_WAIT_MS })
+  if (await isBegun(url))
+    throw new RefusedError('DATABASE_URL: the database has a ledger of another contract. Name an empty one.')
+}
+
+/** True once a ledger has begun to follow its contract: its terms and its wallet are its own from then on. */
+export async function isBegun(url: string): Promise<boolean> {
+  const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger init' })
+  try {
+    return (await readState(pool, 'identity')) !== null
+  } catch {
+    return false
+  } finally {
+    await pool.end({ timeout: 1 })
+  }
+}
+
+/** Throws a RefusedError if buyers must not pay to that wallet, or another sale may have used it. */
+export async function checkWallet(
+  rpc: Rpc,
+  wallet: Address,
+  { chainId, roles, former }: { chainId: number; roles: Readonly<Record<Role, Address>>; former: string | undefined },
+): Promise<void> {
+  const hasCode = bytes(await rpc.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
+  // Whether its code can be traced is asked at the start, by the contract's own reader.
+  const facts = { factory: address(ZERO_ADDRESS), chainId, hasCode, isTraceable: true }
+  const objection = refuseWallet(wallet, { ...facts, hotKeys: hotKeysOf(roles) })
+  if (objection) throw new RefusedError(`--payments: ${objection.problem}. ${objection.remedy}`)
+  if (DEVELOPMENT_CHAINS.includes(chainId) || former === 'none' || !(await isUsed(rpc, wallet))) return
+  throw new RefusedError(
+    `--payments: ${wallet} was used before. If another factory has sold by it, make a wallet for this sale alone (docs/MOVING.md). If none has, set FORMER_FACTORIES=none.`,
+  )
+}
