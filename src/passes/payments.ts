@@ -4,6 +4,7 @@ import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
+import { findSentLeftOut } from '../follower/left-out.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
   ChainRead,
@@ -51,6 +52,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)
+    await findSentLeftOut(ctx, cursor)
     held = await checkWalletBalances(ctx, cursor, run)
     // Asked once for both: with FINALITY=finalized it is a question to the provider.
     const settled = await finalizedHeight(ctx, cursor, run)

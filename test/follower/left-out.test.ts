@@ -6,9 +6,9 @@ import { readProofStates } from '../../src/db/blocks/proofs.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
-import type { Rule } from '../chain/false-provider.ts'
+import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 import { lieBody, type Told, type Wire } from './lies.ts'
 
 const BASIC = ETHER / 100n
@@ -135,3 +135,83 @@ test('a wrong amount that is released is proven first: what a provider told of i
     )
     assert.equal(await audited(world, 'leftOut'), 1)
   }))
+
+const isToFactory = (world: World, { to }: Wire) => to === world.factory
+
+/** Hides some transactions of a block, with their receipts and logs. */
+function hide(world: World, number: number, isHidden: (tx: Wire) => boolean): Rule {
+  const lie = lieBody(world, number, (transactions) => transactions.filter((tx) => !isHidden(tx)))
+  return async (call, forward) => {
+    const answer = await lie(call, forward)
+    if (!answer || !('result' in answer) || !Array.isArray(answer.result)) return answer
+    return { result: (answer.result as Wire[]).filter((one) => Number(one.blockNumber) !== number || !isOf(one)) }
+  }
+  // A receipt names the sender and recipient as its transaction does, a log the contract.
+  function isOf(one: Wire): boolean {
+    return 'topics' in one || isHidden(one)
+  }
+}
+
+test('a call of the contract, left out of a block with its log, is found by the contract’s storage, and it is told', () =>
+  onProvenChain(async ({ world, first }) => {
+    const { txHash } = await payBesideOthers(world)
+    assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
+    await world.settle()
+    const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+    first.rule = hide(world, number, (tx) => isToFactory(world, tx))
+    await world.chain.send({ from: world.at(6), to: STRANGER, value: '0x1' })
+    await world.act(5, 'transferFrom', [world.at(5), world.at(6), 1n])
+    assert.equal(Number(await world.chain.rpc('eth_blockNumber')), number)
+    await world.payments()
+    const nodes = await world.pool`SELECT owner FROM nodes`
+    assert.deepEqual(
+      nodes.map(({ owner }) => owner),
+      [world.at(6)],
+    )
+    assert.equal(await audited(world, 'proofFailed'), 1)
+  }))
+
+test('a transaction of ours that did nothing, left out of its block, keeps no sale: its payment is minted within five runs', () =>
+  onProvenChain(async ({ world, first }) => {
+    const { txHash } = await payBesideOthers(world)
+    await world.payments()
+    const raw = await world.raw(txHash)
+    // The block of its guard is gone.
+    await world.chain.reorg(1, [[raw, 0]])
+    const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+    await world.chain.send({ from: world.at(6), to: STRANGER, value: '0x1' })
+    const { transactions } = await world.chain.mine()
+    assert.equal(transactions.length, 2)
+    first.rule = hide(world, number, ({ from }) => from === world.at(1))
+    assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
+    assert.equal(await audited(world, 'leftOut'), 1)
+  }))
+
+test('while the only provider contradicts what a block commits to, nothing is filed of it, and it is told', async () => {
+  const providers: FalseProvider[] = []
+  const between = async (target: string) => {
+    const provider = await startFalseProvider(target)
+    providers.push(provider)
+    return { urls: [provider.url], close: () => provider.close() }
+  }
+  const world = await startWorld({}, { between })
+  try {
+    await world.pay(5, 1n)
+    await world.chain.mine(5)
+    await world.settle()
+    const [liar] = providers as [FalseProvider]
+    const { number, txHash } = await payBesideOthers(world)
+    liar.rule = lieBody(
+      world,
+      number,
+      instead(BASIC, () => ({ to: STRANGER })),
+    )
+    await runs(world, 2, async () => false)
+    assert.equal((await world.pool`SELECT FROM payments WHERE state <> 'orphaned'`).count, 0)
+    assert.equal(await audited(world, 'proofFailed'), 1)
+    liar.rule = () => undefined
+    assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
+  } finally {
+    await world.close()
+  }
+})

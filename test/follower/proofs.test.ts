@@ -153,7 +153,15 @@ test('both providers lie, each in its own way: nothing is followed until one is 
   assert.equal(await readHalt(world.pool), null)
 })
 
-test('both providers give the same header, which does not recompute: it is believed from there on, and that is on record', async () => {
+test('both providers give the same header of known fields, which does not recompute: nothing is followed', async () => {
+  const number = await next()
+  for (const liar of [first, second]) liar.rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual([(await readHalt(world.pool))?.reason, await isAskedFor(world.pool, 'header')], ['unproven', true])
+})
+
+test('both providers give the same header with a field that is not known: it is believed from there on, and that is on record', async () => {
   const number = await next()
   const fork = (header: Header) => ({ blockAccessListHash: header.stateRoot, mixHash: other(header.mixHash) })
   first.rule = lie(number, fork)

@@ -60,7 +60,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
         // A provider by itself lowers nothing.
         if (countOf(blocks, block, regard) < VOICES) continue
         const { kind } = await verdictOn(part, block)
-        // A list under a root that is proven and of known types cannot come from a fork: then both lie.
+        // A header of known fields, or a list of known types under a proven root, cannot come from a fork: then both lie.
         if (kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))) return true
       }
       return false
@@ -68,8 +68,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
   }
 }
 
-const isCertain = ({ states }: Soundness, part: ProvenPart) =>
-  (part === 'transactions' || part === 'receipts') && states.get(part) === 'askedFor'
+const isCertain = ({ states }: Soundness, part: ProvenPart) => part !== 'state' && states.get(part) === 'askedFor'
 
 /** A list without transactions shows nothing. */
 const showsSomething = (part: ProvenPart, block: Fields) =>

@@ -12,7 +12,7 @@ import { EMPTY_ROOT } from '../prove/account-proof.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
 import { settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
-import { assertSound, type Soundness } from '../prove/sound.ts'
+import { assertSound, isAskedFor, type Soundness } from '../prove/sound.ts'
 import { isUnsigned } from '../prove/transaction.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
@@ -94,8 +94,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   }
 
   /** Reads what else the blocks say, and puts it together. */
-  async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[]): Promise<ObservedRange> {
-    const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck }, watched, blocks)
+  async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], isMoved: boolean) {
+    const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, isMoved }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
     const authorizations = await readAuthorizations(rpc, watched, carriers)
     return assemble(watched, blocks, { logs, outcomes, authorizations })
@@ -110,9 +110,10 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
-      if (parent !== null && ranged?.size === 0)
-        await spareQuiet({ watched, states }, blocks, { number: from - 1, hash: parent })
-      return complete(watched, blocks)
+      const isProven = areReceiptsProven(soundness)
+      const isSilent = parent !== null && (ranged === null ? isProven : ranged.size === 0)
+      const before = { number: from - 1, hash: parent as Hash }
+      return complete(watched, blocks, isSilent && (await spareQuiet({ watched, states, isProven }, blocks, before)))
     },
 
     async observeBlocks(numbers, logs, watching) {
@@ -122,10 +123,12 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: Number.POSITIVE_INFINITY })
       checkParents(blocks, null)
       checkPlaces(blocks, ranged)
-      return complete(watched, blocks)
+      return complete(watched, blocks, false)
     },
   }
 }
+
+const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'header') && isAskedFor(soundness, 'receipts')
 
 /** How blocks are read. */
 interface Reading {

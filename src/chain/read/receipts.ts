@@ -139,14 +139,16 @@ interface Asking {
   soundness: Soundness
   prove: ReceiptProver
   bloomCheck: BloomCheck
+  /** Something has happened to the factory in these blocks, and no log of it was given. */
+  isMoved: boolean
 }
 
 /**
- * The factory's logs of blocks, and what came of their relevant transactions. Where something could act or was logged, all receipts of the block are
- * proven; else, and on chains that prove none, logs and receipts are read for themselves, and compared.
+ * The factory's logs of blocks, and what came of their relevant transactions. If something could act, was logged, or was left out, all receipts of the
+ * block are proven; else, and on chains that prove none, logs and receipts are read for themselves, and compared.
  */
 export async function readOutcomes(
-  { rpc, soundness, prove, bloomCheck }: Asking,
+  { rpc, soundness, prove, bloomCheck, isMoved }: Asking,
   watched: WatchedAddresses,
   blocks: readonly ReceiptedBlock[],
 ): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
@@ -159,10 +161,13 @@ export async function readOutcomes(
     }
     return blocks.filter((block) => !proven.has(block))
   }
-  const unread = await proveThose(({ acting, logs }) => acting.length > 0 || (logs !== null && logs.length > 0))
+  const unread = await proveThose(
+    ({ acting, logs }) => watched.isWhole === true || acting.length > 0 || (logs !== null && logs.length > 0),
+  )
   const logs = await completeLogs(rpc, watched, bloomCheck, unread)
   const told = await proveThose(
-    ({ header: { hash }, acting }) => acting.length === 0 && (logs.get(hash) ?? []).length > 0,
+    ({ header: { hash }, acting, logs: given }) =>
+      acting.length === 0 && ((logs.get(hash) ?? []).length > 0 || (isMoved && given === null)),
   )
   const outcomes = new Map<Hash, Outcome>()
   for (const [block, receipts] of proven) {

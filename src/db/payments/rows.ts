@@ -84,11 +84,11 @@ export async function readPlainTransfers(
   sql: Sql,
   blockNumber: number,
 ): Promise<{
-  payments: Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei'>[]
+  payments: Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei' | 'succeeded'>[]
   outflows: { txHash: Hash; wallet: Address; to: Address | null }[]
 }> {
-  const payments = await sql<Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei'>[]>`
-    SELECT tx_hash AS "txHash", wallet, from_address AS "from", value_wei AS "valueWei" FROM payments
+  const payments = await sql<Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei' | 'succeeded'>[]>`
+    SELECT tx_hash AS "txHash", wallet, from_address AS "from", value_wei AS "valueWei", succeeded FROM payments
     WHERE block_number = ${blockNumber} AND tx_hash IS NOT NULL AND inner_index = 0`
   const outflows = await sql<{ txHash: Hash; wallet: Address; to: Address | null }[]>`
     SELECT tx_hash AS "txHash", wallet, to_address AS "to" FROM wallet_outflows

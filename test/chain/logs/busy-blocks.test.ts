@@ -88,14 +88,14 @@ test('a storage that one provider tells as unchanged counts only if the blocksâ€
   const later = await stage.head()
   const { rpc, provider } = await stage.behind()
   const soundness = { states: new Map([['header', 'askedFor'] as const]), isDoubted: false, failed: [], voices: [rpc] }
-  const isQuiet = (...[before, after]: [BlockRef, BlockRef]) =>
-    createFactoryStates(rpc, stage.factory, soundness).isQuiet(before, after)
-  assert.deepEqual([await isQuiet(changed, later), await isQuiet(earlier, changed)], [true, false])
+  const compare = (...[before, after]: [BlockRef, BlockRef]) =>
+    createFactoryStates(rpc, stage.factory, soundness).compare(before, after)
+  assert.deepEqual([await compare(changed, later), await compare(earlier, changed)], ['quiet', 'moved'])
   provider.rule = async ({ method, params }) =>
     method === 'eth_getProof'
       ? { result: await stage.chain.rpc(method, [...params.slice(0, -1), { blockHash: earlier.hash }]) }
       : undefined
-  assert.equal(await isQuiet(earlier, changed), false)
+  assert.equal(await compare(earlier, changed), null)
 })
 
 test('a change of the factoryâ€™s storage, and a provider without proofs, have them asked one by one', async () => {

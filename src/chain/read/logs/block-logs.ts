@@ -13,7 +13,7 @@ import type { FactoryStates } from './storage-root.ts'
 
 /** Logs of single blocks asked for in one request. */
 const LOGS_PER_REQUEST = 50
-/** To spare fewer blocks the question for their logs costs as many calls as it saves. */
+/** To spare fewer blocks the question for their logs costs as many calls as it saves; the answer is worth them if receipts can be proven. */
 const SPARED_MIN = 3
 
 /** A block as far as its logs go. */
@@ -70,16 +70,19 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
  * happened to the factory between the first of them and the last. A mint that skips all its orders changes nothing there: blocks with
  * transactions of ours, or to the factory, are asked. Acts by other contracts that undo each other within the range rest on the range's answer
  * alone: a node, handed on and back.
+ * @returns true if something has happened to it although no log was given.
  */
 export async function spareQuiet(
-  { watched, states }: { watched: WatchedAddresses; states: FactoryStates },
+  { watched, states, isProven }: { watched: WatchedAddresses; states: FactoryStates; isProven: boolean },
   blocks: readonly LoggedBlock[],
   parent: BlockRef,
-): Promise<void> {
+): Promise<boolean> {
   const quiet = blocks.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(watched, tx)))
   const last = blocks.at(-1)?.header
-  if (!last || quiet.length < SPARED_MIN || !(await states.isQuiet(parent, last))) return
-  for (const block of quiet) block.logs = []
+  if (!last || quiet.length < (isProven ? 1 : SPARED_MIN)) return false
+  const state = await states.compare(parent, last)
+  if (state === 'quiet') for (const block of quiet) block.logs = []
+  return state === 'moved'
 }
 
 /**

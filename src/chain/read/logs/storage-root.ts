@@ -40,10 +40,10 @@ async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise
 
 export interface FactoryStates {
   /**
-   * True if the storage is the same after both blocks, and no ether has left: a sweep of surplus changes the balance alone. What comes in
-   * leaves no log. False if something has happened, or the provider gives no proof.
+   * `quiet` if the storage is the same after both blocks, and no ether has left: a sweep of surplus changes the balance alone. What comes in
+   * leaves no log. `moved` if something has happened; null if the provider gives no proof.
    */
-  isQuiet(before: BlockRef, after: BlockRef): Promise<boolean>
+  compare(before: BlockRef, after: BlockRef): Promise<'quiet' | 'moved' | null>
 }
 
 /** Builds the comparison for one factory. Blocks are named by their hashes, so that a node that lacks one says so. */
@@ -63,16 +63,16 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
   }
 
   return {
-    async isQuiet(before, after) {
-      if (performance.now() < muteUntil) return false
+    async compare(before, after) {
+      if (performance.now() < muteUntil) return null
       const earlier = await orNull(stateAfter(before))
       const later = earlier && (await orNull(stateAfter(after)))
       if (earlier === null || later === null) {
         muteUntil = performance.now() + MUTE_MS
-        return false
+        return null
       }
       last = { block: after.hash, state: later }
-      return earlier.root === later.root && later.balanceWei >= earlier.balanceWei
+      return earlier.root === later.root && later.balanceWei >= earlier.balanceWei ? 'quiet' : 'moved'
     },
   }
 }
