@@ -141,7 +141,7 @@ export async function checkSent(play: Play): Promise<void> {
   const did = new Set(logs.map((log) => log.transactionHash))
   const inVain = sent.filter(({ hash }) => !did.has(hash)).length
   const mishaps = [...play.tally].filter(([what]) =>
-    /^(interrupt|reorganisation|crash|not signed|act (pause|eviction|high|foreign|restored|window|expulsion|budget|bounds|standstill|cancelled|release|dismissal|refund|other))/.test(
+    /^(interrupt|lie |reorganisation|crash|not signed|act (pause|eviction|high|foreign|restored|window|expulsion|budget|bounds|standstill|cancelled|release|dismissal|refund|other))/.test(
       what,
     ),
   )

@@ -17,6 +17,7 @@ import { createDice, type Dice } from '../support/faults/dice.ts'
 import type { Answer, Call, Fault } from '../support/faults/names.ts'
 import type { SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
+import type { Lying } from './liars/liar.ts'
 import { type BadTraces, traceBadly } from './payers/faults.ts'
 import { Provider } from './provider.ts'
 import { FIRST_BLOCK, type Stage, sendRulesFor } from './stage.ts'
@@ -90,6 +91,8 @@ export interface Play {
   silent: Set<AccountRole>
   /** The ways in which every provider traces badly; null: as it should. */
   badTraces: BadTraces | null
+  /** The lie of this seed, and who tells it; null: nobody lies. */
+  lying: Lying | null
   /** Contracts that were shown to be somebody's at some time: allowed, or signed in. */
   everShown: Set<Address>
   /** The operator's last decision about a payment, by its ref. */
@@ -151,7 +154,7 @@ export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'fa
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
     ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false, pastFinal: false },
     ...{ other: {}, tokenAnswer: null, silent: new Set(), decided: new Map() },
-    ...{ badTraces: null, everShown: new Set() },
+    ...{ badTraces: null, lying: null, everShown: new Set() },
   }
 }
 
@@ -189,19 +192,21 @@ function accountsOf(play: Play, rpc: Rpc, without: readonly AccountRole[] = []) 
 /** Starts an instance with its own clients; its predecessor's memory is gone. */
 export function startInstance(play: Play, name: string): Instance {
   const { stage, dice } = play
-  const providers = Array.from({ length: play.providers }, () => {
+  const providers = Array.from({ length: play.providers }, (_, place) => {
     return new Provider({
       chain: stage.chain,
       rules: play.sendRules,
       weather: { ...play.weather, dice },
       onRequest: (calls) => onRequest(play, instance, calls),
       onFault: (fault) => count(play.tally, `fault ${fault}`),
-      answerInstead: (call) => answerInstead(play, call),
+      answerInstead: (call) => answerInstead(play, place, call),
     })
   })
   const { rules: otherRules, without } = name === 'B' ? play.other : {}
   const rpc = stage.rpcOn(providers)
-  const { chain, pool, factory, database, locks } = stage
+  const { chain, factory, database, locks } = stage
+  // Each instance remembers anew what it asked providers about this ledger.
+  const pool = new Proxy(stage.pool, {})
   const rules = { startBlock: FIRST_BLOCK, ...play.rules, ...otherRules }
   const ctx = {
     ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, rules, play.facts),
@@ -225,9 +230,11 @@ export function startInstance(play: Play, name: string): Instance {
   return instance
 }
 
-/** An answer in place of the truth; null for the truth. */
-async function answerInstead(play: Play, call: Call): Promise<Answer | null> {
-  const { stage, badTraces, tokenAnswer } = play
+/** An answer of one of the providers in place of the truth; null for the truth. */
+async function answerInstead(play: Play, place: number, call: Call): Promise<Answer | null> {
+  const { stage, badTraces, tokenAnswer, lying } = play
+  const told = lying && (place === 0 || lying.voices === 'both alike') ? await lying.liar.answer(call) : null
+  if (told) return told
   if (tokenAnswer && isOfToken(stage, call)) return tokenAnswer
   const bad = badTraces && (await traceBadly(badTraces, call, { chain: stage.chain, firstBlock: FIRST_BLOCK }))
   if (bad) count(play.tally, `traces ${bad.fault}`)

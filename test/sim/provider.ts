@@ -143,22 +143,11 @@ export class Provider extends Dispatcher {
   async #one(call: Call, fault: CallFault | null): Promise<Answer> {
     const { weather, onFault, answerInstead } = this.#options
     const truth = async (asked: Call) =>
-      (await answerInstead?.(asked)) ?? (asked.method === SEND ? this.#send(asked) : this.#ask(asked))
+      (await answerInstead?.(asked)) ?? (asked.method === SEND ? this.#send(asked) : ask(this.#options.chain, asked))
     const altered = fault && weather ? await alter(fault, call, truth, weather.dice) : null
     if (!fault || !altered) return truth(call)
     onFault(fault)
     return altered
-  }
-
-  async #ask({ method, params }: Call): Promise<Answer> {
-    try {
-      return { result: await this.#options.chain.rpc(method, params) }
-    } catch (error) {
-      const { code, message, data } = error as { code?: unknown; message: string; data?: unknown }
-      if (typeof code !== 'number') throw error
-      const text = message.replace(`${method}: `, '')
-      return { error: data === undefined ? { code, message: text } : { code, message: text, data } }
-    }
   }
 
   /** A send as a real network takes it, in the words of some client. */
@@ -167,7 +156,7 @@ export class Provider extends Dispatcher {
     const refusal = await rules.check(call.params[0] as `0x${string}`)
     const dialect = weather ? weather.dice.pick('dialect', DIALECTS) : 'anvil'
     if (refusal) return { error: say(dialect, refusal) }
-    const answer = await this.#ask(call)
+    const answer = await ask(this.#options.chain, call)
     if (!('error' in answer) || dialect === 'anvil') return answer
     const meaning = meaningOf(answer.error.message)
     return meaning ? { error: say(dialect, meaning) } : answer
@@ -175,6 +164,18 @@ export class Provider extends Dispatcher {
 }
 
 const SEND = 'eth_sendRawTransaction'
+
+/** A chain's answer, be it a result or an error. */
+export async function ask(chain: TestChain, { method, params }: Call): Promise<Answer> {
+  try {
+    return { result: await chain.rpc(method, params) }
+  } catch (error) {
+    const { code, message, data } = error as { code?: unknown; message: string; data?: unknown }
+    if (typeof code !== 'number') throw error
+    const text = message.replace(`${method}: `, '')
+    return { error: data === undefined ? { code, message: text } : { code, message: text, data } }
+  }
+}
 
 const broken = (code: string) => Object.assign(new Error(code), { code })
 const late = () => Object.assign(new Error('late'), { name: 'TimeoutError' })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { clearHalt, readHalt } from '../../src/db/blocks/halts.ts'
 import { isDatabaseDown } from '../../src/db/core/faults.ts'
 import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
+import { LeftOutFault } from '../../src/follower/left-out.ts'
 import { FAILPOINTS } from '../../src/lib/failpoint.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
@@ -11,6 +12,9 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet, notePrice } from './acts.ts'
 import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTINGS } from './edges.ts'
+import { VOICES } from './liars/liar.ts'
+import { LIES } from './liars/lies.ts'
+import { endLie, liarActs, lyingOf, tryLie } from './liars/lying.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
 import {
   checkAnswers,
@@ -80,6 +84,8 @@ export async function playSeed(
     providers: dice.roll('providers') < 0.3 ? 2 : 1,
   }
   play.providers = providersFor(play)
+  play.lying = lyingOf(play)
+  if (play.lying) play.providers = play.lying.voices === 'the only one' ? 1 : 2
   let steps = 0
   let failure: Error | null = null
   try {
@@ -132,6 +138,7 @@ async function step(play: Play, number: number): Promise<void> {
   await ownerActs(play)
   await edgeActs(play)
   await payersActs(play)
+  await liarActs(play)
   const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
   await mine(play, seconds)
   await notePrice(play)
@@ -174,8 +181,13 @@ async function finish(play: Play): Promise<void> {
   await calm(play)
   calmEdges(play)
   await calmPayers(play)
+  await endLie(play)
   await makeRoom(play)
   await comeToRest(play)
+  if (play.lying) {
+    await tryLie(play)
+    await comeToRest(play)
+  }
   log.push('at rest')
   // It is at rest already: coming to rest once more would only take its time. One more run goes by the rules by which it came to rest.
   const { payments, credit } = stage.world.instance({ rules: play.rules, facts: play.facts })
@@ -194,7 +206,9 @@ async function finish(play: Play): Promise<void> {
 
 async function comeToRest(play: Play): Promise<void> {
   const { observer } = play.stage
-  const world = play.stage.world.instance({ rules: play.rules, facts: play.facts })
+  // One that has asked providers nothing about this ledger yet.
+  const pool = new Proxy(play.stage.pool, {})
+  const world = play.stage.world.instance({ pool, rules: play.rules, facts: play.facts })
   let stands = ''
   for (let i = 0; i < REST_BLOCKS_MAX; i++) {
     await setWindow(play)
@@ -211,14 +225,14 @@ async function comeToRest(play: Play): Promise<void> {
   assert.fail(`not at rest after ${REST_BLOCKS_MAX} blocks of fair weather: ${stands}`)
 }
 
-/** Both passes; null where one did not run, or a connection was still one of those that had been cut: the next run goes on. */
+/** Both passes; null if one did not run, the ledger went back for a lie, or a connection was one of those that had been cut: the next run goes on. */
 async function oneRun(world: ReturnType<Stage['world']['instance']>) {
   try {
     const payments = await world.payments()
     const credit = await world.credit()
     return payments.ran && credit.ran ? { pending: payments.pending, reason: credit.reason } : null
   } catch (error) {
-    if (isDatabaseDown(error)) return null
+    if (isDatabaseDown(error) || error instanceof LeftOutFault) return null
     throw error
   }
 }
@@ -322,6 +336,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
       'clock jump',
       'no fork guard',
     ],
+    ...[...Object.keys(LIES).map((name) => `lie ${name}`), ...VOICES.map((voices) => `lies by ${voices}`)],
     ...['decision taken back', 'refund given up', 'refund recorded'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }

@@ -3,8 +3,9 @@
 // time of a new database.
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
+import { noteProven } from '../../src/db/blocks/proofs.ts'
 import type { LockName } from '../../src/db/core/locks.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -15,7 +16,7 @@ import { createSendRules, type SendRules } from '../support/faults/send-rules.ts
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { contextOf, deployContracts, ETHER, enterTerms, type World, worldOn } from '../support/world.ts'
 import { SLOTS_IN_EPOCH } from './model/rpc.ts'
-import { startModelChain } from './model/test-chain.ts'
+import { newModelChain, startModelChain } from './model/test-chain.ts'
 import { readRaw } from './model/transactions.ts'
 import { deployPayers, type Payers } from './payers/contracts.ts'
 import { Provider, REPLY_BYTES_MAX } from './provider.ts'
@@ -48,6 +49,8 @@ export interface Locks {
 export interface Stage {
   backend: Backend
   chain: TestChain
+  /** A chain that parts from this one so many blocks below its head; null on a real one. */
+  fork: ((depth: number) => TestChain) | null
   database: TestDatabase
   /** The instances' connections, and one for looking on. */
   pool: Pool
@@ -78,7 +81,7 @@ export interface Stage {
 /** Opens one; a second or so. */
 export async function openStage(backend: Backend): Promise<Stage> {
   const [database, rebuilding] = [await createDatabase(), await createDatabase()]
-  const chain = backend === 'model' ? startModelChain() : await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH })
+  const { chain, fork } = await openChain(backend)
   const pool = connect(`${database.url}${PLANNED_ONCE}`, { max: 5, prepare: true, applicationName: 'sim' })
   const observer = connect(`${database.url}${PLANNED_ONCE}`, { max: 1, prepare: true, applicationName: 'sim observer' })
   const rebuildPool = connect(`${rebuilding.url}${PLANNED_ONCE}`, {
@@ -104,8 +107,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   })
   await rebuildShelves.empty.keep()
   await enterTerms(observer, chain, contracts.token, { intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC })
-  const { hash: genesisHash } = await chain.block(0)
-  await recordIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, ...rules })
+  await identify(observer, chain, { factory: contracts.factory, ...rules })
 
   const begin = async (ledger: Shelf): Promise<Beginning> => {
     await ledger.keep()
@@ -123,6 +125,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
     ...{
       backend,
       chain,
+      fork,
       database,
       pool,
       observer,
@@ -157,6 +160,19 @@ export async function openStage(backend: Backend): Promise<Stage> {
       await rebuilding.drop()
     },
   }
+}
+
+async function openChain(backend: Backend): Promise<Pick<Stage, 'chain' | 'fork'>> {
+  if (backend === 'real') return { chain: await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH }), fork: null }
+  const model = newModelChain()
+  return { chain: startModelChain(model), fork: (depth) => startModelChain(model.fork(depth)) }
+}
+
+/** Notes which ledger this is, and what its chain proves, as any ledger learns it within minutes: looking for that goes by the clock. */
+async function identify(sql: Sql, chain: TestChain, rest: { factory: Address; startBlock: number }): Promise<void> {
+  for (const part of ['header', 'transactions', 'receipts'] as const) await noteProven(sql, part, 1)
+  const { hash: genesisHash } = await chain.block(0)
+  await recordIdentity(sql, { chainId: chain.chainId, genesisHash, ...rest })
 }
 
 /** Demands of real networks on a send to this chain. */

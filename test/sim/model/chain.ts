@@ -174,6 +174,17 @@ export class ModelChain {
     this.skippedSec = 0
   }
 
+  /** A chain that parts from this one `depth` blocks below the head. Its blocks are others, whatever is in them. */
+  fork(depth: number): ModelChain {
+    const other = new ModelChain(new Map())
+    other.blocks = this.blocks.slice(0, this.blocks.length - depth)
+    const { head } = other
+    other.blocks[other.blocks.length - 1] = { ...head, next: head.state }
+    // What tells blocks apart is counted from elsewhere.
+    other.made = -this.made - 1
+    return other
+  }
+
   private environment({ number, time }: { number: number; time: number }) {
     const blockHash = (wanted: bigint): Hash => {
       const reachable = wanted < BigInt(number) && wanted + HASHES_REACH >= BigInt(number)

@@ -2,9 +2,10 @@
 // the model keeps as objects, is a digest of those: another one whenever something in it is.
 import { hash } from 'node:crypto'
 import type { Address, Hash } from '../../../src/domain/units.ts'
+import type { Hex } from '../../support/anvil.ts'
 import { fromHex, hashOf } from './encode.ts'
-import { balanceOf, codeAt, nonceOf, type State } from './state.ts'
-import { buildStateTrie, EMPTY_ROOT, NO_CODE_HASH, type StateTrie, type TrieAccount } from './trie.ts'
+import { balanceOf, codeAt, nonceOf, type State, wordAt } from './state.ts'
+import { buildStateTrie, NO_CODE_HASH, type StateTrie, storageTrie, type TrieAccount } from './trie.ts'
 
 interface Sealed {
   state: State
@@ -24,12 +25,16 @@ export function stateTrie(state: State, before: Sealed | null): StateTrie {
   return changed.reduce((trie, address) => trie.put(address, accountOf(state, address)), before.trie)
 }
 
-/** What eth_getProof answers of an account. */
-export function proofOf({ state, trie }: Sealed, address: Address) {
+/** What eth_getProof answers of an account, and of words of its storage. */
+export function proofOf({ state, trie }: Sealed, address: Address, slots: readonly Hex[]) {
   const { nonce, balanceWei, storageRoot, codeHash } = accountOf(state, address)
   return {
     ...{ address, nonce: `0x${nonce.toString(16)}`, balance: `0x${balanceWei.toString(16)}` },
-    ...{ codeHash, storageHash: storageRoot, accountProof: trie.proof(address), storageProof: [] },
+    ...{ codeHash, storageHash: storageRoot, accountProof: trie.proof(address) },
+    storageProof: slots.map((key) => {
+      const value = `0x${BigInt(wordAt(state, address, key)).toString(16)}`
+      return { key, value, proof: storageTrie(wordsOf(state, address)).proof(key) }
+    }),
   }
 }
 
@@ -47,6 +52,9 @@ function changedAccounts(before: State, after: State): Address[] {
     for (const [address, value] of now) if (then.get(address) !== value) changed.add(address)
     for (const address of then.keys()) if (!now.has(address)) changed.add(address)
   }
+  if (before.slots !== after.slots)
+    for (const key of new Set([...before.slots.keys(), ...after.slots.keys()]))
+      if (before.slots.get(key) !== after.slots.get(key)) changed.add(key.split(' ')[0] as Address)
   return [...changed].filter((address) => !isNothing(before, address) || !isNothing(after, address))
 }
 
@@ -60,9 +68,15 @@ function accountOf(state: State, address: Address): TrieAccount {
   return {
     nonce: nonceOf(state, address),
     balanceWei: balanceOf(state, address),
-    storageRoot: storage ? storageRootOf(storage) : EMPTY_ROOT,
+    storageRoot: storage ? storageRootOf(storage) : storageTrie(wordsOf(state, address)).root,
     codeHash: code === '0x' ? NO_CODE_HASH : hashOf(fromHex(code)),
   }
+}
+
+/** Words of an account's storage that are not zero, as a test has set them. */
+function wordsOf({ slots }: State, address: Address): Map<Hex, Hex> {
+  const words = [...slots].map(([key, word]) => [...key.split(' '), word] as [Address, Hex, Hex])
+  return new Map(words.filter(([of, , word]) => of === address && BigInt(word) !== 0n).map(([, ...entry]) => entry))
 }
 
 const storageRoots = new WeakMap<object, Hash>()

@@ -211,7 +211,7 @@ const READING: Record<string, Method> = {
     hex(tag === 'pending' ? chain.nextNonce(lower(of)) : nonceOf(stateAt(chain, tag), lower(of))),
   eth_getCode: (chain, [of, tag]) => codeAt(stateAt(chain, tag), lower(of)),
   eth_getStorageAt: (chain, [of, slot, tag]) => wordAt(stateAt(chain, tag), lower(of), slot),
-  eth_getProof: (chain, [of, , tag]) => proofOf(at(chain, tag), lower(of)),
+  eth_getProof: (chain, [of, slots, tag]) => proofOf(at(chain, tag), lower(of), slots),
   eth_call: (chain, [request, tag]) => run(chain, request, tag).output,
   eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, tag).gas),
   eth_getTransactionReceipt(chain, [hash]) {

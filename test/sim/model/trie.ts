@@ -40,6 +40,13 @@ export function buildStateTrie(accounts: Iterable<readonly [address: Hex, accoun
   return trie
 }
 
+/** The trie of an account's words of storage that are not zero. */
+export function storageTrie(words: ReadonlyMap<Hex, Hex>): { root: Hash; proof(slot: Hex): Hex[] } {
+  let top: Node | undefined
+  for (const [slot, word] of words) top = put(top, pathOf(slot), rlp(quantity(BigInt(word))))
+  return { root: rootOf(top), proof: (slot) => proofIn(top, slot) }
+}
+
 /** The root of a list, as headers have it of transactions and receipts. */
 export function listRoot(items: readonly Uint8Array[]): Hash {
   let top: Node | undefined
@@ -53,30 +60,33 @@ function trieOf(top: Node | undefined): StateTrie {
       return rootOf(top)
     },
     put: (address, account) => trieOf(put(top, pathOf(address), encode(account))),
-    proof(address) {
-      const nodes: Hex[] = []
-      let left = pathOf(address)
-      for (let node = top; node; ) {
-        const [first, second] = encodedOf(node)
-        nodes.push(toHex(first as Uint8Array))
-        if (!left.startsWith(node.path)) break
-        if (second) nodes.push(toHex(second))
-        left = left.slice(node.path.length)
-        node = node.below[digitAt(left, 0)]
-        left = left.slice(1)
-      }
-      return nodes
-    },
+    proof: (address) => proofIn(top, address),
   }
+}
+
+/** The nodes on the way to a key, from the root on. */
+function proofIn(top: Node | undefined, key: Hex): Hex[] {
+  const nodes: Hex[] = []
+  let left = pathOf(key)
+  for (let node = top; node; ) {
+    const [first, second] = encodedOf(node)
+    nodes.push(toHex(first as Uint8Array))
+    if (!left.startsWith(node.path)) break
+    if (second) nodes.push(toHex(second))
+    left = left.slice(node.path.length)
+    node = node.below[digitAt(left, 0)]
+    left = left.slice(1)
+  }
+  return nodes
 }
 
 const rootOf = (top: Node | undefined) => (top ? (toHex(referenceOf(top)) as Hash) : EMPTY_ROOT)
 
 const paths = new Map<Hex, string>()
 
-function pathOf(address: Hex): string {
-  const path = paths.get(address) ?? keccak(fromHex(address)).toString('hex')
-  paths.set(address, path)
+function pathOf(key: Hex): string {
+  const path = paths.get(key) ?? keccak(fromHex(key)).toString('hex')
+  paths.set(key, path)
   return path
 }
 

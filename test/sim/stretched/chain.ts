@@ -117,7 +117,7 @@ export class StretchedChain {
       logs.push(...own)
       this.#receipts.set(String(one.hash), { ...receipt, ...moved, logs: own })
     }
-    const proofs = new Map(this.#accounts.map((of) => [of, proofOf(block, of) as Json]))
+    const proofs = new Map(this.#accounts.map((of) => [of, proofOf(block, of, []) as Json]))
     const shown = { ...full, ...header, hash: moved.blockHash }
     const short = { ...shown, transactions: mined.map((one) => one.hash) }
     this.#placed.push({

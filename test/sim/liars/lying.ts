@@ -1,0 +1,188 @@
+// Liars in a seed: in half of them the only provider, the first of two, or both alike tell one lie now and then, and once more at the end, in fair
+// weather, when it must be told to people and the sale must go on. Drawn from dice of its own.
+import assert from 'node:assert/strict'
+import { readProofStates } from '../../../src/db/blocks/proofs.ts'
+import type { Hash } from '../../../src/domain/units.ts'
+import { BUYERS, callOf, send } from '../acts.ts'
+import { diceWhereBusy } from '../edges.ts'
+import { mine, type Play, runPass, startInstance } from '../play.ts'
+import { INTERVAL_SEC } from '../stage.ts'
+import { count } from '../tally.ts'
+import { createLiar, type Lying, VOICES } from './liar.ts'
+import { LIES, PLUS } from './lies.ts'
+
+const BUSY = 0.5
+/** With this, no seed that was kept before (seeds.json) is among them: those play what they were kept for. */
+const DICE_OFFSET = 4_001_229
+/** Share of the steps in which a liar lies. */
+const OFTEN = 0.4
+const FORK_MAX = 3
+const FORK = 'a fork of its own'
+
+const liarsDice = diceWhereBusy(DICE_OFFSET, BUSY)
+
+/** Who lies in a seed, and what; null for nobody. */
+export function lyingOf(play: Play): Lying | null {
+  const dice = liarsDice(play)
+  if (!dice) return null
+  const { chain, fork, world, factory } = play.stage
+  // Without a guard nothing tells two chains apart that are each sound.
+  const names = Object.keys(LIES).filter((name) => name !== FORK || (fork && play.facts.guardUsable))
+  const name = dice.pick('lie', names)
+  const liar = createLiar(LIES[name] ?? assert.fail(), {
+    ...{ chain, fork, depth: dice.between('depth', 1, FORK_MAX), at: world.at, factory },
+    lastNode: () => world.read<bigint>('lastId'),
+  })
+  return { name, voices: dice.pick('voices', VOICES), liar, dice, counted: 0 }
+}
+
+/** Has a liar lie from the next block on, or tell the truth again. */
+export async function liarActs(play: Play): Promise<void> {
+  const { lying, stage } = play
+  if (!lying) return
+  countLies(play)
+  const isLying = lying.dice.roll('lies') < OFTEN
+  // What is told before the ledger knows what this chain proves is believed.
+  if (isLying && (await isAllAskedFor(play))) await beginLie(play)
+  else lying.liar.lieFrom(null)
+  if (isLying) await stage.observer`DELETE FROM settings WHERE name = 'trouble proof'`
+}
+
+async function beginLie(play: Play): Promise<void> {
+  const { lying, stage } = play
+  if (!lying) return
+  const number = Number((await stage.chain.block()).number) + 1
+  lying.liar.lieFrom(number)
+  // What two call final is final, and two that are on a chain of their own have other final blocks.
+  if (lying.voices === 'both alike' && [FORK, 'finalized too high'].includes(lying.name)) play.pastFinal = true
+  play.log.push(`  ${lying.voices} of the providers tells from block ${number} on: ${lying.name}`)
+}
+
+/** Ends the lie. What rests on the word of providers is compared with proofs at once, as it would be within ten minutes. */
+export async function endLie(play: Play): Promise<void> {
+  play.lying?.liar.lieFrom(null)
+  countLies(play)
+  await play.stage.observer`UPDATE residue_traces SET prove_at = now() WHERE prove_at IS NOT NULL`
+}
+
+function countLies({ lying, tally }: Play): void {
+  if (!lying || lying.liar.spoken() === lying.counted) return
+  lying.counted = lying.liar.spoken()
+  count(tally, `lie ${lying.name}`)
+  count(tally, `lies by ${lying.voices}`)
+}
+
+async function isAllAskedFor({ stage: { observer } }: Play): Promise<boolean> {
+  const states = await readProofStates(observer)
+  return ['header', 'transactions', 'receipts'].every((part) => states.get(part as never) === 'askedFor')
+}
+
+const HONEST = 12
+const OTHER = 13
+const [WALLET, STRANGER] = [3, 11]
+/** Runs in which a lie must be told, and in which the payment beside it must be minted, after it was spoken. */
+const TOLD_MAX = 2
+const MINTED_MAX = 5
+const RUNS = 8
+/** Nothing shows these while nobody says otherwise. */
+const UNTOLD = ['finalized too high', 'balances made up', FORK]
+
+/** True business right before the lie. */
+const BEFORE: Record<string, (play: Play) => Promise<void>> = {
+  'a mint left out': mintNext,
+  'the logs of a mint left out': mintNext,
+  'a withdrawal left out': payTurns,
+  'the log of a withdrawal left out': payTurns,
+}
+/** What happens in the block of the lie. */
+const MEANWHILE: Record<string, (play: Play) => Promise<unknown>> = {
+  'another recipient': (play) => send(play, OTHER, play.stage.world.at(STRANGER), PLUS),
+  'another value': (play) => send(play, OTHER, play.stage.world.at(WALLET), 1n),
+  'a withdrawal left out': withdraw,
+  'the log of a withdrawal left out': withdraw,
+}
+
+/** A mint of ours is in the next block. */
+async function mintNext(play: Play): Promise<void> {
+  await send(play, OTHER, play.stage.world.at(WALLET), PLUS)
+  await mine(play, 2)
+  await runPass(play, 0, 'payments', { kind: 'nothing' })
+}
+
+/** Nodes have something to withdraw. */
+async function payTurns(play: Play): Promise<void> {
+  await mine(play, INTERVAL_SEC)
+  await runPass(play, 0, 'credit', { kind: 'nothing' })
+  await mine(play, 2)
+}
+
+async function withdraw(play: Play): Promise<void> {
+  const { world, factory } = play.stage
+  const last = Number(await world.read<bigint>('lastId'))
+  for (let id = 1n; id <= last; id++) {
+    const [owner, balance] = await world.read<[string, bigint]>('nodeInfo', [id])
+    const account = BUYERS.find((one) => world.at(one) === owner.toLowerCase())
+    if (account === undefined || balance === 0n) continue
+    await send(play, account, factory, 0n, callOf('withdraw', [id, world.at(account), balance]))
+    return
+  }
+}
+
+/** In fair weather, and with nothing else to do: the lie is told, and beside an honest provider the sale goes on. */
+export async function tryLie(given: Play): Promise<void> {
+  const { lying } = given
+  if (!lying) return
+  const weather = { rate: 0, faults: [] }
+  const rules = { ...given.rules, finality: 'guarded' } as const
+  const play: Play = { ...given, weather, rules, instances: [], closed: [] }
+  play.instances.push(startInstance(play, 'A'))
+  try {
+    await runPass(play, 0, 'payments', { kind: 'nothing' })
+    if (await isAllAskedFor(play)) await tell(play, lying)
+    else count(play.tally, 'lie on a chain that proves less')
+  } finally {
+    given.pastFinal ||= play.pastFinal
+    await endLie(given)
+    for (const instance of [...play.instances, ...play.closed]) await instance.close()
+  }
+}
+
+async function tell(play: Play, lying: Lying): Promise<void> {
+  const { liar, name, voices } = lying
+  await play.stage.observer`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
+  const [last] = await play.stage.observer<{ id: number }[]>`SELECT coalesce(max(id), 0) AS id FROM audit`
+  await BEFORE[name]?.(play)
+  await beginLie(play)
+  const honest = await send(play, HONEST, play.stage.world.at(WALLET), PLUS)
+  await MEANWHILE[name]?.(play)
+  await mine(play, 'header' in (LIES[name] ?? {}) ? INTERVAL_SEC : 2)
+  const before = liar.spoken()
+  let spokenAt: number | null = null
+  let toldAt: number | null = null
+  let mintedAt: number | null = null
+  for (let run = 1; run <= RUNS && mintedAt === null; run++) {
+    await runPass(play, 0, 'payments', { kind: 'nothing' })
+    await runPass(play, 0, 'credit', { kind: 'nothing' })
+    if (liar.spoken() > before) spokenAt ??= run
+    if (await isTold(play, last?.id ?? 0)) toldAt ??= run
+    if (await isMinted(play, honest)) mintedAt = run
+    await mine(play, 2)
+  }
+  play.log.push(`    spoken in run ${spokenAt}, told in ${toldAt}, the payment beside it minted in ${mintedAt}`)
+  if (spokenAt === null) return
+  if (!UNTOLD.includes(name))
+    assert.ok(toldAt !== null && toldAt < spokenAt + TOLD_MAX, `${name}, by ${voices}: not told within two runs`)
+  if (voices !== 'the first of two' || name === FORK || !play.facts.guardUsable) return
+  assert.ok(mintedAt !== null && mintedAt < spokenAt + MINTED_MAX, `${name}: the payment beside it is not minted`)
+}
+
+const TELLING = ['proofFailed', 'proofLowered', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']
+
+async function isTold({ stage: { observer } }: Play, since: number): Promise<boolean> {
+  const rows = await observer`SELECT FROM audit WHERE id > ${since} AND action = ANY(${TELLING})`
+  return rows.count > 0
+}
+
+async function isMinted({ stage: { observer } }: Play, txHash: Hash): Promise<boolean> {
+  return (await observer`SELECT FROM payments WHERE tx_hash = ${txHash} AND state = 'minted'`).count > 0
+}
