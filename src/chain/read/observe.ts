@@ -179,7 +179,8 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  if (entries.length === 0 && isFilled(answer as Fields))
+  // Where lists are asked for, their proof refuses it, and it is told.
+  if (entries.length === 0 && !isAskedFor(soundness, 'transactions') && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []
