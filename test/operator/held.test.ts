@@ -204,7 +204,9 @@ describe('held payments', () => {
     assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei, remaining: 2 })
     assert.equal(await told(second), 'held wrongAmount')
     const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
-    assert.deepEqual(done.json, { dryRun: false, count: 2, sumWei, remaining: 0 })
+    const { says, ...dismissed } = done.json
+    assert.equal(typeof says, 'string')
+    assert.deepEqual(dismissed, { dryRun: false, count: 2, sumWei, remaining: 0 })
     assert.deepEqual([await told(second), await told(large)], ['dismissed wrongAmount', 'held wrongAmount'])
     assert.deepEqual([await told(released), await told(exact)], ['minted', 'held wrongAmount'])
     const [entry] = (await desk.get('audit?action=dustDismissed')).json.entries
