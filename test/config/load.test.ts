@@ -80,7 +80,7 @@ describe('with nothing set', () => {
         PUBLIC_URL: 'http://127.0.0.1:3000',
         SMART_WALLET_LOGIN: false,
         ...{ DATA_DIR: '.node-ledger', CHAIN_PORT: 8545, DATABASE_PREPARE: true },
-        ...{ FINALITY: 'guarded', VALID_FOR_SEC: 900 },
+        ...{ TRUST_PROVIDER: false, FINALITY: 'guarded', VALID_FOR_SEC: 900 },
         ...{ PRICE_GRACE_SEC: 900, HOLDING_RETRY_SEC: 3600, CONTRACT_WALLETS: 'hold' },
         FUNDS_WARN_TRANSACTIONS: 50,
         AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://169.254.169.254',

@@ -8,11 +8,12 @@ import { type Hash, hash } from '../../src/domain/units.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import type { Call, Fault } from '../support/faults/names.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi } from '../support/world.ts'
-import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, paid, play, stateOf } from './stage.ts'
+import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, type Play, paid, play, stateOf } from './stage.ts'
 
 /** A read that hangs takes this long at least. */
 const TIMEOUT_MS = 2_000
-const { act } = play({ rpcTimeoutMs: TIMEOUT_MS })
+const stage = play({ rpcTimeoutMs: TIMEOUT_MS })
+const { act } = stage
 
 const headOf = async (world: { chain: { block(): Promise<{ number: string }> } }) =>
   Number((await world.chain.block()).number)
@@ -159,14 +160,13 @@ const ANYWHERE: readonly Fault[] = [
   'delay',
   'reset',
   'replyLost',
-  'shortBatch',
-  'shuffled',
   'rateLimit',
   'internalError',
-  // Last: after it batches are small for a while.
-  'batchRefused',
 ]
-for (const fault of ANYWHERE) {
+/** Each on a stage of its own: after another fault batches are small for a while. */
+const OF_BATCHES: readonly Fault[] = ['shortBatch', 'shuffled', 'batchRefused']
+
+const readsAnswered = ({ act }: Play, fault: Fault) =>
   act(
     `F18: reads answered by ${fault}: the pass waits or asks again, and gets there`,
     [fault],
@@ -187,7 +187,8 @@ for (const fault of ANYWHERE) {
       assert.equal((await attemptsOf(world)).length, before)
     },
   )
-}
+for (const fault of ANYWHERE) readsAnswered(stage, fault)
+for (const fault of OF_BATCHES) readsAnswered(play({ rpcTimeoutMs: TIMEOUT_MS }), fault)
 
 act(
   'F19: a read without an answer ends the pass in time, and the next one goes on',

@@ -30,13 +30,15 @@ const headers = (change: (header: Wire) => Wire): Rule => {
   }
 }
 const LIES: Record<string, (header: Wire) => Wire> = {
-  'another mixHash': ({ mixHash }) => ({ mixHash: other(mixHash) }),
-  'another time': ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) - 1).toString(16)}` }),
+  'another mixHash by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
+    ({ mixHash }) => ({ mixHash: other(mixHash) }),
+  'another time by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
+    ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) - 1).toString(16)}` }),
 }
 const newestTurn = async () => JSON.parse(await readDistributions(world.pool, 1))[0]?.turns[0]
 
 for (const [name, lie] of Object.entries(LIES))
-  test(`${name} by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed`, async () => {
+  test(name, async () => {
     const before = await world.read<bigint>('round')
     await world.chain.increaseTime(INTERVAL_SEC)
     for (const liar of [first, second]) liar.rule = liar === first ? headers(lie) : () => undefined

@@ -105,7 +105,7 @@ test('no other route keeps pages', () => {
   const keeping = globSync('http/routes/**/*.ts', { cwd: SRC }).filter((file) =>
     /\bcached\(/.test(readFileSync(SRC + file, 'utf8')),
   )
-  const tried = ['cover', 'well-known', 'deploy-quote', 'node', 'payments/can-buy', 'reads']
+  const tried = ['cover', 'cron-health', 'well-known', 'deploy-quote', 'node', 'payments/can-buy', 'reads']
   assert.deepEqual(keeping.sort(), tried.map((name) => `http/routes/${name}.ts`).sort())
 })
 

@@ -64,7 +64,8 @@ describe('a grant', () => {
     assert.equal(await credited(), 0n)
     assert.equal((await desk.post(`nodes/${nodeId}/grant`)).status, 400, 'a grant needs a reason')
     const granted = await desk.post(`nodes/${nodeId}/grant`, { reason: 'a prize' })
-    assert.deepEqual(granted.json, { nodeId, granted: true, changed: true })
+    const says = 'Granted: its cohort is credited again from the next pass on.'
+    assert.deepEqual(granted.json, { nodeId, granted: true, changed: true, says })
     assert.equal((await desk.post(`nodes/${nodeId}/grant`, { reason: 'again' })).json.changed, false)
     await world.rest()
     assert.ok((await credited()) > 0n)

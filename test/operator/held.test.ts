@@ -201,12 +201,12 @@ describe('held payments', () => {
     await world.settle()
     const preview = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), dryRun: true })
     const sumWei = (2n * SMALL - 11n).toString()
-    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei, remaining: 2 })
+    const found = '2, 0.000199999999999989 ether in all'
+    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei, remaining: 2, says: `There are ${found}.` })
     assert.equal(await told(second), 'held wrongAmount')
     const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
-    const { says, ...dismissed } = done.json
-    assert.equal(typeof says, 'string')
-    assert.deepEqual(dismissed, { dryRun: false, count: 2, sumWei, remaining: 0 })
+    const says = `Dismissed ${found}; 0 left.`
+    assert.deepEqual(done.json, { dryRun: false, count: 2, sumWei, remaining: 0, says })
     assert.deepEqual([await told(second), await told(large)], ['dismissed wrongAmount', 'held wrongAmount'])
     assert.deepEqual([await told(released), await told(exact)], ['minted', 'held wrongAmount'])
     const [entry] = (await desk.get('audit?action=dustDismissed')).json.entries
@@ -225,7 +225,8 @@ describe('held payments', () => {
       // As a reorganisation takes them back: in another order than dust is dismissed in.
       await sql`SELECT FROM payments WHERE tx_hash = ${second} FOR UPDATE`
       const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
-      assert.deepEqual(done.json, { dryRun: false, count: 1, sumWei: (SMALL - 6n).toString(), remaining: 1 })
+      const says = 'Dismissed 1, 0.000099999999999994 ether in all; 1 left.'
+      assert.deepEqual(done.json, { dryRun: false, count: 1, sumWei: (SMALL - 6n).toString(), remaining: 1, says })
       await sql`SELECT FROM payments WHERE tx_hash = ${first} FOR UPDATE`
     })
     assert.deepEqual([await told(first), await told(second)], ['dismissed wrongAmount', 'held wrongAmount'])

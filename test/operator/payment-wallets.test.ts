@@ -198,7 +198,8 @@ describe('the payments wallet', () => {
     assert.match((await takeBack(12)).json.error, /entered last/)
     for (const account of [13, 12]) {
       const done = await takeBack(account)
-      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(3) }])
+      const says = `Taken back. Buyers go on paying to ${world.at(3)}.`
+      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(3), says }])
     }
     // As if it had never been: what comes there is not seen, and it may be named again.
     const unseen = await world.pay(5, BASIC, world.at(12))

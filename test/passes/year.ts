@@ -111,7 +111,10 @@ async function isRebuilt(world: World): Promise<void> {
     await world.instance({ pool, directUrl: database.url }).payments()
     for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
       const rows = async (sql: typeof pool) =>
-        (await sql`SELECT row_to_json(t)::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) => row)
+        (await sql`SELECT (to_jsonb(t) - 'proof')::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) =>
+          // What a seed rests on is how a ledger came to know it, as src/rebuild/compare.ts has it too.
+          row.replaceAll(/\\?"assurance\\*": ?\\*"\w+\\*",/g, ''),
+        )
       assert.deepEqual(await rows(pool), await rows(world.pool), table)
     }
   } finally {

@@ -5,9 +5,11 @@ import { isLimit } from './provider.ts'
 
 /**
  * Of a state that is not kept: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned", "proof window"), Nethermind
- * ("No state available"), Besu ("World state unavailable"), EIP-4444, and the plans of hosted nodes ("archive").
+ * ("No state available"), Besu ("World state unavailable"), anvil ("block height is 9 but requested was 2"), EIP-4444, and the plans of hosted nodes
+ * ("archive").
  */
-const GONE = /missing trie node|\bprun|\barchiv|proof window|\bstate\b.{0,100}(not |un)available|no state available/i
+const GONE =
+  /missing trie node|\bprun|\barchiv|proof window|\bstate\b.{0,100}(not |un)available|no state available|block height is \d+ but requested/i
 const GONE_CODE = 4444
 
 /** True if a node no longer has a state. */

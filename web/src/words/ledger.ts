@@ -107,7 +107,7 @@ export const words = {
       agreed: 'two providers of the chain show it alike',
       believed: 'the word of one provider of the chain',
     },
-    restsOn: 'Seed rests on',
+    restsOn: 'Rests on',
     differs: 'differs',
     nothingToRecompute: 'no terms to recompute from',
     noSeed: 'no seed to check',
