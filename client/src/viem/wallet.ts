@@ -118,7 +118,7 @@ export async function withdrawAll(
 
 /** Whether the wallet declines nodes that others send to it. */
 export async function declinesGifts(ledger: Directory, wallet: OwnWallet): Promise<boolean> {
-  const { to: address } = await callOf(ledger, { functionName: 'declineGifts', args: [true] })
+  const { address } = await factoryOf(ledger)
   const args = [wallet.account.address] as const
   return readContract(wallet, { address, abi: factoryAbi, functionName: 'declinesGifts', args })
 }
@@ -150,18 +150,17 @@ export function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest,
 
 type Called = ReturnType<typeof functionOf> | { functionName: 'declineGifts'; args: readonly [boolean] }
 
-async function callOf(ledger: Directory, called: Called): Promise<WalletCall> {
+async function factoryOf(ledger: Directory): Promise<{ chainId: number; address: Hex }> {
   const { chainId, factoryAddress } = await ledger.getWellKnown()
   if (factoryAddress === null) throw new WalletError('notDeployed', 'The service names no contract.')
-  return {
-    chainId,
-    to: factoryAddress,
-    valueWei: 0n,
-    data: encodeFunctionData({ abi: factoryAbi, ...called } as never),
-  }
+  return { chainId, address: factoryAddress }
 }
 
-/** The contract's function for it, and its arguments. */
+async function callOf(ledger: Directory, called: Called): Promise<WalletCall> {
+  const { chainId, address } = await factoryOf(ledger)
+  return { chainId, to: address, valueWei: 0n, data: encodeFunctionData({ abi: factoryAbi, ...called } as never) }
+}
+
 function functionOf({ nodeIds, amountWei }: WithdrawalRequest, to: Hex) {
   const ids = nodeIds.map((id) => BigInt(id))
   return amountWei === null

@@ -297,7 +297,6 @@ function amountError(text: string, balanceWei: bigint): string | null {
   return wei > balanceWei ? fill(t.tooMuch, { amount: ether(balanceWei) }) : null
 }
 
-/** Why nothing was paid, and what is left to do. */
 /** The call as the wallet would be asked to make it. It is made up when somebody wants to see it. */
 function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   const [open, setOpen] = useState(false)
