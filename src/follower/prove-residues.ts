@@ -1,7 +1,7 @@
 // Compares residues that rest on what providers said with balances that are proven, once there are such: a provider had none, or lied. What the proofs
 // contradict is withdrawn, and its wallet checked again. What the operator has decided, or taken apart, stays.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction } from '../db/core/sql.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import {
   lockResidue,
@@ -32,26 +32,29 @@ export async function proveResidues(ctx: ProveContext, cursor: Cursor, run: RunL
 
 async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): Promise<void> {
   const { ref, wallet, fromBlock, block, isWide } = residue
-  if (isWide && (await hasStateWithin(ctx, residue))) return await locateAgain(ctx, cursor, residue)
+  if (isWide && (await hasStateWithin(ctx, residue))) {
+    const why = 'a residue of several blocks is located again: their states can be read now'
+    return await whileTold(ctx, cursor, residue, (sql) =>
+      withdraw(ctx, sql, residue, { why, proven: null, figures: {} }),
+    )
+  }
   const first = await blockAt(ctx, fromBlock - 1)
   const before = await ctx.chain.balanceAt(wallet, first)
   const after = await ctx.chain.balanceAt(wallet, block)
   if (before?.proof !== 'proven' || after?.proof !== 'proven') return
-  await inTransaction(ctx.pool, async (sql) => {
-    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
-    if (!(await lockResidue(sql, residue))) return
+  await whileTold(ctx, cursor, residue, async (sql) => {
     const bookedWei = await netFlow(sql, wallet, { block: first.number, upTo: block.number })
     // One of several blocks waits for the states between.
     if (after.wei - before.wei === bookedWei) return isWide ? undefined : await proveResidueIn(sql, ref, null)
-    await replaceResidue(sql, residue)
-    await checkAgain(sql, wallet, { block: first.number, wei: before.wei })
-    const detail = {
-      ...{ wallet, valueWei: String(residue.residueWei), fromBlock, blockNumber: block.number },
-      ...{ balanceBeforeWei: String(before.wei), balanceAfterWei: String(after.wei), bookedWei: String(bookedWei) },
-    }
-    ctx.log.warn({ ref, ...detail }, 'a residue is contradicted by proofs of its blocks: it is withdrawn')
-    await writeAudit(sql, { actor: 'pass', action: 'residueWithdrawn', subject: ref, detail })
-    await notifyLedgerChanged(sql)
+    await withdraw(ctx, sql, residue, {
+      why: 'a residue is contradicted by proofs of its blocks: it is withdrawn',
+      proven: { block: first.number, wei: before.wei },
+      figures: {
+        balanceBeforeWei: String(before.wei),
+        balanceAfterWei: String(after.wei),
+        bookedWei: String(bookedWei),
+      },
+    })
   })
 }
 
@@ -60,17 +63,31 @@ async function hasStateWithin(ctx: ProveContext, { wallet, fromBlock, block }: T
   return (await ctx.chain.balanceAt(wallet, middle)) !== null
 }
 
-/** Withdraws a residue of several blocks, so that the check of its wallet finds the block that it came in. */
-async function locateAgain(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): Promise<void> {
-  const { ref, wallet, fromBlock, block } = residue
-  await inTransaction(ctx.pool, async (sql) => {
+/** Acts on a residue under the cursor's lock, unless the ledger has moved on or the residue has been decided meanwhile. */
+async function whileTold(
+  { pool }: LedgerDb,
+  cursor: Cursor,
+  residue: ToldResidue,
+  act: (sql: Sql) => Promise<void>,
+): Promise<void> {
+  await inTransaction(pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
-    if (!(await lockResidue(sql, residue))) return
-    await replaceResidue(sql, residue)
-    await checkAgain(sql, wallet, null)
-    const detail = { wallet, valueWei: String(residue.residueWei), fromBlock, blockNumber: block.number }
-    ctx.log.warn({ ref, ...detail }, 'a residue of several blocks is located again: their states can be read now')
-    await writeAudit(sql, { actor: 'pass', action: 'residueWithdrawn', subject: ref, detail })
-    await notifyLedgerChanged(sql)
+    if (await lockResidue(sql, residue)) await act(sql)
   })
+}
+
+/** Withdraws a residue, so that the check of its wallet finds what really came. `proven`: the balance before it, if that was told wrongly. */
+async function withdraw(
+  { log }: Logging,
+  sql: Sql,
+  residue: ToldResidue,
+  { why, proven, figures }: { why: string; proven: { block: number; wei: bigint } | null; figures: object },
+): Promise<void> {
+  const { ref, wallet, residueWei, fromBlock, block } = residue
+  await replaceResidue(sql, residue)
+  await checkAgain(sql, wallet, proven)
+  const detail = { wallet, valueWei: String(residueWei), fromBlock, blockNumber: block.number, ...figures }
+  log.warn({ ref, ...detail }, why)
+  await writeAudit(sql, { actor: 'pass', action: 'residueWithdrawn', subject: ref, detail })
+  await notifyLedgerChanged(sql)
 }

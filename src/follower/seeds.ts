@@ -10,7 +10,7 @@ import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
 import { VOICES, weakest } from '../domain/finality.ts'
-import type { Block, ObservedRange, Proof } from '../domain/observed.ts'
+import type { Block, Proof } from '../domain/observed.ts'
 import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { firstBlocksOfTurns } from '../domain/turns.ts'
@@ -55,7 +55,7 @@ interface SeedLookup {
 }
 
 /** `upTo` is the followed height; `fresh` has observed blocks that are not stored yet. */
-export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = { blocks: [] }): TermsReader {
+export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
   // Read when first asked for: most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
@@ -114,8 +114,13 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
   }
 }
 
-/** Blocks of a range that is being stored. */
-type Fresh = Pick<ObservedRange, 'blocks' | 'isSurveyed'>
+/** Blocks of a range that is being stored, and what their seeds rest on. */
+interface Fresh {
+  blocks: readonly Block[]
+  proof: Proof
+}
+
+const NO_BLOCKS: Fresh = { blocks: [], proof: 'believed' }
 
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
@@ -144,13 +149,8 @@ export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort:
 
 const firstTime = (known: readonly { fromTime: number }[]) => Math.min(...known.map(({ fromTime }) => fromTime))
 
-async function findSeed(
-  ctx: LedgerDb & ChainRead,
-  due: number,
-  upTo: number,
-  { blocks, isSurveyed }: Fresh,
-): Promise<FoundSeed | null> {
-  const observed = firstFresh(blocks, due)
+async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fresh: Fresh): Promise<FoundSeed | null> {
+  const observed = firstFresh(fresh.blocks, due)
   const kept = observed ? null : await readSeedBlock(ctx.pool, due)
   if (kept) return kept.seedBlock > upTo ? null : await confirmed(ctx, kept, due, upTo)
   const stored = observed ?? (await firstStoredBlockAt(ctx.pool, due))
@@ -158,10 +158,10 @@ async function findSeed(
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found
   const { number, time } = block
-  const provenFrom = (await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY
   // A header recomputes to its own hash: only one that was followed is known to be of this chain.
-  const isProven = observed ? !isSurveyed && provenFrom < Number.POSITIVE_INFINITY : stored && number > provenFrom
-  const proof = isProven ? 'proven' : 'believed'
+  const isFollowed = !observed && stored !== null
+  const isProven = isFollowed && number > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
+  const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
   const sound = await confirmed(ctx, { seedBlock: number, seed: seedOf(block, parent), proof }, due, upTo)
   if (stored) return sound
   const lookedUp = { number, time, parentTime: parent?.time ?? null, seed: sound.seed, proof: sound.proof }

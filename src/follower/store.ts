@@ -36,7 +36,7 @@ import { writeFees } from '../db/sends/fees.ts'
 import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
-import type { Incoming, NonceUse, ObservedRange, Watching } from '../domain/observed.ts'
+import type { Incoming, NonceUse, ObservedRange, Proof, Watching } from '../domain/observed.ts'
 import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
@@ -165,22 +165,23 @@ async function storeEvents(
 /** The turns that a range paid with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
 async function readTurns(
   ctx: LedgerDb & ChainRead,
-  range: ObservedRange,
+  { blocks, isSurveyed }: ObservedRange,
   { known, changes, expected }: { known: readonly LedgerCohort[]; changes: ReplayedChanges; expected: Cursor | null },
 ) {
-  const { blocks, isSurveyed } = range
-  const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, range)
+  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
+  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
+  const found = seedBlocksOf(blocks, before, states)
+  const hasSeeds = found.length > 0 || changes.turns.length > 0
+  const isProven = hasSeeds && !isSurveyed && (await headersProvenFrom(ctx.pool)) !== null
+  const proof: Proof = isProven ? 'proven' : 'believed'
+  const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, { blocks, proof })
   const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
   const turns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
   )
-  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
-  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
   // In a surveyed range seeds are looked up, once for each turn; several turns may come in one block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
-  const found = seedBlocksOf(blocks, before, states)
-  const isProven = found.length > 0 && !isSurveyed && (await headersProvenFrom(ctx.pool)) !== null
-  const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof: isProven ? 'proven' : 'believed' }))
+  const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof }))
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
 }
 
