@@ -59,6 +59,8 @@ export interface FactorySetup {
 
 /** The most that the contract takes. */
 export const EXPULSION_PERIOD_SEC_MAX = 7 * 86_400
+/** The least interval of a contract that is told none. */
+export const LEAST_INTERVAL_SEC = 3_600
 
 export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
   /** Deploys through the deterministic deployer: the same salt and setup have the same address on every chain. */

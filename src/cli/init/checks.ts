@@ -2,6 +2,7 @@
 // beside each other, the settings as the service will read them, the database, and the payments wallet.
 import { migrateWhenUp } from '../../boot/preflight.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
+import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { bytes } from '../../chain/rpc/wire.ts'
 import { inspectConfig } from '../../config/load.ts'
@@ -16,8 +17,6 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 
-/** The least interval of a contract that is told none. */
-const LEAST_INTERVAL_SEC = 3_600
 /** A database that does not answer now is said at once. */
 const DATABASE_WAIT_MS = 2_000
 /** A contract that is not there yet, in the settings that are checked. */

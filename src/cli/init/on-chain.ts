@@ -2,6 +2,7 @@
 // written down before it is sent, so that a run that was cut off finds its contract again and pays for no second one.
 import { getContractAddress } from 'viem/utils'
 import { checksum } from '../../chain/digest.ts'
+import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
 import { currentFees } from '../../chain/send/signer-account.ts'
@@ -116,7 +117,7 @@ function deployOptions({ values, flags }: Call, answers: Answers, roles: Readonl
   const usual: Readonly<Record<string, string>> = {
     'min-wei': answers['min-wei'],
     'ceiling-gwei': ceiling.toString(),
-    ...(BigInt(answers.interval) < 3600n ? { 'least-interval': answers.interval } : {}),
+    ...(Number(answers.interval) < LEAST_INTERVAL_SEC ? { 'least-interval': answers.interval } : {}),
   }
   return [
     ...['--owner', answers.owner, '--minter', roles.minter, '--distributor', roles.distributor],

@@ -10,6 +10,7 @@ import {
   EXPULSION_PERIOD_SEC_MAX,
   type FactorySetup,
   factoryConstructorArguments,
+  LEAST_INTERVAL_SEC,
 } from '../../chain/factory/deploy.ts'
 import { ChainFault } from '../../chain/faults.ts'
 import { addressOfKey } from '../../chain/read/wallets.ts'
@@ -31,7 +32,7 @@ const FIGURES = {
   cohorts: { usual: '1000', min: 0n, max: 2n ** 16n - 1n },
   'floor-gwei': { usual: null, min: 0n, max: 2n ** 48n - 1n },
   'ceiling-gwei': { usual: CEILING_GWEI, min: 0n, max: 2n ** 48n - 1n },
-  'least-interval': { usual: '3600', min: 1n, max: 2n ** 32n - 1n },
+  'least-interval': { usual: String(LEAST_INTERVAL_SEC), min: 1n, max: 2n ** 32n - 1n },
   'expulsion-period': { usual: String(EXPULSION_PERIOD_SEC_MAX), min: 0n, max: BigInt(EXPULSION_PERIOD_SEC_MAX) },
 } as const
 

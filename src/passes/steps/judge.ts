@@ -12,6 +12,7 @@ import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
+import { VOICES } from '../../domain/finality.ts'
 import { retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { selectTier } from '../../domain/tiers.ts'
@@ -109,7 +110,7 @@ export async function beginJudging(
     serviceAccounts: addressesOf(ctx),
     now: cursor.time,
     height: cursor.number,
-    hasSecond: ctx.chain.providers.length > 1,
+    hasSecond: ctx.chain.providers.length >= VOICES,
     trustsProvider: ctx.rules.trustsProvider,
     recheckUpTo,
   }

@@ -84,7 +84,6 @@ async function readTold(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bi
   if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
     throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
   }
-  if (byNumber.ok) return quantity(byNumber.result, 'balance')
-  if (isGone(byNumber.error)) return null
-  return resultOf('eth_getBalance', byNumber) as never
+  if (!byNumber.ok && isGone(byNumber.error)) return null
+  return quantity(resultOf('eth_getBalance', byNumber), 'balance')
 }
