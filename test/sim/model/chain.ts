@@ -4,18 +4,9 @@ import { hash as digest } from 'node:crypto'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
 import { bloomOf, encodeReceipt, fromHex, type Header, hashOf, headerHash, rlp } from './encode.ts'
+import type { Log } from './logs.ts'
 import { stateTrie } from './proofs.ts'
-import {
-  balanceOf,
-  type Call,
-  copyState,
-  execute,
-  type Log,
-  newState,
-  nonceOf,
-  type Result,
-  type State,
-} from './state.ts'
+import { balanceOf, type Call, copyState, execute, newState, nonceOf, type Result, type State } from './state.ts'
 import { type Transaction, TYPE } from './transactions.ts'
 import { EMPTY_ROOT, listRoot, type StateTrie } from './trie.ts'
 

@@ -4,11 +4,9 @@ import {
   decodeAbiParameters,
   encodeAbiParameters,
   encodeErrorResult,
-  encodeEventTopics,
   encodeFunctionResult,
   getContractAddress,
   type Hex,
-  toEventSelector,
   toFunctionSelector,
 } from 'viem'
 import { factoryFullAbi } from '../../../contracts/factory.full.abi.ts'
@@ -16,16 +14,8 @@ import { demoTokenAbi } from '../../../src/chain/factory/abi.ts'
 import { demoTokenBytecode, factoryBytecode } from '../../../src/chain/factory/bytecode.ts'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import { contractOf, creationIn, DELEGATION, IMPLEMENTATION_SLOT, PROXY } from './contracts.ts'
-import {
-  copyFactory,
-  type Event,
-  type FactoryState,
-  type Frame,
-  FUNCTIONS,
-  newFactory,
-  Reverted,
-  type Setup,
-} from './factory.ts'
+import { copyFactory, type FactoryState, type Frame, FUNCTIONS, newFactory, Reverted, type Setup } from './factory.ts'
+import { encodeLog, type Log, receiveStray, transferLog } from './logs.ts'
 
 export interface State {
   balances: Map<Address, bigint>
@@ -37,12 +27,6 @@ export interface State {
   /** What contracts store is shared with the states before: whoever changes it copies it first. */
   factories: Map<Address, FactoryState>
   tokens: Map<Address, Map<Address, bigint>>
-}
-
-export interface Log {
-  address: Address
-  topics: Hash[]
-  data: Hex
 }
 
 export interface Message {
@@ -191,18 +175,22 @@ interface Records {
   trace: Call
 }
 
-function run(state: State, environment: Environment, message: Message, { logs, trace }: Records): Hex {
+function run(state: State, environment: Environment, message: Message, records: Records): Hex {
   const { from, to, value } = message
-  if (to === null) return create(state, environment, message, { logs, trace })
+  if (to === null) return create(state, environment, message, records)
   move(state, from, to, value)
-  if (state.factories.has(to)) return callFactory(state, environment, { ...message, to }, { logs, trace })
-  if (state.tokens.has(to)) return callToken(state, { ...message, to }, logs)
-  runCode(state, trace, { self: to, value, data: message.data })
+  if (state.factories.has(to)) return callFactory(state, environment, { ...message, to }, records)
+  if (state.tokens.has(to)) return callToken(state, { ...message, to }, records.logs)
+  runCode(state, records, { self: to, value, data: message.data })
   return '0x'
 }
 
 /** Runs the code of a small contract in the call `trace` of it; throws where it refuses. */
-function runCode(state: State, trace: Call, { self, value, data }: { self: Address; value: bigint; data: Hex }): void {
+function runCode(
+  state: State,
+  records: Records,
+  { self, value, data }: { self: Address; value: bigint; data: Hex },
+): void {
   const own = state.codes.get(self)
   if (own === undefined) return
   const implementation = own === PROXY ? wordAt(state, self, IMPLEMENTATION_SLOT).slice(26) : undefined
@@ -215,15 +203,22 @@ function runCode(state: State, trace: Call, { self, value, data }: { self: Addre
   if (contract.kind === 'ending') {
     const left = balanceOf(state, self)
     move(state, self, contract.heir, left)
-    trace.calls.push({ type: 'SELFDESTRUCT', from: self, to: contract.heir, value: left, failed: false, calls: [] })
+    records.trace.calls.push({
+      type: 'SELFDESTRUCT',
+      from: self,
+      to: contract.heir,
+      value: left,
+      failed: false,
+      calls: [],
+    })
   }
   // What is not taken stays: none of these looks at what came of its calls.
-  if (contract.kind === 'forwarder') callInside(state, trace, { from: self, to: addressIn(data, 0), value })
+  if (contract.kind === 'forwarder') callInside(state, records, { from: self, to: addressIn(data, 0), value })
   if (contract.kind === 'leaking')
-    callInside(state, trace, { from: self, to: addressIn(data, 0), value: contract.amount })
+    callInside(state, records, { from: self, to: addressIn(data, 0), value: contract.amount })
   if (contract.kind === 'splitter')
     for (let word = 0; word * 32 < (data.length - 2) / 2; word += 2)
-      callInside(state, trace, { from: self, to: addressIn(data, word), value: wordIn(data, word + 1) })
+      callInside(state, records, { from: self, to: addressIn(data, word), value: wordIn(data, word + 1) })
 }
 
 const wordIn = (data: Hex, word: number) => BigInt(`0x${data.slice(2 + 64 * word, 66 + 64 * word).padEnd(64, '0')}`)
@@ -233,20 +228,23 @@ const addressIn = (data: Hex, word: number) =>
 /** A call without data by a contract; false where it failed, and left nothing. */
 function callInside(
   state: State,
-  within: Call,
+  { logs, trace: within }: Records,
   { from, to, value }: { from: Address; to: Address; value: bigint },
 ): boolean {
   const trace: Call = { type: 'CALL', from, to, value, failed: false, calls: [] }
   within.calls.push(trace)
   const balances = new Map(state.balances)
+  const logged = logs.length
   try {
     move(state, from, to, value)
+    if (state.factories.has(to)) receiveStray(logs, to, from, value)
     if (state.tokens.has(to)) throw new Reverted('')
-    runCode(state, trace, { self: to, value, data: '0x' })
+    runCode(state, { logs, trace }, { self: to, value, data: '0x' })
     return true
   } catch (error) {
     if (!(error instanceof Reverted)) throw error
     state.balances = balances
+    logs.length = logged
     trace.failed = true
     return false
   }
@@ -270,7 +268,7 @@ function create(state: State, environment: Environment, message: Message, { logs
   if (small) {
     move(state, from, self, value)
     if (small.kind === 'code') state.codes.set(self, small.code)
-    else if (small.kind === 'pays') callInside(state, trace, { from: self, to: small.to, value })
+    else if (small.kind === 'pays') callInside(state, { logs, trace }, { from: self, to: small.to, value })
     else {
       move(state, self, small.heir, value)
       trace.calls.push({ type: 'SELFDESTRUCT', from: self, to: small.heir, value, failed: false, calls: [] })
@@ -290,7 +288,7 @@ function frameOf(state: State, environment: Environment, message: Message, { log
     time: BigInt(environment.time),
     blockHash: environment.blockHash,
     balance: () => balanceOf(state, self),
-    pay: (to, amount) => callInside(state, trace, { from: self, to, value: amount }),
+    pay: (to, amount) => callInside(state, { logs, trace }, { from: self, to, value: amount }),
     emit: (event) => void logs.push(encodeLog(self, event)),
   }
 }
@@ -333,8 +331,7 @@ type CallMessage = Message & { to: Address }
 function callFactory(state: State, environment: Environment, message: CallMessage, records: Records): Hex {
   const { to, value, data } = message
   if (data === '0x') {
-    const stray = { name: 'EtherReceived', args: { sender: message.from, amount: value } }
-    frameOf(state, environment, message, records).emit(stray)
+    receiveStray(records.logs, to, message.from, value)
     return '0x'
   }
   const call = decode(FACTORY_CALLS, data)
@@ -364,32 +361,4 @@ function callToken(state: State, { from, to, value, data }: CallMessage, logs: L
   state.tokens.set(to, holders)
   transferLog(logs, to, from, recipient, second)
   return encodeAbiParameters([{ type: 'bool' }], [true])
-}
-
-interface AbiEvent {
-  type: 'event'
-  name: string
-  inputs: readonly { name: string; type: string; indexed?: boolean }[]
-}
-const EVENTS = new Map(
-  (factoryFullAbi.filter((item) => item.type === 'event') as unknown as AbiEvent[]).map((item) => [
-    item.name,
-    { item, topic: toEventSelector(item as never) as Hash },
-  ]),
-)
-
-function encodeLog(self: Address, { name, args }: Event): Log {
-  const event = EVENTS.get(name)
-  if (!event) throw new Error(`the factory has no event ${name}`)
-  const { inputs } = event.item
-  const indexed = inputs.filter((input) => input.indexed)
-  const plain = inputs.filter((input) => !input.indexed)
-  const topics = indexed.map((input) => encodeAbiParameters([input], [args[input.name]] as never) as Hash)
-  const data = encodeAbiParameters(plain, plain.map((input) => args[input.name]) as never)
-  return { address: self, topics: [event.topic, ...topics], data }
-}
-
-function transferLog(logs: Log[], token: Address, from: Address, to: Address, amount: bigint): void {
-  const topics = encodeEventTopics({ abi: demoTokenAbi, eventName: 'Transfer', args: { from, to } }) as Hash[]
-  logs.push({ address: token, topics, data: encodeAbiParameters([{ type: 'uint256' }], [amount]) })
 }
