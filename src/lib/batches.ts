@@ -1,10 +1,10 @@
-// Joins questions that wait while others are under way, so that several are asked as one. A question that finds a free place is asked at once,
-// by itself: no question waits for company.
+// Joins questions that wait while others are in flight into one batch. A question that finds a free place goes out at once and alone: no question
+// waits for company.
 
 export interface BatchOptions<Question, Answer> {
-  /** Batches under way at once. */
+  /** Batches in flight at once. */
   concurrencyMax: number
-  /** Numbers of questions that a batch may have, in descending order down to 1. */
+  /** Sizes that a batch may have, in descending order down to 1. */
   sizes: readonly number[]
   /** Answers in the order of the questions. */
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>
@@ -16,7 +16,7 @@ interface Waiting<Question, Answer> {
   reject: (error: unknown) => void
 }
 
-/** Builds a function that answers one question. It rejects as `ask` does of that question alone. */
+/** Builds a function that answers one question. It rejects as `ask` rejects that question alone. */
 export function inBatches<Question, Answer>(
   options: BatchOptions<Question, Answer>,
 ): (question: Question) => Promise<Answer> {
@@ -29,7 +29,7 @@ export function inBatches<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question))
       for (const [nth, { resolve }] of batch.entries()) resolve(answers[nth] as Answer)
     } catch (error) {
-      // One of them may be what fails the others.
+      // One question may be what fails the others.
       if (batch.length > 1) await Promise.all(batch.map((one) => answer([one])))
       else batch[0]?.reject(error)
     }

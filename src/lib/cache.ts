@@ -32,8 +32,8 @@ export class Cache<T> {
   }
 
   /**
-   * Answers a kept value at once, or reads it once for all callers that ask in the meantime. A value is kept for `ageMaxMs` from the start
-   * of its read, since it may already be old when it arrives. 0 keeps none.
+   * Answers a kept value at once, or reads it once for all callers that ask in the meantime. A value is kept for `ageMaxMs` from the start of its
+   * read, because it may already be old when it arrives. 0 keeps none.
    */
   get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#entries.get(key)
@@ -85,7 +85,7 @@ export class Cache<T> {
     if (before) this.#drop(key, before)
     this.#entries.set(key, entry)
     this.#weight += entry.weight
-    // Expired entries are evicted, too, even where there is room.
+    // Expired entries are evicted too, even while there is room.
     const now = clock()
     for (const [oldest, dropped] of this.#entries) {
       if (this.#weight <= weightMax && isFresh(dropped, now)) break

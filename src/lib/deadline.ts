@@ -1,5 +1,4 @@
-// Limits how long a caller waits for something. The work itself goes on: where a request can be cancelled, give it an `AbortSignal.timeout`
-// instead.
+// Limits how long a caller waits for something. The work itself goes on; if a request can be cancelled, give it an `AbortSignal.timeout` instead.
 
 /** Thrown when a part of this service did not answer in time. */
 export class Overdue extends Error {
@@ -26,14 +25,14 @@ export async function within<T, L>(ms: number, promise: Promise<T>, late: () => 
   }
 }
 
-/** Settles as `promise` does; throws Overdue, which names `what`, after `ms`. */
+/** Settles as `promise` does; after `ms` it throws an Overdue that names `what`. */
 export function inTime<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
   return within(ms, promise, (): never => {
     throw new Overdue(what, ms)
   })
 }
 
-/** The answer; null instead of an error, and instead of an answer later than `ms`. */
+/** The answer; null on an error, or if the answer takes longer than `ms`. */
 export async function inTimeOrNull<T>(ms: number, read: () => Promise<T>): Promise<T | null> {
   try {
     return await within(ms, read(), () => null)

@@ -1,4 +1,4 @@
-// How far two words are from each other, for guesses at what somebody meant.
+// How far apart two words are, to guess what a person meant.
 
 /** The edit distance: letters to add, drop or change to get from one word to the other. */
 export function editsBetween(from: string, to: string): number {

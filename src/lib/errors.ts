@@ -27,7 +27,7 @@ export function kindOf(error: unknown): ErrorKind | null {
   return error instanceof KnownError ? error.kind : null
 }
 
-/** The code by which Node, PostgreSQL and its driver distinguish their errors; null where there is none. */
+/** The code by which Node, PostgreSQL and its driver distinguish their errors; null if there is none. */
 export function codeOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : null

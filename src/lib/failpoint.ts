@@ -1,8 +1,8 @@
-// Named points at the boundaries of the passes where a test can have the process killed, as a power cut would. None is armed unless
+// Named points at the boundaries of the passes at which a test can have the process killed, as a power cut would. None is armed unless
 // NODE_LEDGER_FAILPOINT names one at start, which production refuses. It must never do anything else.
 import { KnownError } from './errors.ts'
 
-/** Every failpoint. `mint.*`, `credit.*` and `openCohorts.*` are the same places of three kinds of transaction. */
+/** Every failpoint. `mint.*`, `credit.*` and `openCohorts.*` are the same points for three kinds of transaction. */
 export const FAILPOINTS = [
   'follow.observed', // blocks are read, nothing is stored
   'follow.storing', // inside the transaction that stores them
@@ -40,7 +40,7 @@ export class FailpointError extends KnownError {
 let armed: string | null = null
 
 /**
- * Arms a point for this process; does nothing without a name. Throws FailpointError for an unknown name, and in production, where a service
+ * Arms a point for this process; does nothing without a name. Throws FailpointError for an unknown name, and in production, because a service there
  * must not carry a bomb.
  */
 export function armFailpoint(name: string | undefined, { production }: { production: boolean }): void {
@@ -60,14 +60,14 @@ export class Killed extends Error {
 let watch: ((name: Failpoint) => void) | null = null
 
 /**
- * Calls `hit` at every point in place of the kill. For a simulation whose instances die while its process lives on: `hit` throws where the
+ * Calls `hit` at every point instead of killing the process. For a simulation whose instances die while its process lives on: `hit` throws when the
  * instance should die. Null ends it.
  */
 export function watchFailpoints(hit: ((name: Failpoint) => void) | null): void {
   watch = hit
 }
 
-/** Kills this process where the point is armed: no cleanup runs, no connection is closed properly. */
+/** Kills this process if the point is armed: no cleanup runs, no connection is closed properly. */
 export function failpoint(name: Failpoint): void {
   if (name === armed) process.kill(process.pid, 'SIGKILL')
   watch?.(name)

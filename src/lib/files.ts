@@ -1,10 +1,10 @@
-// Small files that must be whole or absent after a crash. Owns how they are written; knows nothing of what they mean.
+// Small files that must be whole or absent after a crash. Owns how they are written, and does not know what they mean.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from './errors.ts'
 
-/** Readable by the owner alone: what lies in the data directory holds passwords and keys. */
+/** Readable by the owner alone, because files in the data directory hold passwords and keys. */
 export const PRIVATE_FILE_MODE = 0o600
 /** The same for directories. */
 export const PRIVATE_DIR_MODE = 0o700
@@ -69,7 +69,7 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 }
 
-/** What the file system says against a file, and which; null for any other error. */
+/** What the file system reports about a file, and which file; null for any other error. */
 export function fileFault(error: unknown): { path: string; why: string } | null {
   const { path, syscall, code = '' } = error as NodeJS.ErrnoException
   const why = FILE_FAULTS[code]

@@ -1,4 +1,4 @@
-// Writes and reads JSON. Amounts are bigint inside and decimal strings outside, since a JSON number loses digits.
+// Writes and reads JSON. Amounts are bigint inside and decimal strings outside, because a JSON number loses digits.
 
 /** JSON text of a value, with every bigint in it as a decimal string. */
 export function toJson(value: unknown): string {
@@ -7,7 +7,7 @@ export function toJson(value: unknown): string {
 
 const bigintAsText = (_key: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
 
-/** The object of a JSON text; null where it is none. */
+/** The object of a JSON text; null if it is not one. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,10 +1,10 @@
 // Reads how many files (sockets among them) this process may have open.
 import { readFileSync } from 'node:fs'
 
-/** Used where the system does not say: the smallest common limit. */
+/** Used if the system does not say: the smallest common limit. */
 const UNKNOWN = 1_024
 
-/** The limit, which Node has already raised as far as it may; Infinity where there is none. */
+/** The limit, which Node has already raised as far as it may; Infinity if there is none. */
 export function openFilesMax(): number {
   try {
     return parseOpenFiles(readFileSync('/proc/self/limits', 'utf8'))

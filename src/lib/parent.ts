@@ -1,12 +1,12 @@
-// Notifies the service when its parent process is gone, so that it stops instead of running on unseen. Only watches; the
-// reaction is the caller's.
+// Notifies the service when its parent process is gone, so that it stops instead of running on unseen. It only watches; the caller decides what to
+// do.
 import { codeOf } from './errors.ts'
 
-/** Interval of looks at the parent. A killed launcher is noticed within this time. */
+/** How often we look at the parent. We notice a killed launcher within this time. */
 const POLL_MS = 500
 
 export interface ParentView {
-  /** Process number that the launcher gave of itself, null when there is none. */
+  /** Process id that the launcher gave as its own; null if there is none. */
   readonly launcherPid: number | null
   /** Parent when this process started, and now. */
   readonly parentAtStart: number
@@ -16,8 +16,8 @@ export interface ParentView {
 
 /**
  * `unwatched` when no launcher of ours started this process: a person may leave it behind on purpose
- * (nohup, a supervisor). The launcher's number can also be inherited from further up, as by a test that starts a
- * service; it is then alive and not our parent.
+ * (nohup, a supervisor). The launcher's number can also be inherited from further up, as by a test that starts a service; then that process is alive
+ * but is not our parent.
  */
 export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' {
   if (view.launcherPid === null) return 'unwatched'
@@ -29,8 +29,8 @@ export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' 
 const parentAtStart = process.ppid
 
 /**
- * Calls `callback` once when the launcher with this number (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher in turn
- * watches npm above it. Returns what ends the watch; does not keep the process alive.
+ * Calls `callback` once when the launcher with this number (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher in turn watches npm above it. Returns a
+ * function that ends the watch. The watch does not keep the process alive.
  */
 export function onParentGone(launcherPid: number | null, callback: () => void): () => void {
   const timer = setInterval(() => {

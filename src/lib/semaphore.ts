@@ -1,4 +1,4 @@
-// Limits concurrency. The others wait in a queue of bounded length, first come, first served; beyond that callers are rejected.
+// Limits concurrency. Other callers wait in a queue of bounded length, first come, first served. When it is full, callers are rejected.
 
 /** The queue is full. */
 export class Crowded extends Error {
@@ -20,7 +20,7 @@ export class Semaphore {
     this.#waitingMax = waitingMax
   }
 
-  /** Takes a place; give it back by calling the function this resolves with. Rejects with Crowded, or with `signal`'s reason. */
+  /** Takes a place; call the function that this resolves with to give it back. Rejects with Crowded, or with `signal`'s reason. */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#taken < this.#placesMax) this.#taken++
@@ -33,7 +33,7 @@ export class Semaphore {
     }
   }
 
-  /** Does something in a place. Rejects with Crowded. */
+  /** Runs `act` in a place. Rejects with Crowded. */
   async run<T>(act: () => Promise<T>): Promise<T> {
     const leave = await this.enter()
     try {

@@ -1,5 +1,5 @@
-// undici's client: pools of connections, and requests by way of them. The package's own entry also loads its fetch, WebSocket, caches and
-// mocks, 7 MB of a service's memory that nothing here asks for; so only these files of it are loaded. A test holds that they are all.
+// undici's client: connection pools, and requests through them. The package's own entry also loads its fetch, WebSocket, caches and mocks, 7 MB of
+// memory that nothing here needs, so we load only these files. A test checks that no others are loaded.
 import { createRequire } from 'node:module'
 import type { Dispatcher } from 'undici'
 
@@ -12,7 +12,7 @@ const send: (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseD
   'undici/lib/api/api-request.js',
 )
 
-/** Connections of requests that name no dispatcher. */
+/** The agent for requests that name no dispatcher. */
 const shared = new Agent()
 
 type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'> & {
@@ -20,7 +20,7 @@ type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'heade
   headers?: Readonly<Record<string, string>>
 }
 
-/** Makes a request; user and password of the URL go as basic authorization. Follows no redirect. Rejects if no answer comes or the signal aborts it. */
+/** Makes a request, with the URL's user and password as basic auth. Follows no redirect. Rejects if no answer comes or the signal aborts it. */
 export function request(
   url: string,
   { dispatcher = shared, ...options }: RequestOptions,
