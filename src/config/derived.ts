@@ -1,5 +1,5 @@
-// What the rest of the program is given beside the settings themselves: the keys that send, the terms of a new ledger, the endpoints. It
-// makes them of settings that were read already, and refuses nothing but a service account's file.
+// What the rest of the program gets beside the settings themselves: the keys that send, the terms of a new ledger, the endpoints. It derives them
+// from settings that are already read, and refuses only a service account's file.
 import type { KmsAccess, KmsKey, ServiceAccount } from '../chain/send/kms/key.ts'
 import type { TermsContent } from '../domain/terms.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
@@ -10,26 +10,26 @@ import { KNOWN_CHAINS } from './known-chains.ts'
 import type { SettingName, Settings } from './names.ts'
 import type { Problem, Source } from './source.ts'
 
-/** The configuration as the rest of the program sees it: the settings by name, and what they come to. */
+/** The configuration as the rest of the program sees it: the settings by name, and what is derived from them. */
 export interface Config extends Settings {
   /** NODE_ENV=production: nothing embedded runs, secrets must be strong, cookies are Secure. */
   readonly production: boolean
   /** The missing parts that the service embeds. Both false in production. */
   readonly embedded: { readonly database: boolean; readonly chain: boolean }
-  /** The settings that are set, not by default. */
+  /** The settings that the operator set; defaults are not among them. */
   readonly given: readonly SettingName[]
   readonly keys: KeysConfig
   readonly webhooks: WebhooksConfig
-  /** Terms for a ledger without terms; null: not set. */
+  /** Terms for a ledger without terms; null if not set. */
   readonly namedTerms: TermsContent | null
   readonly firstSaleTerms: FirstSaleTerms
-  /** Null: no upstream, `usd` is null. */
+  /** Null if there is no upstream; then `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
-  /** What is worth a warning and no mistake: variables that resemble a setting, keys that the next release refuses. */
+  /** Warnings, not mistakes: variables that resemble a setting, keys that the next release refuses. */
   readonly hints: readonly Problem[]
 }
 
-/** Where a signer account's key is. The keystore's text and password, the private key, and what lets one in at a key management service are secret. */
+/** Where a signer account's key is. Secret: the keystore's text and password, the private key, credentials for a key management service. */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
   | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
@@ -37,26 +37,26 @@ export type KeyConfig =
   | { readonly kind: 'kms'; readonly key: KmsKey; readonly address: Address }
 
 export interface KeysConfig {
-  /** Null: the service follows and reads, but mints nothing. An embedded chain brings its own key. */
+  /** Null if the service follows and reads, but mints nothing. An embedded chain brings its own key. */
   readonly minter: KeyConfig | null
-  /** Null: no round is sent. An embedded chain brings its own key. */
+  /** Null if the service sends no rounds. An embedded chain brings its own key. */
   readonly distributor: KeyConfig | null
-  /** How the service is let in at key management services. */
+  /** The service's credentials for key management services. */
   readonly kms: KmsAccess
 }
 
 export interface WebhooksConfig {
-  /** Endpoints for a ledger that never had any; empty: none. */
+  /** Endpoints for a ledger that never had any; empty if there are none. */
   readonly urls: readonly string[]
   /** `whsec_…`, the newest first; events carry a signature of each. */
   readonly secrets: readonly string[]
   /** True if receivers may be in private networks, and reached without TLS. */
   readonly allowPrivate: boolean
-  /** The kinds of events of each endpoint, in the order of `urls`; null where the settings do not say. */
+  /** The kinds of events of each endpoint, in the order of `urls`; null if the settings do not say. */
   readonly events: readonly Choice[] | null
 }
 
-/** The parts that are made of several settings. */
+/** The parts that are derived from several settings. */
 export function derive(
   values: Settings,
   source: Source,
@@ -75,7 +75,7 @@ export function derive(
   }
 }
 
-/** Whether a key in a key management service is named. */
+/** Whether the settings name a key in a key management service. */
 export const needsKms = (source: Source) => source.isSet('MINTER_KMS_KEY') || source.isSet('DISTRIBUTOR_KMS_KEY')
 
 function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | null {
@@ -88,10 +88,10 @@ function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | nu
   return key && address && { kind: 'kms', key, address }
 }
 
-/** The address at which ECS serves relative paths. */
+/** The base address of relative credential paths on ECS. */
 const ECS_URL = 'http://169.254.170.2'
 
-/** How the service is let in at key management services. `source` reads the file of a service account; null: none is needed. */
+/** The service's credentials for key management services. `source` reads a service account's file; null if no file is needed. */
 export function kmsAccess(values: Settings, source: Source | null): KmsAccess {
   const relative = values.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
   return {
@@ -140,7 +140,7 @@ function readAccount(source: Source): ServiceAccount | null {
   return null
 }
 
-/** The terms that the settings name, as far as all of them are set. */
+/** The terms that the settings name; null unless all of them are set. */
 export function termsOf(values: Settings): TermsContent | null {
   const { DIST_ENABLED: payouts, CREDIT_MIN_WEI: minWei, CREDIT_MAX_WEI: maxWei } = values
   const { CREDIT_INTERVAL_SEC: intervalSec, CREDIT_SLOT_SEC: slotSec } = values
@@ -155,12 +155,12 @@ function webhooksOf(values: Settings): WebhooksConfig {
     urls,
     secrets: values.WEBHOOK_SECRET ?? [],
     allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
-    // One choice is for all endpoints, several are for each in turn.
+    // One choice applies to all endpoints; several apply to one endpoint each, in order.
     events: choices && urls.length > 0 ? urls.map((_, i) => choices[i] ?? choices[0] ?? [ALL]) : null,
   }
 }
 
-/** What people are shown on a chain: the settings go before what is known of its id. */
+/** What people see of a chain. The settings win over what we know of its id. */
 export function siteOn(config: Settings, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)
   return {

@@ -1,9 +1,9 @@
-// The settings of how the service is let in at a key management service. The names are those of AWS's and Google's own programs: platforms set
-// these variables on their own, so nothing is refused, only warned of, unless a key there is named.
+// The service's credentials for a key management service. The names are those of AWS's and Google's own programs, and platforms set these variables
+// on their own. So we only warn about them and refuse nothing, unless the settings name a key there.
 import { maskUrl, type Parse, type SettingGroup } from './setting.ts'
 import { httpUrl, text } from './values.ts'
 
-/** Where plain http is taken: this machine, ECS, EKS. A token must not go over a network as it is. */
+/** Hosts that may use plain http: this machine, ECS, EKS. A token must not cross a network unencrypted. */
 const PLAIN_HOSTS = ['127.0.0.1', 'localhost', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]']
 
 const containerUrl: Parse<string> = (given, ask) => {

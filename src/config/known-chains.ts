@@ -1,5 +1,5 @@
-// The names of chains that sales run on, and their usual explorers, for a service that names none of its own. A test holds each row to viem's
-// list, which is too large to be loaded by a service.
+// The names of chains that sales run on, and their usual explorers, for a service whose settings name none. A test compares each row with viem's
+// list, which is too large for a service to load.
 
 /** A chain's name for people, and the address of its explorer without a slash at its end. */
 export interface KnownChain {

@@ -1,5 +1,5 @@
 // Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. It must never read the
-// clock, the network or process.env by itself, and never put a secret into a message.
+// clock, the network or process.env, and never put a secret into a message.
 import { isIP } from 'node:net'
 import type { KmsAccess } from '../chain/send/kms/key.ts'
 import { KnownError } from '../lib/errors.ts'
@@ -15,7 +15,7 @@ export { type Config, type KeyConfig, siteOn } from './derived.ts'
 export { describeConfig } from './describe.ts'
 export type { Problem, ReadFile } from './source.ts'
 
-/** Secrets that a service in development generates where they are not set. */
+/** Secrets that a service in development generates if they are not set. */
 export type GeneratedSecrets = Readonly<Record<'SESSION_SECRET' | 'ADMIN_KEY' | 'CRON_KEY', string>>
 
 export interface LoadOptions {
@@ -49,7 +49,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
   return config
 }
 
-/** How the service is let in at a key management service, by itself. Throws a ConfigError with every mistake at once. */
+/** Only the credentials for a key management service. Throws a ConfigError with every mistake at once. */
 export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions): KmsAccess {
   const source = openSource(env, readFile)
   const values = readValues(source, { groups: [{ ...KMS, onlyWith: [] }] })
@@ -73,7 +73,7 @@ export function inspectConfig(
   const read = readValues(source, { embedded: embedded.chain, ...(production || !generated ? {} : { generated }) })
   const values: Settings = {
     ...read,
-    // Without a text of its own, or with a wrong one, it is what its part brings.
+    // If it is not set, or invalid, its value comes from other settings.
     NODE_ENV: source.environment,
     PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
     DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
@@ -117,7 +117,7 @@ function readOne(source: Source, name: SettingName, { parse, required }: Setting
     warn: (message: string) => source.warn(name, message),
     file: () => source.file(name),
   }
-  // The environment has judged it.
+  // `openSource` has already checked it.
   const text = name === 'NODE_ENV' ? null : source.get(name)
   if (production && required && !source.isSet(name)) {
     ask.refuse(`is required in production${isSecret(name) ? ` (or ${name}_FILE)` : ''}: ${required}`)
@@ -127,7 +127,7 @@ function readOne(source: Source, name: SettingName, { parse, required }: Setting
 
 const WILDCARD_HOSTS = ['0.0.0.0', '::']
 
-/** Where the service is reached if PUBLIC_URL does not say. */
+/** The service's own address, if PUBLIC_URL does not say. */
 function originOf({ HOST, PORT }: Settings): string {
   const host = WILDCARD_HOSTS.includes(HOST) ? '127.0.0.1' : HOST
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${PORT}`

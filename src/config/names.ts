@@ -1,5 +1,5 @@
-// What the table of settings comes to: the names, the type of their values, and the setting that a mistyped name resembles. It must never
-// hold a value.
+// What follows from the table of settings: the names, the type of their values, and the setting that a mistyped name resembles. It must never hold a
+// value.
 import { editsBetween } from '../lib/edits.ts'
 import type { Setting } from './setting.ts'
 import { SETTING_GROUPS } from './table.ts'
@@ -12,7 +12,7 @@ type ValueOf<Entry> = Entry extends { parse: (...given: never[]) => infer Value 
   : never
 
 export type SettingName = NameIn<Group>
-/** The values of all settings; null: not set, and without a default. */
+/** The values of all settings; null if a setting is not set and has no default. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<EntryOf<Name>> }
 
 /** The entry of each setting. */
@@ -28,7 +28,7 @@ export const isSecret = (name: SettingName) => SETTING[name].secret !== undefine
 /** Settings that are or may hold a secret. */
 export const SECRET_SETTINGS: readonly SettingName[] = SETTINGS.filter(isSecret)
 
-/** Shorter names are too close to other programs' variables (HOST to HOME) for a guess. */
+/** Shorter names are too close to other programs' variables (HOST to HOME), so we do not guess. */
 const GUESSED_LENGTH_MIN = 8
 /** Letters that a typo changes; long names leave room for one more (PROXY for PROXIES). */
 const editsMax = (name: string) => (name.length >= 12 ? 3 : 2)

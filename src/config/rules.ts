@@ -1,5 +1,5 @@
-// The rules between settings: what belongs together, what excludes each other. A setting's own rules are its parser's (table.ts). Settings that
-// are not fine by themselves are not judged again.
+// The rules between settings: what belongs together, what excludes each other. Its parser checks each setting alone (table.ts). Settings that already
+// have a mistake are not checked again.
 import { creditMaxWei } from '../domain/credit.ts'
 import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
 import { isSigned } from '../domain/webhooks/receiver.ts'
@@ -29,7 +29,7 @@ export function checkRules(values: Settings, source: Source, embedded: Config['e
   checkPorts(values, source, embedded.chain)
 }
 
-/** The origin in the sign-in message is never guessed from a request, whose Host any client can choose. */
+/** We never guess the origin in the sign-in message from a request, because any client can choose its Host. */
 function checkPublicUrl({ HOST }: Settings, source: Source): void {
   if (source.get('PUBLIC_URL') !== null || source.environment !== 'production' || isLoopback(HOST)) return
   source.refuse(
@@ -46,7 +46,7 @@ function checkDatabase(source: Source): void {
   }
 }
 
-/** The embedded chain has a factory and an id of its own: settings of another one were meant for a real chain. */
+/** The embedded chain has its own factory and id, so settings that name another were meant for a real chain. */
 function checkChain({ CHAIN_ID }: Settings, source: Source, embedded: boolean): void {
   if (!embedded) {
     if (source.environment === 'production' || !source.isSet('RPC_URL') || source.isSet('FACTORY_ADDRESS')) return
@@ -77,7 +77,7 @@ function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Sou
 /** The settings that make up the credit terms: all of these, or none. */
 const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
 
-/** On an embedded chain, that chain's own are the defaults. */
+/** On an embedded chain, its own terms are the defaults. */
 function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   const missing = TERMS.filter((name) => !source.isSet(name))
   if (!embedded && missing.length < TERMS.length)
@@ -89,7 +89,7 @@ function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   checkSlots(source, terms)
 }
 
-/** Tiers are not known yet; a start that finds one with a higher rate refuses it by the same rule. */
+/** We do not know the tiers yet; a start that finds a tier with a higher rate refuses it by the same rule. */
 const BASE_BPS = 10_000
 
 function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsContent): void {
@@ -148,7 +148,7 @@ function checkSecrets(values: Settings, source: Source): void {
   }
 }
 
-/** A key is in one place, with what belongs to that place. */
+/** A key is in one place, with the settings that belong to that place. */
 function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
   const places = [`${role}_PRIVATE_KEY`, `${role}_KEYSTORE`, `${role}_SIGNER_URL`, `${role}_KMS_KEY`] as const
   const [first, second] = places.filter((name) => source.isSet(name))
@@ -173,7 +173,7 @@ function checkTwoKeys(values: Settings, source: Source): void {
   }
 }
 
-/** The key that is given to AWS has two parts. */
+/** AWS credentials have two parts. */
 export function checkAwsKey(values: Settings, say: Source['refuse']): void {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values
   if ((id === null) === (secret === null)) return
@@ -213,7 +213,7 @@ function checkPrice(source: Source): void {
     if (source.isSet(other) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${other}`)
 }
 
-/** Otherwise the clash would only show when the second part fails to listen. */
+/** Otherwise the clash would show only when the second part fails to listen. */
 function checkPorts({ PORT, METRICS_PORT, CHAIN_PORT }: Settings, source: Source, embeddedChain: boolean): void {
   const ports: [SettingName, number][] = [['PORT', PORT]]
   if (METRICS_PORT !== 'off') ports.push(['METRICS_PORT', METRICS_PORT])

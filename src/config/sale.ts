@@ -1,5 +1,5 @@
-// The settings of what is sold, of what nodes are credited, of when the passes run, and of the price of ether. Most of them fill an empty
-// ledger (`first`): what the ledger has goes before them.
+// The settings of what is sold, what nodes are credited, when the passes run, and the price of ether. Most of them only fill an empty ledger
+// (`first`): later the ledger's own values win.
 import { CONTRACT_WALLET_MODES } from '../domain/payers/payer.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../domain/tiers.ts'
 import type { SettingGroup } from './setting.ts'

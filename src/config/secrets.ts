@@ -3,14 +3,14 @@ import { OUR_NAMES } from '../domain/keys/admin-key.ts'
 import type { Ask, Parse, SettingGroup } from './setting.ts'
 import { weaknessOf } from './weak.ts'
 
-/** 128 bits, even when each character carries only one hex digit's worth: the least of a secret in production. */
+/** 128 bits, even if each character is only a hex digit: the shortest secret that production accepts. */
 const SECRET_CHARS_MIN = 32
 /**
- * The least of an operator's key. They can be tried online only, 20 wrong ones a minute. Production accepts from 16 characters what earlier
- * versions accepted, and warns below 32; the next release refuses that. In development few characters keep guesses out of a loopback.
+ * The shortest key of an operator. Attackers can only try keys online, 20 wrong ones a minute. Production accepts from 16 characters what earlier
+ * versions accepted, and warns below 32; the next release refuses that. In development a few are enough on loopback.
  */
 const KEY_CHARS_MIN = { production: 16, otherwise: 8 }
-/** The maximum number of operators; a longer list is a paste gone wrong. */
+/** The maximum number of operators. A longer list is a pasting mistake. */
 const ADMIN_KEYS_MAX = 50
 /** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
@@ -36,7 +36,7 @@ const key: Parse<string> = (given, ask) => {
   return given
 }
 
-/** Several are separated by commas or lines, each a `label:key` or a bare key, which is `admin`'s. */
+/** Several keys are separated by commas or lines. Each is a `label:key`, or a bare key, which belongs to `admin`. */
 const adminKeys: Parse<readonly AdminKey[]> = (given, ask) => {
   const keys = given
     .split(/[,\r\n]+/)

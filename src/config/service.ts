@@ -1,5 +1,5 @@
-// The settings of the service itself, of its embedded parts and of its database. The origin that wallets see is never taken from a request:
-// any client can choose its Host.
+// The settings of the service itself, of its embedded parts and of its database. The origin that wallets see never comes from a request, because any
+// client can choose its Host.
 import { isIP } from 'node:net'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { networks, oneOf, onOff, PORTS, parseUrl, partsOf, postgresUrl, text, whole } from './values.ts'
@@ -31,7 +31,7 @@ function publicUrlMistake(url: URL, production: boolean): string | null {
   return null
 }
 
-/** Each one origin: who may frame a page can have people press what they do not see. */
+/** Each must be one origin, because a site that frames a page can make people press what they do not see. */
 const frameAncestors: Parse<readonly string[]> = (given, ask) =>
   partsOf(given).map((part) => {
     const url = parseUrl(part, ['https:', 'http:'])

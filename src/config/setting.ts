@@ -1,6 +1,6 @@
-// The shape of an entry in the table of settings (table.ts), and what a parser is given.
+// The shape of an entry in the table of settings (table.ts), and what a parser gets.
 
-/** What the parser of a setting may ask and say. Messages continue after the setting's name, and never hold a secret. */
+/** What the parser of a setting may read and report. Messages continue the sentence after the setting's name, and never hold a secret. */
 export interface Ask {
   readonly production: boolean
   /** Notes a mistake. */
@@ -11,30 +11,30 @@ export interface Ask {
   file(): string | null
 }
 
-/** Makes a value of a setting's text; null after a mistake, so that the other settings are still checked. */
+/** Parses a setting's text. Null after a mistake, so that we still check the other settings. */
 export type Parse<Value> = (text: string, ask: Ask) => Value | null
 
 export interface Setting {
   readonly parse: Parse<unknown>
   /**
-   * Is or may hold a secret: never shown, and read from NAME_FILE too. `url`: of a URL, which may carry a password or a key, scheme and
-   * host are shown.
+   * Is or may hold a secret: never shown, and read from NAME_FILE too. `url`: we show only scheme and host, because the URL may carry a password or a
+   * key.
    */
   readonly secret?: true | 'url'
-  /** The text that holds where it is not set; left out: none, or none that is one text. */
+  /** The text to use if it is not set. Left out if there is no default, or if the default is not a single text. */
   readonly default?: string
-  /** The same where the chain is embedded, if it differs. */
+  /** The default on an embedded chain, if it differs. */
   readonly embedded?: string
-  /** The default in words, where it is not a single value. */
+  /** The default in words, if it is not a single value. */
   readonly otherwise?: string
   readonly example?: string
-  /** What it belongs to: where that part is embedded, it brings its own value. */
+  /** The part that it belongs to. If that part is embedded, it brings its own value. */
   readonly part?: 'database' | 'chain'
-  /** Production does not start without it; says what to do. */
+  /** Production does not start without it. The text says what to do. */
   readonly required?: string
-  /** Fills a ledger that is empty; what the ledger has goes before it from then on. */
+  /** Fills an empty ledger; from then on the ledger's own value wins. */
   readonly first?: true
-  /** Makes a text of a value that has no plain one. */
+  /** Formats a value that has no plain text. */
   show?(value: never): string
   /** For people; in Markdown, but without links. */
   readonly text: string
@@ -49,7 +49,7 @@ export interface SettingGroup {
   readonly settings: Readonly<Record<string, Setting>>
 }
 
-/** A variable's value is cut to this length in messages. */
+/** Messages cut a variable's value to this length. */
 const SHOWN_CHARS_MAX = 60
 
 /** The form of a non-secret value in a message. */

@@ -1,5 +1,4 @@
-// The settings of what people are shown of this deployment: the chain's name and explorer, and whose sale it is. Nothing here decides about
-// money.
+// The settings of what people see of this deployment: the chain's name and explorer, and whose sale it is. Nothing here decides about money.
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { formed, parseUrl } from './values.ts'
 
@@ -11,10 +10,10 @@ const NAME = {
   remedy: 'set it to 1 to 40 characters of text',
 }
 const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits, like #1a6b52' }
-/** Parts that an image has no use for, and a browser that opens it as a page may run. */
+/** Parts that an image does not need, and that a browser may run if it opens the image as a page. */
 const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 
-/** A URL that everybody is shown; without a slash at its end where paths are put after it. */
+/** A URL that we show to everyone; without a trailing slash if we append paths to it. */
 const webUrl =
   ({ query }: { query: boolean }): Parse<string> =>
   (given, ask) => {
@@ -31,7 +30,7 @@ function webUrlMistake({ username, password, search, hash }: URL, query: boolean
 
 const color: Parse<string> = (given, ask) => formed(COLOR)(given, ask)?.toLowerCase() ?? null
 
-/** An address of mail as people write it, or a page. */
+/** An email address, or the URL of a page. */
 const contact: Parse<string> = (given, ask) => {
   if (/^[^\s@:/<>"]+@[^\s@:/<>"]+\.[^\s@:/<>"]+$/.test(given)) return `mailto:${given}`
   const url = parseUrl(given, ['https:', 'http:'])

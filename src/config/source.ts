@@ -1,5 +1,5 @@
-// Reads the settings' texts: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes that the readers of
-// values add to. It must never put a secret's value into a mistake.
+// Reads the settings' texts: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes, to which the parsers add. It
+// must never put a secret's value into a mistake.
 import { parseEnv } from 'node:util'
 import { codeOf } from '../lib/errors.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
@@ -20,15 +20,15 @@ export type Environment = 'production' | 'development' | 'test'
 export interface Source {
   readonly environment: Environment
   readonly problems: Problem[]
-  /** What is no mistake but worth a warning: a variable that resembles a setting, and what the readers of values add. */
+  /** Warnings, not mistakes: a variable that resembles a setting, and what the parsers add. */
   readonly hints: readonly Problem[]
   /** The text of a setting; null when it is not set or empty. */
   get(name: SettingName): string | null
-  /** The text of a setting's file; null when it is not set, or cannot be read, which is noted. */
+  /** The text of a setting's file; null if it is not set, or cannot be read, which is noted as a mistake. */
   file(name: SettingName): string | null
-  /** True when something is set under that name, even where it could not be read. */
+  /** True if something is set under that name, even if we could not read it. */
   isSet(name: SettingName): boolean
-  /** Notes a mistake. `message` continues after the setting's name. */
+  /** Notes a mistake. `message` continues the sentence after the setting's name. */
   refuse(name: SettingName, message: string): void
   /** Notes a warning, in the same form. */
   warn(name: SettingName, message: string): void
@@ -36,10 +36,10 @@ export interface Source {
   isFine(...names: SettingName[]): boolean
 }
 
-/** As a shell would take off, and Docker's and many others' env files do not. */
+/** Quotes that a shell would remove, but Docker and many other readers of env files do not. */
 const IN_QUOTES = /^(["']).*\1$/s
 
-/** Collects the settings' texts. Throws nothing: an unreadable file is a mistake. */
+/** Collects the settings' texts. Throws nothing, because an unreadable file is a mistake like any other. */
 export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const problems: Problem[] = []
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
@@ -90,12 +90,12 @@ function readEnvironment(env: NodeJS.ProcessEnv, refuse: Refuse): Environment {
   const { NODE_ENV } = env
   const text = NODE_ENV?.trim() || 'development'
   if (text === 'production' || text === 'development' || text === 'test') return text
-  // Not treated as development: an operator who wrote "prod" must not get the embedded parts.
+  // Not treated as development, because an operator who wrote "prod" must not get the embedded parts.
   refuse('NODE_ENV', `is ${shown(text)}: set it to production, development or test, or leave it out for development`)
   return 'production'
 }
 
-/** The variables that are not empty: an empty one counts as not set, so that a compose file can blank it. */
+/** The variables that are not empty. An empty one counts as not set, so that a compose file can blank it. */
 function present(env: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => (entry[1]?.trim() ?? '') !== ''),
@@ -112,7 +112,7 @@ function readDotEnv(readFile: ReadFile, refuse: Refuse): Record<string, string> 
     return {}
   }
   if (text.includes('\0')) refuse('NODE_ENV', 'is development, but .env is no text in UTF-8: save it as that')
-  // An editor's mark of UTF-8 is no part of the first name.
+  // An editor's byte order mark is not part of the first name.
   const { NODE_ENV, ...settings } = present(parseEnv(text.replace(/^\uFEFF/, '')))
   if (NODE_ENV === 'production') {
     refuse('NODE_ENV', 'cannot be production in .env, which is read in development only: set it in the environment')

@@ -1,5 +1,4 @@
-// Parsers of single values: each makes a value of its type of a setting's text, or notes the mistake. They must never repeat a URL or a
-// secret.
+// Parsers of single values: each turns a setting's text into a value of its type, or notes the mistake. They must never repeat a URL or a secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/digest.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
@@ -62,7 +61,7 @@ export const formed =
   (given, ask) =>
     form.test(given) ? given : ask.refuse(`is ${shown(given)}: ${remedy}`)
 
-/** An address in any form people write: one case, or mixed case with the right EIP-55 checksum. Null when it is none. */
+/** An address in any form people write: one case, or mixed case with the right EIP-55 checksum. Null if it is not an address. */
 export function parseAddress(text: string): Address | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
   const digits = text.slice(2)
@@ -85,17 +84,17 @@ export const hash: Parse<Hash> = (given, ask) =>
     ? (given.toLowerCase() as Hash)
     : ask.refuse(`is ${shown(given)}: set it to 0x and 64 hex digits`)
 
-/** Order of the curve: a private key is a number below it, and not zero. */
+/** Order of the curve: a private key is a number above zero and below it. */
 const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** A private key in any form people write, 0x or not; null when it is none. Callers never repeat the text. */
+/** A private key in any form people write, with or without 0x; null if it is none. Callers must never repeat the text. */
 export function parsePrivateKey(text: string): `0x${string}` | null {
   if (!/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return null
   const key = (text.startsWith('0x') ? text : `0x${text}`).toLowerCase() as `0x${string}`
   return BigInt(key) > 0n && BigInt(key) < KEYS_MAX ? key : null
 }
 
-/** A URL of one of the schemes ("http:"); null when it is none. */
+/** A URL with one of the schemes ("http:"); null if it is none. */
 export function parseUrl(text: string, schemes: readonly string[]): URL | null {
   const url = URL.parse(text)
   return url !== null && schemes.includes(url.protocol) && url.hostname !== '' ? url : null
@@ -103,7 +102,7 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
 
 export const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
 
-/** URLs of HTTP services, separated by commas; or of others that `takes` takes, in its words and with its separator. */
+/** URLs of HTTP services, separated by commas; or URLs of the other kinds that `takes` describes, with its separator. */
 export const httpUrls =
   (
     countMax: number,
@@ -123,14 +122,14 @@ export const httpUrls =
 /** The URL of an HTTP service. */
 export const httpUrl: Parse<string> = (given, ask) => httpUrls(1)(given, ask)?.[0] ?? null
 
-/** The parts of a list that are not empty, without blanks around them. */
+/** The parts of a list that are not empty, without surrounding white space. */
 export const partsOf = (given: string, separator: string | RegExp = /[\s,]+/): string[] =>
   given
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** A PostgreSQL connection URL, which the driver can keep to. */
+/** A PostgreSQL connection URL that the driver can honour. */
 export const postgresUrl: Parse<string> = (given, ask) => {
   const url = readDatabaseUrl(given)
   return 'mistake' in url ? ask.refuse(url.mistake) : given

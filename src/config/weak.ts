@@ -1,14 +1,14 @@
 // Finds secrets and keys that others may know or guess. Judges only; it must never repeat the secret.
 import { DEVELOPMENT_ACCOUNTS } from '../domain/development.ts'
 
-/** The least number of different characters that a generator yields: 32 random hex digits have 14 on average. */
+/** The smallest number of different characters in a generated secret: 32 random hex digits have 14 on average. */
 const DISTINCT_CHARS_MIN = 8
 
 /** Placeholders that people replace later, and secrets from tutorials. */
 const WELL_KNOWN =
   /change.?me|change.?this|replace.?(me|this)|your.?(own.?)?(secret|key|password)|placeholder|example|not.?a?.?secret|super.?secret|secret.?(secret|key)|my.?secret|(dev|test|demo|local).?(secret|key)|development|insecure|password|passw0rd|keyboard.?cat|qwerty|abcdefgh|01234567|12345678|deadbeef/i
 
-/** Why a secret is weak, continuing the sentence after its name; null when it is not known to be. */
+/** Why a secret is weak, continuing the sentence after its name; null if we know of no weakness. */
 export function weaknessOf(secret: string, lengthMin: number): string | null {
   const generate = 'use a random one, for example of "openssl rand -hex 32"'
   if (secret.length < lengthMin) return `is ${secret.length} characters long, ${lengthMin} are the least: ${generate}`
@@ -22,10 +22,10 @@ function repeatsItself(text: string): boolean {
   return (text + text).indexOf(text, 1) < text.length
 }
 
-/** Number of keys from 1 up that count as guessed: those that people write by hand. */
+/** Private keys below this number count as guessed, because people write them by hand. */
 const SMALL_KEYS = 2n ** 64n
 
-/** True for a publicly known private key (in lower case): a development chain's, or a small number. */
+/** True for a publicly known private key (in lower case): one of a development chain, or a small number. */
 export function isWellKnownKey(privateKey: `0x${string}`): boolean {
   return BigInt(privateKey) < SMALL_KEYS || DEVELOPMENT_ACCOUNTS.some((account) => account.privateKey === privateKey)
 }

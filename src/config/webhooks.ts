@@ -6,9 +6,9 @@ import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { httpUrls, isHttp, onOff, partsOf } from './values.ts'
 
-/** More are better served by one endpoint that forwards events. */
+/** A sale that needs more should use one endpoint that forwards events. */
 const URLS_MAX = 4
-/** How to have a signing secret. */
+/** How to make a signing secret. */
 export const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'
 
@@ -16,10 +16,10 @@ const FORM = {
   takes: (text: string) =>
     isMail(text) ? mailTargetOf(text) !== null : isHttp(text) && !new URL(text).hostname.includes(','),
   form: 'https://…, or for mail smtps://user:password@host?from=…&to=…',
-  // The events of a mail server's URL have commas as well.
+  // The list of events in a mail server's URL has commas as well.
   separator: /,(?=\s*(?:[a-z][a-z0-9+.-]*:|,|$))/i,
 }
-/** Between the choices of several endpoints: a comma is between kinds, and what a shell reads must not be cut off by a semicolon. */
+/** Between the choices of several endpoints. A comma separates kinds, and a shell would end the command at a semicolon. */
 export const BETWEEN_CHOICES = '/'
 
 const endpointUrls: Parse<readonly string[]> = (given, ask) => {
@@ -27,7 +27,7 @@ const endpointUrls: Parse<readonly string[]> = (given, ask) => {
     const events = eventsInUrl(url.trim())
     return events === null ? [] : readChoice(events).unknown
   })
-  // In words that have nothing of a URL.
+  // The message names the kinds, and repeats no part of the URL.
   if (unknown.length > 0)
     return ask.refuse(`names events for mail that there are none of: after events= it takes ${CHOICE_FORM}`)
   const urls = httpUrls(URLS_MAX, FORM)(given, ask)
