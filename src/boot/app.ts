@@ -1,5 +1,5 @@
-// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about money. Parts stop in
-// reverse order, also when a later step fails.
+// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about money. Parts stop in reverse
+// order, even if a later step fails.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checksum } from '../chain/digest.ts'
@@ -42,28 +42,28 @@ import {
 
 export { operatorDeps } from './pass-context.ts'
 
-/** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
+/** Connections of the pool: enough for reads at full speed on a small machine, but few enough for a shared database. */
 const POOL_MAX = 10
-/** The longest statement of the service; a server that has not answered by then is gone. */
+/** The longest statement of the service. A server that has not answered by then is gone. */
 const READ_IDLE_TIMEOUT_MS = 120_000
-/** The wait for the chain at start; after it the ledger is served without. */
+/** How long a start waits for the chain. After that the service serves the ledger without it. */
 const CHAIN_WAIT_MS = 15_000
 /**
- * The drain time: after a request to stop, the service goes on serving and reports that it is not ready. Balancers take their time to
- * notice, and requests in flight get their answer. In development there is no balancer.
+ * The drain time: after a request to stop, the service goes on serving and reports that it is not ready. Load balancers need that time to notice, and
+ * requests in flight get their answers. In development there is no load balancer.
  */
 const DRAIN_MS = { production: 5_000, development: 100 }
 
 export interface App {
-  /** Where the service answers. */
+  /** URL of the service. */
   url: string
-  /** Where its metrics are; null where they are not served. */
+  /** URL of the metrics; null if they are not served. */
   metricsUrl: string | null
   chain: ChainPart
   chainId: number
-  /** Reads the settings again, and takes what may change while it runs; at `logLevel` where one is given. */
+  /** Reads the settings again, and takes those that may change while it runs. `logLevel` overrides theirs. */
   reload(logLevel?: string): void
-  /** Calls back when an embedded part exits by itself: the service cannot go on. */
+  /** Calls back when an embedded part exits unexpectedly. The service cannot go on without it. */
   onPartExit(listener: (what: string) => void): void
   /** Finishes work in flight, then stops everything. */
   stop(): Promise<void>
@@ -75,9 +75,7 @@ interface Outside {
   read(): Config
 }
 
-/**
- * Starts the service. `read` reads the settings as they are by now. Throws a ConfigError, KnownError or StartError whose message says what to do.
- */
+/** Starts the service. `read` reads the current settings. Throws a ConfigError, KnownError or StartError whose message says what to do. */
 export async function startApp(config: Config, { log, onProgress, read }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
@@ -137,7 +135,7 @@ async function build(
   onProgress('checking chain and factory')
   const opened = await openLedgerChain(pool, chain, rpc)
   const { reader, chainId } = opened
-  // Each run of a pass starts with it: until it has succeeded once, no run does anything.
+  // Each run of a pass starts with this check. Until it has succeeded once, no run does anything.
   const preflight = chainPreflight(config, pool, opened, (line) => {
     log.warn(line)
     onProgress(line)
@@ -161,7 +159,7 @@ async function build(
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 
-  // What requests ask has a client of its own: bulk reads of the passes never delay it, and requests never take the places of the passes.
+  // Requests have their own client, so bulk reads of the passes never delay them, and they never take the places of the passes.
   const asked = openRpc()
   const readings = createReadings({ rpc: asked, factory: chain.factory, distributor: signersOf(chain).distributor })
 
@@ -200,14 +198,14 @@ async function build(
   return { metricsUrl, url: `http://${config.HOST}:${port}`, chain, chainId }
 }
 
-/** Keeps the price of each hour, if there is an upstream. */
+/** Keeps the price of each hour if there is an upstream. */
 function keepPrices({ config: { price }, stack, log }: Start, pool: Pool): void {
   if (!price) return
   const prices = startPriceHistory(pool, () => fetchEthUsd(price), log)
   stack.defer(() => prices.stop())
 }
 
-/** Metrics by default must not keep the service from running: a taken default port is only logged. */
+/** The default metrics must not keep the service from running, so a taken default port is only logged. */
 async function serveMetrics(
   { config, onProgress, stack }: Start,
   metrics: Metrics,
@@ -231,7 +229,7 @@ async function serveMetrics(
   }
 }
 
-/** Tries the settlement with the chain; a chain that does not answer must not keep the ledger from being read. */
+/** Tries to settle the facts of the chain. A chain that does not answer must not keep people from reading the ledger. */
 async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
   const settled = preflight().then(
     () => null,
@@ -287,15 +285,15 @@ function httpDeps(
 }
 
 /**
- * Checks the ports before anything is started, and names all that are taken. A PORT of 0 becomes a free one, which PUBLIC_URL's default names.
+ * Checks the ports before anything starts, and names every port that is taken. A PORT of 0 becomes a free one, which PUBLIC_URL's default then names.
  */
 async function choosePorts(config: Config): Promise<Config> {
   const { PORT, HOST, PUBLIC_URL, METRICS_PORT, METRICS_HOST, given } = config
   const others: [name: string, port: number, host: string][] = []
-  // Metrics by default must not keep the service from running.
+  // The default metrics must not keep the service from running.
   if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT'))
     others.push(['METRICS_PORT', METRICS_PORT, METRICS_HOST])
-  // The chain of a killed service is stopped by the next start.
+  // The next start stops the chain that a killed service left behind.
   if (config.embedded.chain && !(await (await loadEmbedded()).isChainLeft(config.DATA_DIR)))
     others.push(['CHAIN_PORT', config.CHAIN_PORT, '127.0.0.1'])
   const tried = await Promise.all([tryPort('PORT', PORT, HOST), ...others.map((one) => tryPort(...one))])
@@ -330,14 +328,14 @@ async function listen(server: ReturnType<typeof createServer>, { HOST: host, POR
   })
 }
 
-/** Null: it could not be asked. */
+/** Null if the provider does not answer. */
 const chainIdMatches = (rpc: Rpc, chainId: number) => () =>
   rpc.request('eth_chainId', []).then(
     (id) => Number(id) === chainId,
     () => null,
   )
 
-/** The checks of contract wallets that sign in. */
+/** The checks for contract wallets that sign in. */
 const walletChecks = ({ SMART_WALLET_LOGIN }: Config, rpc: Rpc) => ({
   verifyContractWallet: SMART_WALLET_LOGIN ? createWalletVerifier(rpc) : null,
   proveContractWallet: SMART_WALLET_LOGIN ? createWalletProver(rpc) : null,

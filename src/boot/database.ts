@@ -1,5 +1,5 @@
-// The database of a start or a command: the operator's, or that of the service that runs here. It loads nothing of the chain: most commands
-// need no other part.
+// The database of a start or a command: the operator's, or that of the service that runs here. It loads nothing of the chain, because most commands
+// do not need it.
 import type { Config } from '../config/load.ts'
 import { loadEmbedded } from './embedded.ts'
 
@@ -16,10 +16,7 @@ export function ownDatabase(config: Config): DatabasePart {
   return { url, directUrl, readUrl }
 }
 
-/**
- * Opens the database without starting one: the operator's own, or the one of a service running on the same data directory. Null where there
- * is neither.
- */
+/** Opens the database without starting one: the operator's, or that of a service running on the same data directory. Null if there is neither. */
 export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
   if (!config.embedded.database) return ownDatabase(config)
   const { findRunning } = await loadEmbedded()

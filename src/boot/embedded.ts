@@ -4,7 +4,7 @@ import { KnownError } from '../lib/errors.ts'
 
 export type Embedded = typeof import('../../packages/embed/index.ts')
 
-/** Loads them. Throws a KnownError that names the settings to set where this installation has none. */
+/** Loads them. If this installation has none, throws a KnownError that names the settings to set. */
 export async function loadEmbedded(): Promise<Embedded> {
   if (existsSync(new URL('../../packages/embed', import.meta.url))) return await import('../../packages/embed/index.ts')
   throw new KnownError(

@@ -1,5 +1,5 @@
-// The settings that fill an empty ledger, beside what the ledger has: the one place where the two are compared. A ledger goes by its own
-// values, so what the settings name later is ignored. Once an act has changed such a value, another one in the settings is no mistake.
+// Compares the settings that fill an empty ledger with what the ledger has. This is the only place that compares the two. A ledger uses its own
+// values, so it ignores later changes of these settings. If an act has changed such a value, a different one in the settings is no mistake.
 import type { Config } from '../config/load.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { readModes } from '../db/sale/contract-wallets.ts'
@@ -9,13 +9,13 @@ import { endpointName, listEndpoints } from '../db/webhooks.ts'
 import { sameTerms } from '../domain/terms.ts'
 
 export interface IgnoredValue {
-  /** The settings that name it. */
+  /** The settings for this value. */
   readonly settings: string
-  /** The command that changes the ledger's. */
+  /** The command that changes the ledger's value. */
   readonly act: string
 }
 
-/** The values that a start has entered and no act has changed, of which the settings now name others. */
+/** The values that a start entered and no act has changed, if the settings now name others. */
 export async function ignoredValues(pool: Pool, config: Config): Promise<IgnoredValue[]> {
   const { PAYMENT_ADDRESS: wallet, CONTRACT_WALLETS: mode, given, namedTerms, webhooks } = config
   const endpoints = await listEndpoints(pool)
@@ -51,6 +51,6 @@ export async function ignoredValues(pool: Pool, config: Config): Promise<Ignored
   return differing.filter(([differs]) => differs).map(([, value]) => value)
 }
 
-/** The same for people. */
+/** The same as a sentence for people. */
 export const ignoredInWords = ({ settings }: IgnoredValue) =>
   `${settings}: ignored, because the ledger has another value`

@@ -1,5 +1,5 @@
-// Opens the keys that the settings name: from here on they are signers, of no particular kind. Refuses what only shows once a key file is
-// open. It must never log or repeat a key or a password.
+// Opens the keys that the settings name. From here on they are just signers. Refuses what shows only when a key file is open. It must never log or
+// repeat a key or a password.
 import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
 import { kmsSigner } from '../chain/send/kms/signer.ts'
 import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'
@@ -7,7 +7,7 @@ import { type Config, ConfigError, type KeyConfig } from '../config/load.ts'
 import { isWellKnownKey } from '../config/weak.ts'
 
 export interface Keys {
-  /** Null where no key is configured. */
+  /** Null if no key is configured. */
   minter: Signer | null
   distributor: Signer | null
 }
@@ -26,7 +26,7 @@ export function assertTwoAccounts({ minter, distributor }: Keys): void {
   throw new ConfigError([{ setting: 'The distributor', message }], [])
 }
 
-/** Opens one of them; null where it is not configured. Throws a ConfigError that names the settings to change. */
+/** Opens one of them; null if it is not configured. Throws a ConfigError that names the settings to change. */
 export async function openKey(
   role: keyof Keys,
   { keys, production }: Pick<Config, 'keys' | 'production'>,

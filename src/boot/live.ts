@@ -1,6 +1,5 @@
-// Settings that may change while the service runs: the keys of the operator and of the scheduler, the log level, and the providers'
-// URLs. A reload reads all of them again, takes these, and says of every other one that it needs a restart. Settings that are not right
-// change nothing.
+// Settings that may change while the service runs: the keys of the operator and of the scheduler, the log level, and the providers' URLs. A reload
+// reads all settings again, takes these, and reports which others need a restart. If any setting is invalid, nothing changes.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Rpc } from '../chain/rpc/rpc.ts'
@@ -11,16 +10,16 @@ import type { Log } from '../lib/log.ts'
 export interface Live {
   /** The settings as they are now. */
   settings(): Config
-  /** Clients that go on with other URLs. */
+  /** Clients that switch to other URLs. */
   readonly clients: Rpc[]
-  /** Reads the settings again; `logLevel`, where one is given, holds until the next reload. Throws nothing. */
+  /** Reads the settings again. `logLevel`, if given, overrides theirs until the next reload. Throws nothing. */
   reload(logLevel?: string): void
 }
 
-/** Settings that a running service takes when it reads them again. */
+/** Settings that a running service takes on a reload. */
 const TAKEN: readonly SettingName[] = ['LOG_LEVEL', 'ADMIN_KEY', 'CRON_KEY', 'RPC_URL']
 
-/** Holds what may change; `config` is what the service was started with. */
+/** Holds the settings that may change; `config` is what the service started with. */
 export function createLive(config: Config, { read, log }: { read: () => Config; log: Log }): Live {
   let now = config
   const clients: Rpc[] = []

@@ -1,5 +1,5 @@
-// The database and the chain of a start: the operator's where they are configured, otherwise the embedded ones. Owns the life of the
-// embedded parts, and of the data directory's lock.
+// The database and the chain of a start: the operator's if configured, otherwise embedded ones. Owns the life cycle of the embedded parts, and the
+// lock of the data directory.
 import type { ChainReader } from '../chain/port.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { localSigner, type Signer } from '../chain/send/signer.ts'
@@ -14,16 +14,16 @@ import { type Keys, openKeys } from './keys.ts'
 export interface ChainPart {
   rpcUrls: readonly string[]
   publicRpcUrl: string | null
-  /** Null: the provider's own. */
+  /** Null to take the provider's. */
   chainId: number | null
   factory: Address
   /** The code hash of another version that the settings trust. */
   factoryCodeHash: Hash | null
-  /** Former factories of the sale; null: the settings do not say. */
+  /** Former factories of the sale; null if the settings do not say. */
   formerFactories: readonly Address[] | null
   startBlock: number
   paymentAddress: Address | null
-  /** Null where no key is configured. */
+  /** Null if no key is configured. */
   minter: Signer | null
   distributor: Signer | null
   /** The embedded chain's demo token; null on a chain of the operator's. */
@@ -41,7 +41,7 @@ export interface OpenedChain {
 export interface Parts {
   database: DatabasePart
   chain: ChainPart
-  /** Calls back when an embedded part exits by itself. */
+  /** Calls back when an embedded part exits unexpectedly. */
   onExit(listener: (what: string) => void): void
   /** Stops the embedded parts. */
   stop(): Promise<void>
@@ -53,12 +53,12 @@ interface Running {
   stop(): Promise<void>
   onExit(listener: () => void): void
 }
-/** The embedded chain's deployment, and where the chain answers. */
+/** The embedded chain's deployment, and the URL of the chain. */
 type ReachableDeployment = Omit<Awaited<ReturnType<Embedded['startEmbeddedChain']>>, 'anvil'> & { rpcUrl: string }
 
 interface StartedPart<Part> {
   part: Part
-  /** Null for a part of the operator's. */
+  /** Null if the part is the operator's. */
   running: Running | null
 }
 
@@ -139,8 +139,8 @@ function embeddedChainPart(
 }
 
 /**
- * Opens the chain without starting one: the operator's own, or the one of a service running on the same data directory. Null where there is
- * neither. `open` opens the keys.
+ * Opens the chain without starting one: the operator's, or that of a service running on the same data directory. Null if there is neither. `open`
+ * opens the keys.
  */
 export async function attachChain(
   config: Config,
@@ -169,7 +169,7 @@ async function ownChain(config: Config, open: (config: Config) => Promise<Keys>)
   return { part, running: null }
 }
 
-/** The addresses of the signer accounts' keys, as far as they are configured. */
+/** The addresses of the configured signer accounts. */
 export function signersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
   return {
     minter: chain.minter?.address ?? null,

@@ -33,7 +33,7 @@ export function ledgerContext(
     rules: {
       startBlock: part.startBlock,
       finality: config.FINALITY,
-      // The embedded chain is the operator's own.
+      // The operator runs the embedded chain.
       trustsProvider: config.TRUST_PROVIDER || part.demoToken !== null,
       ...config.firstSaleTerms,
       distMode: config.DIST_MODE,
@@ -47,13 +47,13 @@ export function ledgerContext(
   }
 }
 
-/** Builds the context of the passes: the keyless part, the keys, and the start and bounds of a run. */
+/** Builds the context of the passes: the keyless part, the keys, the preflight, and the bounds of a run. */
 export function passContext(
   config: Config,
   log: Log,
   opened: {
     pool: Pool
-    /** Past any pooler, for locks. */
+    /** Bypasses any pooler, for locks. */
     directUrl: string
     chain: OpenedChain
     preflight: () => Promise<ChainFacts>
@@ -78,7 +78,7 @@ export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Poo
   return { pool, readPool, chain, contract, signers, rules, log }
 }
 
-/** The operator's caps on the gas price; the chain's defaults where they are not set. */
+/** The operator's caps on the gas price; the chain's defaults if they are not set. */
 function feeRules({ FEE_CAP_WEI, TIP_MAX_WEI }: Config, chainId: number): FeeRules {
   const usual = usualFeeRules(chainId)
   return { feeCapWei: FEE_CAP_WEI ?? usual.feeCapWei, tipMaxWei: TIP_MAX_WEI ?? usual.tipMaxWei }

@@ -1,10 +1,9 @@
-// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. A part
-// that does not answer is waited for: a database for a minute, a chain for as long as it takes, while the ledger is served without it. It
-// never decides anything about money.
-// PAYMENT_ADDRESS is refused at every start where it is the zero address or the factory (checkPaymentAddress in
-// chain/factory/check-deployment.ts). At the first start it is refused also where it was used before (assertUnusedWallet), and where
-// refuseWallet objects (domain/payment-wallets.ts): a hot key, a development account, code that cannot be traced. Of a wallet that the
-// ledger has already a start only warns.
+// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. If a part does not
+// answer, the start waits: a minute for a database, without limit for a chain, while the service serves the ledger without it. It never decides
+// anything about money.
+// Every start refuses a PAYMENT_ADDRESS that is the zero address or the factory (checkPaymentAddress in chain/factory/check-deployment.ts). The first
+// start also refuses one that was used before (assertUnusedWallet), or to which refuseWallet objects (domain/payment-wallets.ts): a hot key, a
+// development account, code that cannot be traced. If the ledger already has the wallet, a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
@@ -44,12 +43,12 @@ import { seedTiers } from './seed.ts'
 /** The wait for the database at start: about the time a server takes to replay its log after a crash. */
 const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
-/** The wait for the factory's answer before a migration. */
+/** How long we wait for the factory's answer before a migration. */
 const FACTORY_LOOK_MS = 5_000
-/** Blocks that are asked for are so far behind the head: a node that has the head has all of them. */
+/** We ask for blocks this far behind the head, because any node that has the head has all of them. */
 const BEHIND_HEAD = 4
 
-/** A start that cannot succeed at all (`fatal`), while something is as it is (`refused`), or yet (`retryable`). Says what to do. */
+/** A start that can never succeed (`fatal`), or not until something changes (`refused`), or not yet (`retryable`). Says what to do. */
 export class StartError extends KnownError {
   override readonly name = 'StartError'
 
@@ -107,7 +106,7 @@ export async function migrateWhenUp(
       const reason = messageOf(error) || String(codeOf(error))
       const { kind, says, remedy } = databaseFault(error) ?? {}
       if (kind === undefined) throw error
-      // A disk that is full, a standby: waiting mends neither.
+      // Waiting does not help against a full disk or a standby.
       if (kind === 'closed' || (kind === 'noWrites' && codeOf(error) !== '55P03'))
         throw new StartError(`${where} ${says}: ${reason}. ${remedy}`, 'refused')
       if (performance.now() >= deadline) {
@@ -120,7 +119,7 @@ export async function migrateWhenUp(
   }
 }
 
-/** Refuses a connection through a pooler for locks: they would stay with a server connection that others use. */
+/** Refuses a connection through a pooler for locks, because they would stay with a server connection that others use. */
 export async function assertNoPooler(
   part: DatabasePart,
   prepare: boolean,
@@ -132,7 +131,7 @@ export async function assertNoPooler(
   }
 }
 
-/** Opens the chain of an existing or new ledger. Throws a StartError where the ledger has another chain or factory. */
+/** Opens the chain of an existing or new ledger. Throws a StartError if the ledger has another chain or factory. */
 export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
   const reader = readerOf(part, rpc, signersOf(part))
   const chainId = await resolveChainId(pool, part, reader)
@@ -140,7 +139,7 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
   return { part, rpc, reader, chainId }
 }
 
-/** Reads the chain for this factory and these accounts. The payments wallets come from the ledger, and are named for each range. */
+/** Reads the chain for this factory and these accounts. The payments wallets come from the ledger, and each read of a range names them. */
 export function readerOf(
   { factory }: ChainPart,
   rpc: Rpc,
@@ -152,7 +151,7 @@ export function readerOf(
 
 /**
  * Checks the settings against the chain.
- * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
+ * @throws StartError that lists every problem with its remedy; `retryable` if the chain did not answer.
  */
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
@@ -166,7 +165,7 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   return { guardUsable: check.guardUsable }
 }
 
-/** The facts as the ledger holds them: a guard that was used once is used, whatever a provider says now. */
+/** The facts as the ledger holds them. A guard that was used once stays in use, whatever a provider says now. */
 export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: string) => void): Promise<ChainFacts> {
   if (facts.guardUsable) await noteGuard(pool)
   else if ((await readGuard(pool)) === 'used') {
@@ -178,7 +177,7 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
   return facts
 }
 
-/** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError where all are unknown. */
+/** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError if none of them knows it. */
 export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
   const stored = await readIdentity(pool)
@@ -190,14 +189,14 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
   })
 }
 
-/** Refuses settings that name another chain, factory or start block than the ledger's; this needs no provider. */
+/** Refuses settings that name another chain, factory or start block than the ledger. This needs no provider. */
 async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
   const stored = await readIdentity(pool)
   if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), chainId })
 }
 
 /**
- * A ledger belongs to one factory on one chain: another one would mix two histories. Where both are new, the payments wallet must be this
+ * A ledger belongs to one factory on one chain, because another one would mix two histories. If both are new, the payments wallet must be this
  * factory's own.
  */
 export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promise<void> {
@@ -209,7 +208,7 @@ export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promis
   assertSameIdentity(await recordIdentity(pool, wanted), wanted)
 }
 
-/** Refuses to start following after the factory's first block: its earlier history could never be followed. */
+/** Refuses to start following after the factory's first block, because we could never follow its earlier history. */
 async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
   const found = await lookAtBeginning(rpc, factory, startBlock)
   if (found.kind !== 'tooLate') return
@@ -218,8 +217,8 @@ async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: 
 }
 
 /**
- * Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. `tell`
- * receives the settings that the ledger overrides.
+ * Prepares the chain before the first run, on every instance. Once it has succeeded, it resolves to the same facts at once. `tell` receives the
+ * settings that the ledger overrides.
  */
 export function chainPreflight(
   config: Config,
@@ -249,13 +248,13 @@ export function chainPreflight(
   }
 }
 
-/** Refuses to sell by the word of one provider that nothing proves. */
+/** Refuses to sell on the word of one provider if nothing proves it. */
 async function assertProvable(pool: Pool, { reader }: OpenedChain): Promise<void> {
   const parts = await believedParts(reader, await readProofStates(pool))
   if (parts.length > 0) throw new ChainStartError([`  RPC_URL: ${believedInWords(parts)}. ${BELIEVED_TODO}`])
 }
 
-/** What this chain's blocks do not prove, while there is one provider alone to tell it: by the ledger, else by the newest blocks. */
+/** The parts of this chain's blocks that nothing proves while only one provider reports them: by the ledger, else by the newest blocks. */
 export async function believedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
   if (reader.providers.length >= VOICES) return []
   const { number: head } = await reader.head()
@@ -275,8 +274,8 @@ export const BELIEVED_TODO =
   'Name a provider of another company beside it, or set TRUST_PROVIDER=true if the node is your own.'
 
 /**
- * Puts the demo tiers of a demo chain on sale. Enters the environment's terms into a ledger without terms, as long as the factory was never
- * used. Existing entries never change here.
+ * Puts the demo tiers of a demo chain on sale. Enters the environment's terms into a ledger without terms if the factory was never used. Existing
+ * entries never change here.
  */
 async function enterTerms(
   { namedTerms: named, firstSaleTerms, given, CONTRACT_WALLETS }: Config,
@@ -299,7 +298,7 @@ async function enterTerms(
 
 /**
  * Enters the environment's payments wallet into a ledger without one. Existing entries never change here.
- * @throws StartError where buyers must not be shown that address.
+ * @throws StartError if buyers must not see that address.
  */
 export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: (line: string) => void): Promise<void> {
   const { paymentAddress, factory } = part
@@ -324,7 +323,7 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: 
     tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
 }
 
-/** The objections to a payments wallet, by the configuration and the chain. */
+/** The objections to a payments wallet, from the configuration and the chain. */
 export async function lookAtWallet(
   part: ChainPart,
   rpc: Rpc,
@@ -362,9 +361,9 @@ const readIdentity = async (pool: Pool) => (await readState(pool, 'identity')) a
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 
 async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identity | null): Promise<string> {
-  // The embedded chain makes a new first block at every start; only its factory's address identifies it.
+  // The embedded chain has a new first block at every start, so only its factory's address identifies it.
   if (chain.demoToken) return 'embedded'
-  // Pruned nodes (BSC) do not have it: then what a known ledger has stored counts.
+  // Pruned nodes (BSC) do not have it. Then we use the one that a known ledger has stored.
   const hash = (await orNull(reader.block(0)))?.hash ?? stored?.genesisHash
   if (hash !== undefined) return hash
   const why = 'The provider does not give block 0, by which a new ledger knows its chain'
@@ -383,8 +382,8 @@ function assertSameIdentity(stored: Identity, wanted: Identity): void {
 }
 
 /**
- * Refuses a payments wallet that another factory may have sold by, at the first start of a factory without history. A payment's ref is used
- * once at each factory, so both would mint for it. `FORMER_FACTORIES=none` is the operator's word that there was no other.
+ * At the first start of a factory without history, refuses a payments wallet through which another factory may have sold. A payment's ref is used
+ * once at each factory, so both would mint for it. `FORMER_FACTORIES=none` is the operator's assurance that there was no other.
  */
 async function assertUnusedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
   const { paymentAddress, factory, formerFactories, demoToken } = part

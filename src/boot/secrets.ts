@@ -1,5 +1,4 @@
-// The secrets that a service with nothing configured makes for itself. Owns DATA_DIR/secrets.json: made once, readable
-// by its owner alone, never printed.
+// The secrets that a service without settings generates. Owns DATA_DIR/secrets.json: written once, readable by its owner alone, never printed.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -10,8 +9,8 @@ import { PRIVATE_DIR_MODE, readIfExists, writeFileAtomic } from '../lib/files.ts
 const SECRET_BYTES = 32
 
 /**
- * The secret of each name, from the data directory; those that are not there yet are made and stored. Called under the
- * directory's lock. Throws a KnownError when the file was damaged: new secrets would end every session unasked.
+ * The secret of each name from the data directory; missing ones are generated and stored. The caller holds the directory's lock. Throws a KnownError
+ * if the file is damaged, because new secrets would end every session unexpectedly.
  */
 export function loadOrCreateSecrets<Name extends string>(
   dataDir: string,
@@ -33,7 +32,7 @@ function parse(text: string | null, path: string): Record<string, string> {
     const value: unknown = JSON.parse(text)
     if (isMap(value)) return value
   } catch {
-    // Said below.
+    // The error below says what to do.
   }
   throw new KnownError(
     'refused',

@@ -1,5 +1,5 @@
-// The demo sale of a first start with nothing configured: three tiers that show the rules at work. Never used with a database or a chain of
-// the operator's own.
+// The demo sale of a first start with nothing configured: three tiers that show the rules at work. Never used with the operator's own database or
+// chain.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { insertTierVersion, readTierVersions, type TierInput } from '../db/sale/tiers.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
