@@ -1,6 +1,5 @@
-// Writes the body for a chat's own incoming webhook: a sentence, in the field that it reads. Every other receiver gets the event itself; either has the links to
-// what is to be done. A chat is
-// known by its host, so an endpoint needs no setting for it.
+// Writes the body for a chat's own incoming webhook: a sentence, in the field that the chat reads. Every other receiver gets the event itself. Both
+// get links to the remedy. We recognise a chat by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
 import { inEther } from '../domain/units.ts'
 import { KINDS, type Links, linksOf, type Told } from '../domain/webhooks/kinds.ts'
@@ -14,7 +13,7 @@ const TOLD = [
   ['nodeId', 'nodeCount', 'count', 'spent', 'fromBlock', 'toBlock', 'txHash'],
 ].flat()
 
-/** The body of a delivery of `event`, its JSON, to `url`: with the links of its kind. */
+/** The body of a delivery to `url`: the event's JSON with the links of its kind. */
 export function bodyFor(url: string, event: string, publicUrl: string): string {
   const told = JSON.parse(event) as Told
   const links = linksOf(told, publicUrl)
@@ -23,7 +22,7 @@ export function bodyFor(url: string, event: string, publicUrl: string): string {
   return JSON.stringify({ [field]: [sentenceOf(told), ...linesOf(links)].join('\n') })
 }
 
-/** The links, a line each. */
+/** The links, one a line. */
 export const linesOf = ({ consoleUrl, runbookUrl }: Links): string[] => [
   ...(runbookUrl === null ? [] : [`What to do: ${runbookUrl}`]),
   `Where: ${consoleUrl}`,
@@ -39,5 +38,5 @@ export function sentenceOf({ type, data }: Told): string {
   return `${KINDS[type]?.words ?? type}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`
 }
 
-/** Nothing that a chat would take for a mention, a link or a form of letters. */
+/** Removes what a chat would take for a mention, a link or formatting. */
 const plain = (text: string) => text.replaceAll(/[<>&@*_`~|[\]]/g, '')

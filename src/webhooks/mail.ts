@@ -1,5 +1,5 @@
-// Mails events by the operator's own server: several that wait at once are one mail. It speaks TLS, or nothing where the operator allows receivers in
-// their own network; the server's address is judged when the connection is made, as that of any other receiver. It must never log a URL or a password.
+// Mails events through the operator's own server. Events that wait at the same time go into one mail. It requires TLS, unless the operator allows
+// receivers in their own network. It checks the server's address when it connects, as for any other receiver. It must never log a URL or a password.
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
 import { KINDS, type Kind, linksOf, type Told } from '../domain/webhooks/kinds.ts'
@@ -10,7 +10,7 @@ import { linesOf, sentenceOf } from './chat.ts'
 import type { PostResult } from './post.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
-/** Mail servers greet slowly to keep senders of junk away; the lease of a delivery is longer. */
+/** Mail servers greet slowly to deter spammers. The lease of a delivery is longer. */
 const TIMEOUT_MS = 30_000
 const ERROR_TEXT_MAX = 300
 
@@ -19,7 +19,7 @@ export interface Mail {
   password: string
   /** The events with their ids, the oldest first. */
   events: readonly { id: string; told: Told }[]
-  /** The origin of the pages that it links to. */
+  /** The origin of the pages that the mail links to. */
   publicUrl: string
 }
 
@@ -45,12 +45,12 @@ export async function sendMail(
     const text = error instanceof Overdue ? `did not answer within ${timeoutMs / 1000} s` : messageOf(error)
     return sent(responseCode ?? null, (text || 'no answer').slice(0, ERROR_TEXT_MAX), error instanceof TargetError)
   } finally {
-    // Also where it was given up on: nothing goes on by itself then.
+    // Also after we gave up waiting, so that nothing goes on in the background.
     ;(socket as Socket | null)?.destroy()
   }
 }
 
-/** A connection to the server, if it may be spoken to. */
+/** A connection to the server if its address is allowed. */
 async function connected({ host, port }: MailTarget, allowPrivate: boolean): Promise<Socket> {
   if (!allowPrivate) assertNoPrivateLiteral(host)
   const socket = connect({ host, port, ...(allowPrivate ? {} : { lookup: publicLookup }) })
@@ -65,14 +65,14 @@ async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Pr
   const name = new URL(mail.publicUrl).hostname
   const transport = createTransport({
     ...{ host, port, name, connection: socket, secure: tls, disableFileAccess: true, disableUrlAccess: true },
-    // Password and text go in the clear in the operator's own network at most, and only where the server has no TLS.
+    // At most, password and text go unencrypted in the operator's own network, and only if the server has no TLS.
     requireTLS: !tls && !allowPrivate,
     ...(isIP(host) === 0 ? { tls: { servername: host } } : {}),
     ...(user === null ? {} : { auth: { user, pass: mail.password } }),
   })
   const { response } = await transport.sendMail({
     ...{ from, to: [...to], subject: subjectOf(mail, name), text: textOf(mail) },
-    // The same where it is sent once more: a program can tell.
+    // The same if the mail is sent again, so that a program can tell.
     messageId: `<${mail.events[0]?.id}.${mail.events.length}@${name}>`,
     headers: { 'auto-submitted': 'auto-generated', 'x-node-ledger-events': mail.events.map(({ id }) => id).join(' ') },
   })

@@ -5,19 +5,19 @@ import { codeOf, messageOf } from '../lib/errors.ts'
 import { Agent, request } from '../lib/undici.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
-/** The convention advises 15 to 30 seconds; this is the lower end, name look-up and connection included. */
+/** The standard advises 15 to 30 seconds. This is the lower end, and includes name look-up and connection. */
 const TIMEOUT_MS = 15_000
 const CONNECT_MS = 10_000
-/** Only the status of an answer matters; a little more is read so that the connection can be used again. */
+/** Only the status of an answer matters. We read a little more, so that the connection can be reused. */
 const ANSWER_BYTES_MAX = 16 * 1024
 const ERROR_TEXT_MAX = 300
 
 export interface PostResult {
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null
-  /** Null for a success: a status from 200 to 299. */
+  /** Null for a success (a status from 200 to 299). */
   error: string | null
-  /** True if this instance's settings forbid it: another instance may send it. */
+  /** True if this instance's settings forbid it. Another instance may send it. */
   isForbidden: boolean
   durationMs: number
 }
@@ -27,7 +27,7 @@ export interface Poster {
   close(): Promise<void>
 }
 
-/** Builds the poster. `allowPrivate`: targets in private networks are allowed. */
+/** Builds the poster. `allowPrivate` allows targets in private networks. */
 export function createPoster({
   allowPrivate,
   timeoutMs = TIMEOUT_MS,
@@ -50,7 +50,7 @@ export function createPoster({
         if (!allowPrivate) assertSafe(new URL(url))
         const signal = AbortSignal.timeout(timeoutMs)
         const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
-        // The body does not matter, nor does a failure to read it.
+        // The body does not matter, so neither does a failure to read it.
         await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => {})
         return posted(answer.statusCode, errorOf(answer.statusCode))
       } catch (error) {

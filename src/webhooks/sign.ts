@@ -1,5 +1,5 @@
-// The headers of a Standard Webhooks request (github.com/standard-webhooks): id, time, and a signature of id, time and body for each
-// secret, so that a receiver may know either secret during a rotation; none for a receiver that could not check one. Pure except for the hash.
+// The headers of a Standard Webhooks request (github.com/standard-webhooks): id, time, and a signature of id, time and body for each secret, so that
+// a receiver may hold either one during a rotation. A receiver that cannot check signatures gets none. Pure except for the hash.
 import { createHmac } from 'node:crypto'
 
 /** Builds the headers of one attempt. `timestamp` is unix seconds of this attempt; secrets are `whsec_` and base64. */

@@ -1,11 +1,11 @@
-// Decides which addresses a webhook may be sent to: public ones only, unless the operator allows others. So a URL cannot reach anything
-// that only this machine can reach. Judged on the address of the connection, after the look-up: a name that answers otherwise the second
-// time gains nothing.
+// Decides which addresses a webhook may be sent to: public ones only, unless the operator allows others. So a URL cannot reach anything that only
+// this machine can reach. It checks the address of the connection, after the look-up, so a name that resolves differently the second time gains
+// nothing.
 import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as lookupHost } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** IPv4 ranges that are no hosts of the public internet (RFC 6890 and those it names). */
+/** IPv4 ranges that hold no hosts of the public internet (RFC 6890 and those it names). */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,7 +23,7 @@ const NOT_PUBLIC_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** IPv6 outside the only block with public hosts is refused altogether; within it, ranges that lead elsewhere or nowhere. */
+/** We refuse IPv6 outside the only block with public hosts. Within it we refuse ranges that lead elsewhere or nowhere. */
 const PUBLIC_V6 = '2000::/3'
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -60,20 +60,20 @@ export class TargetError extends Error {
   }
 }
 
-/** Throws a TargetError for a host that is a private address itself; names are judged when they are looked up. */
+/** Throws a TargetError for a host that is a private address itself. Names are checked at their look-up. */
 export function assertNoPrivateLiteral(hostname: string): void {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
 }
 
-/** True if a URL leads to the public internet alone. Throws the look-up's error where its host has no address. */
+/** True if a URL leads only to the public internet. Throws the look-up's error if its host has no address. */
 export async function isPublicTarget(url: URL): Promise<boolean> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return isPublicAddress(host)
   return (await lookupHost(host, { all: true })).every(({ address }) => isPublicAddress(address))
 }
 
-/** Looks names up as node:dns does, and fails for one that has any private address: the connection is then never made. */
+/** Looks names up as node:dns does, and fails for a name with any private address, so the connection is never made. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const [first] = addresses ?? []

@@ -1,6 +1,6 @@
-// Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a
-// delivery. One that a crash cut short is repeated once its lease is over. It must never block a pass, and never log a URL.
-// post.ts sends, and mail.ts mails; sign.ts signs; back-off.ts has the pauses after failures; db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+// Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a delivery. If a
+// crash interrupts a delivery, another attempt follows when its lease expires. It must never block a pass, and never log a URL. post.ts sends,
+// mail.ts mails, sign.ts signs, back-off.ts has the pauses after failures, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
@@ -29,15 +29,15 @@ const AT_ONCE = 8
 /** The poll interval for due deliveries; facts wake the worker earlier. */
 const POLL_MS = 2_000
 const PRUNE_EVERY_MS = 3_600_000
-/** Events that one mail tells at most, and the time between two mails: what happens meanwhile comes together. */
+/** The most events in one mail, and the time between two mails. Events in between go into the next mail together. */
 const MAILED_AT_ONCE = 50
 const MAIL_EVERY_MS = 60_000
-/** The time for which an instance that may not send to an endpoint leaves its deliveries to the others. */
+/** How long an instance that may not send to an endpoint leaves its deliveries to other instances. */
 const FORBIDDEN_REST_MS = 60_000
 
 export interface WebhooksOptions {
   pool: Pool
-  /** True if this instance sends to private networks, and without TLS. */
+  /** True if this instance may send to private networks, and without TLS. */
   allowPrivate: boolean
   /** The origin of the pages that events link to. */
   publicUrl: string
@@ -109,19 +109,19 @@ interface Loop {
   stop(): Promise<void>
 }
 
-/** One endpoint's deliveries. Its target may change: other events are chosen. */
+/** One endpoint's deliveries. Its target may change when the operator chooses other events. */
 interface Lane extends Loop {
   target: Pick<EndpointTarget, 'url' | 'events'>
 }
 
-/** Repeats a task: at once where it reports more work, else when it is woken, or after a while. */
+/** Repeats a task: at once if it reports more work, else on a wake-up or after a while. */
 function startLoop(turn: () => Promise<boolean>): Loop {
   let stopped = false
   let woken = false
   let wake = () => {}
   const pause = () =>
     new Promise<void>((resolve) => {
-      // A wake-up during the task is handled now.
+      // Handle a wake-up during the task now.
       if (woken || stopped) return resolve()
       const timer = setTimeout(resolve, POLL_MS)
       wake = () => {
@@ -176,7 +176,7 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
 
 type Endpoint = Pick<EndpointTarget, 'url' | 'events'> & { endpoint: string }
 
-/** Makes what is due for an endpoint. @returns the time to leave it alone, and whether more may be due. */
+/** Makes the deliveries that are due for an endpoint. @returns how long to leave it alone, and whether more may be due. */
 async function takeTurn(
   options: WebhooksOptions,
   poster: Poster,
@@ -197,7 +197,7 @@ async function takeTurn(
   return { restMs: isTold ? MAIL_EVERY_MS : 0, isFull: taken.length === places }
 }
 
-/** Sends an event to a receiver of its own. */
+/** Posts one event to a receiver. */
 async function posted(
   { publicUrl }: WebhooksOptions,
   poster: Poster,
@@ -209,7 +209,7 @@ async function posted(
   return await poster.post(url, webhookHeaders({ id: eventId, body }, timestamp, isSigned(url) ? secrets : []), body)
 }
 
-/** Sends events as one mail. @returns its outcome, for each of them. */
+/** Sends events as one mail. @returns its outcome for each of them. */
 async function mailed(
   { allowPrivate, publicUrl, timeoutMs }: WebhooksOptions,
   target: MailTarget,
@@ -222,7 +222,7 @@ async function mailed(
   return taken.map(() => result)
 }
 
-/** Notes what came of a delivery; gives it back where this instance's settings forbid it. */
+/** Records the outcome of a delivery; gives the delivery back if this instance's settings forbid it. */
 async function settle(
   { pool, log, observe }: WebhooksOptions,
   { endpoint }: Endpoint,
@@ -231,7 +231,7 @@ async function settle(
 ): Promise<void> {
   const { eventId, type, attempt } = delivery
   if (isForbidden && error !== null) {
-    // An attempt here would only fail, and back off for hours where another instance could send it now.
+    // An attempt here would only fail, and back off for hours although another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
     log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
     return
