@@ -1,12 +1,12 @@
-// Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one.
-// Everything from the chain must be equal. The passes' decisions on payments that are not minted may turn out otherwise, and
-// are only reported. What a survey does not find, since it moved nothing, is not compared in surveyed blocks.
+// Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one. Everything from the chain
+// must be equal. The passes may decide differently on payments that are not minted, so those are only reported. In surveyed blocks it skips what a
+// survey cannot find because it moved nothing.
 import { readSurveyedTo } from '../db/blocks/surveyed.ts'
 import type { Sql } from '../db/core/sql.ts'
 
 /** Rows fetched at once from each side. */
 const FETCH = 1_000
-/** Differing rows shown of each table. */
+/** How many differing rows of each table we show. */
 const EXAMPLES_MAX = 5
 
 export interface Difference {
@@ -21,10 +21,10 @@ export interface Difference {
 export interface Comparison {
   /** Differences in rows that must be equal. */
   differences: Difference[]
-  /** Payments that wait, in both ledgers, for different reasons. */
+  /** Payments that wait in both ledgers, for different reasons. */
   decidedAnew: number
   rows: number
-  /** The last block in which what moved nothing was not compared, since one of the ledgers was surveyed up to there; null where none was. */
+  /** The last block in which we did not compare what moved nothing, because one of the ledgers was surveyed up to there; null if neither was. */
   surveyedTo: number | null
 }
 
@@ -33,11 +33,11 @@ interface Projection {
   key: string
   columns: string
   where?: string
-  /** The same where the ledgers are compared without what moved nothing in blocks up to this one. */
+  /** The same for ledgers that are compared without what moved nothing in blocks up to `to`. */
   surveyed?: (to: number) => { columns?: string; where?: string }
 }
 
-/** The columns of each table that come from the chain, or were copied; rows' ids, times of writing and stored answers do not. */
+/** The columns of each table that come from the chain or were copied. Row ids, times of writing and stored answers do not. */
 const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name', columns: '*' },
   { table: 'blocks', key: 'number', columns: '*' },
@@ -156,7 +156,7 @@ const WAITING: Projection = {
   where: `state IN ('seen', 'accepted', 'minting', 'held')`,
 }
 
-/** Compares. Both should be read from a snapshot, at the same cursor. `onTable` is called before each table. */
+/** Compares. Read both from a snapshot, at the same cursor. `onTable` is called before each table. */
 export async function compareLedgers(before: Sql, after: Sql, onTable: (table: string) => void): Promise<Comparison> {
   const surveyedTo = Math.max(await readSurveyedTo(before), await readSurveyedTo(after))
   const isSurveyed = surveyedTo >= 0
@@ -212,7 +212,7 @@ async function compareTable(before: Sql, after: Sql, projection: Projection): Pr
   return result
 }
 
-/** Rows in the order of their keys' bytes: the order in which JavaScript compares plain text. */
+/** Rows in the order of their keys' bytes, which is also how JavaScript compares plain text. */
 async function* rowsOf(sql: Sql, { table, key, columns, where }: Projection): AsyncGenerator<Row> {
   const query = `SELECT keyed.key, keyed.row FROM (
       SELECT array_to_string(ARRAY[${key

@@ -1,9 +1,9 @@
-// Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours.
-// Nothing else is ever copied; a rebuild that copied what it should prove would prove nothing.
+// Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours. It must never copy
+// anything else, because a rebuild that copied what it should prove would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { move } from '../db/payments/moves.ts'
 
-/** The operator's own tables, with the columns that are theirs, and the prices of past hours. */
+/** The operator's own tables with the operator's columns, and the prices of past hours. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, live, from_block, from_time, entered_at, entered_by`,
@@ -22,14 +22,14 @@ const COPIED = {
     revoked_at, revoked_by`,
   price_history: 'hour, usd, quoted_at',
 } as const
-/** Of these the ones that give numbers, each after those that it refers to. */
+/** The tables among them that assign numbers, each after those that it refers to. */
 const NUMBERED = ['passkeys', 'admin_keys', 'passkey_invitations']
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
-/** Residues that the operator has decided: where a trace shows what they were made of, they are filed all the same, to be decided so. */
+/** Residues that the operator has decided. Even if a trace shows what they consist of, we store them as residues, so that the decisions apply. */
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
-/** Updates of rows that were copied before: a tier may have been retired, the books of a wallet closed. */
+/** Updates of rows that were copied before: a tier may have been retired since, or a wallet's books closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
   proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
@@ -38,18 +38,18 @@ const KNOWN: Partial<Record<string, string>> = {
 }
 const REFUNDS =
   'payment_ref, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
-/** Actors of the audit log that are not people. Their acts are repeated by a rebuild, or mean nothing to it. */
+/** Actors of the audit log that are not people. A rebuild repeats their acts, or does not need them. */
 const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 /** The operator's switches; the other settings are facts about one database. */
 const SWITCHES = ['paused', 'secondPerson']
 
 /**
- * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, admin keys, passkeys, the prices and
- * the pause from the other ledger. Does nothing twice.
+ * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy through a contract, admin keys, passkeys,
+ * the prices and the pause from the other ledger. Idempotent.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // Grants copied before may have been revoked since.
+    // Grants that were copied before may have been revoked since.
     await sql`DELETE FROM grants`
     await sql`DELETE FROM credit_terms`
     await sql`DELETE FROM senders`
@@ -57,7 +57,7 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM allowed_wallets`
     for (const table of NUMBERED.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
-    // Of each tier one version is live: the old one must not be in the way of the next.
+    // One version of each tier is live, so the old one must not block the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, table, columns)
     // The next key gets the next number.
@@ -84,12 +84,12 @@ async function copyTable(from: Sql, into: Sql, table: string, columns: string): 
 }
 
 /**
- * Copies the payments wallets of the other ledger. A wallet is entered, and closed, under the cursor's lock: of blocks up to a cursor that
- * was read before, these rows say all.
+ * Copies the payments wallets of the other ledger. Wallets are entered and closed under the cursor's lock, so for blocks up to a cursor that was read
+ * before, these rows are complete.
  */
 export async function copyWallets(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // One that was taken back goes, as nothing came to it. Of the others, what was read names their rows.
+    // A wallet that was withdrawn is deleted, because nothing came to it. The rows we have read refer to the others.
     const known = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
     await sql`
       DELETE FROM payment_wallets w WHERE NOT EXISTS (
@@ -102,8 +102,8 @@ export async function copyWallets(from: Sql, into: Pool): Promise<void> {
 }
 
 /**
- * Copies the operator's verdicts to the payments of the same ref, and lets those stand that neither a node nor a transfer that failed
- * contradicts. The payments must have been followed. Does nothing twice.
+ * Copies the operator's verdicts to the payments of the same ref. A verdict stands unless a node or a failed transfer contradicts it. The payments
+ * must have been followed before. Idempotent.
  */
 export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   const verdicts = await asJson(
@@ -132,7 +132,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
 
 const ENDPOINTS = 'endpoint, url, secrets, events, active, added_by, added_at'
 
-/** Copies webhook endpoints. At the very end: events up to then were sent before. Does nothing twice. */
+/** Copies webhook endpoints. Call it last, because events up to then were sent before. Idempotent. */
 export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   const rows = await asJson(from, `SELECT ${ENDPOINTS} FROM webhook_endpoints`)
   const query = `INSERT INTO webhook_endpoints (${ENDPOINTS}) SELECT ${ENDPOINTS}
@@ -140,7 +140,7 @@ export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   await into.unsafe(query, [rows])
 }
 
-/** Copies the refunds on record, and what people did of the audit log. Does nothing twice. */
+/** Copies the recorded refunds, and what people did from the audit log. Idempotent. */
 export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)
   const acts = await asJson(
@@ -162,7 +162,7 @@ export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-/** Rows as JSON text, made and read by PostgreSQL alone, so that no number passes through JavaScript's. */
+/** Rows as JSON text that only PostgreSQL writes and reads, so no number passes through JavaScript's. */
 async function asJson(sql: Sql, query: string): Promise<string> {
   const [row] = await sql.unsafe<{ rows: string }[]>(
     `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (${query}) t`,

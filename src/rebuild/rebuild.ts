@@ -1,5 +1,5 @@
-// Rebuilds a ledger from the chain alone, into a database of its own, and holds it against the current one. It never sends,
-// and never writes to the current ledger.
+// Rebuilds a ledger from the chain alone, into a database of its own, and compares it with the current one. It never sends, and never writes to the
+// current ledger.
 import type { ChainFacts } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { readSurveyedTo } from '../db/blocks/surveyed.ts'
@@ -32,13 +32,13 @@ import { finalizedHeight, judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
 import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
 
-/** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
+/** Blocks between two audits of the payments wallet: so few that transfers in and out seldom cancel out. */
 const BLOCKS_PER_STEP = 200
-/** The same where blocks are surveyed, in which value cannot have come and gone unseen. */
+/** The same for surveyed blocks, in which value cannot have come and gone unseen. */
 const SURVEYED_PER_STEP = 131_072
 /** Interval of progress reports. */
 const TELL_MS = 2_000
-/** Rounds of judging at most: a thousand payments each. */
+/** The most rounds of judging: a thousand payments each. */
 const JUDGING_MAX = 10_000
 const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
@@ -55,19 +55,19 @@ class RebuildError extends KnownError {
 }
 
 export interface Rebuilt {
-  /** Up to where. */
+  /** The last block that was followed. */
   block: number
-  /** Payments that are not minted and wait for the operator. */
+  /** Payments that have no node and wait for the operator. */
   waiting: number
-  /** The last block that was surveyed in place of being read; null where none was. */
+  /** The last block that was surveyed instead of read; null if none was. */
   surveyedTo: number | null
-  /** Null where there was no ledger to compare with. */
+  /** Null if there was no ledger to compare with. */
   comparison: Comparison | null
 }
 
 /**
- * Follows the chain into the database of `ctx`, which must be empty or hold an unfinished rebuild, takes the operator's decisions
- * from `source`, judges what is left, and compares. Payments without a node are held `recheck`, but for those the operator decided.
+ * Follows the chain into the database of `ctx`, which must be empty or hold an unfinished rebuild. Takes the operator's decisions from `source`,
+ * judges the rest, and compares. Payments without a node are held as `recheck`, except those that the operator decided.
  */
 export async function rebuild(
   ctx: RebuildContext & Preflight,
@@ -81,7 +81,7 @@ export async function rebuild(
   await followTo(ctx, source, say)
   if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
-  // A snapshot of the current ledger: passes and the operator may change it meanwhile.
+  // A snapshot of the current ledger, because passes and the operator may change it meanwhile.
   return inSnapshot(source, async (old) => {
     await copyTerms(old, ctx.pool)
     await followTo(ctx, old, say)
@@ -102,13 +102,13 @@ async function begin(pool: Pool): Promise<void> {
   await writeState(pool, 'rebuilding', true, 'rebuild')
 }
 
-/** What the blocks that were not read rest on. */
+/** What we rely on for the blocks that were not read. */
 const SURVEYED_BY = {
   two: 'blocks that were not read: proved against headers that two providers name',
   one: 'blocks that were not read: by the word of one provider',
 }
 
-/** Follows in steps to where the current ledger stands, or to the head, auditing the payments wallet after each. */
+/** Follows in steps to the current ledger's block, or to the head, and audits the payments wallet after each. */
 async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: string) => void): Promise<void> {
   const goalOf = async () => {
     if (!source) return (await ctx.chain.head()).number
@@ -118,7 +118,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   const pace = createPace((ctx.rules.survey ?? SURVEY).blocksMin)
   for (;;) {
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
-    // After the goal was read: no block is followed for fewer wallets than the current ledger has it followed for.
+    // Read the wallets after the goal: we must follow no block for fewer wallets than the current ledger did.
     if (source) await copyWallets(source, ctx.pool)
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
@@ -137,7 +137,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   }
 }
 
-/** Says of which of the ledger's wallets old blocks are all read, which may take days. */
+/** Says for which of the ledger's wallets we must read every old block, which may take days. */
 async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
   const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
   const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
@@ -153,7 +153,7 @@ async function auditThoroughly(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
 ): Promise<void> {
-  // A block has at most one residue, in or out, so this ends with the step's blocks; a balance that cannot be read is left.
+  // A block has at most one residue, in or out, so this ends with the step's blocks. We skip a balance that cannot be read.
   let before: string | null = null
   for (let i = 0; i < BLOCKS_PER_STEP; i++) {
     await checkWalletBalances(ctx, cursor, UNLIMITED)
@@ -164,7 +164,7 @@ async function auditThoroughly(
   }
 }
 
-/** Holds what is not minted, up to here or up to where the old ledger had it held, judges the rest, and lets the ledger be used. */
+/** Holds what is not minted up to here, or up to where the old ledger held it. Judges the rest, and then releases the ledger for use. */
 async function finish(
   ctx: RebuildContext,
   facts: ChainFacts,
