@@ -1,6 +1,6 @@
-// A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the
-// same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
-// One whose turn has come takes 12 s at most (REQUEST_POLL_POLICY in passes/context.ts), with its wait in line 20 s (http/routes/payments/claim.ts).
+// A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the same rules as any pass,
+// and judges it like any other payment. A claim starts the payments pass now instead of later. A claim takes at most 12 s once it starts
+// (REQUEST_POLL_POLICY in passes/context.ts), and 20 s with its time in the queue (http/routes/payments/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { isDust } from '../db/payments/junk.ts'
@@ -16,17 +16,17 @@ import { type Looks, lookOnce, reachBlock } from './reach.ts'
 
 type ClaimContext = LedgerDb & ChainRead & Polling & RuledBy<FollowRules> & Logging
 
-/** Builds the claim (POST /api/payments/claim) on the payments pass it triggers. */
+/** Builds the claim (POST /api/payments/claim) on the payments pass that it triggers. */
 export function claimer(
   ctx: ClaimContext,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
-  // Pages claim again and again while they wait: they share what was looked at.
+  // Pages repeat a claim while they wait, so their requests share what we looked at.
   const looks: Looks = { lookedAt: null }
   const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
   return async (txHash) => {
     const known = await findPayments(ctx.pool, txHash)
-    // Followed to already. It may be settled by now, or its mint may start: only a new block can tell.
+    // We have already followed to it. It may settle now, or its mint may start, but only a new block can show that.
     const seen = known.find(({ state }) => state === 'seen')
     if (seen) await reachBlock(ctx, seen.blockNumber ?? 0, runPayments, reaching(txHash))
     if (known.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)
@@ -38,7 +38,7 @@ export function claimer(
   }
 }
 
-/** Claims a transaction of which the ledger has no payment that stands. */
+/** Claims a transaction for which the ledger has no standing payment. */
 async function claimFound(
   ctx: ClaimContext,
   tx: TransactionView,
@@ -55,22 +55,22 @@ async function claimFound(
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
 }
 
-/** The transaction as the chain has it; a fault of the chain where no provider answers in time. */
+/** The transaction as the chain has it. Throws a chain fault if no provider answers in time. */
 function readTransaction({ chain, pollPolicy: { readMs } }: ChainRead & Polling, txHash: Hash) {
   return within(readMs, chain.transaction(txHash), (): never => {
     throw new ChainFault(`the transaction was not read within ${readMs} ms`, { retryable: true })
   })
 }
 
-/** The ledger's answer for a transaction; null: nothing yet. */
+/** The ledger's answer for a transaction; null if there is none yet. */
 async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome | null> {
   if (await isDust(pool, txHash)) return { kind: 'dust' }
   return (await findPayments(pool, txHash)).length > 0 ? { kind: 'known' } : null
 }
 
 /**
- * Claims what a transaction to another account may have paid by the calls within it, as a contract wallet does. The balance check finds it;
- * until that has come to the block, or while a residue of the block waits to be told apart, nothing can be said.
+ * Claims a transaction to another account that may have paid through its inner calls, as a contract wallet does. The balance check finds such
+ * payments. Until it has reached the block, or while a residue of the block is not told apart, there is no answer.
  */
 async function claimInside(
   ctx: ClaimContext,
@@ -93,7 +93,7 @@ function isToWallet({ to, blockNumber }: TransactionView, wallets: readonly Paym
   return paid !== undefined && isWatched(paid, blockNumber ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** Refuses a transaction that cannot be a payment by its own fields. Its value is judged later, from the ledger. */
+/** Refuses a transaction whose own fields rule out a payment. Its value is judged later, from the ledger. */
 function refuse(
   { rules }: RuledBy<FollowRules>,
   tx: TransactionView,
@@ -109,7 +109,7 @@ function refuse(
   return null
 }
 
-/** True once a payment was judged and its block is followed, or it turned out to be dust. */
+/** True once a payment was judged and its block followed, or it turned out to be dust. */
 function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
     const standing = (await findPayments(pool, txHash)).filter(({ state }) => state !== 'orphaned')

@@ -1,5 +1,5 @@
-// The market price of ether in dollars, for display only: one request to the configured upstream, one number or null. It must never throw,
-// follow a redirect, read more than a few kilobytes, or make up a price. Its callers limit how often it is asked.
+// The market price of ether in dollars, for display only: one request to the configured upstream, one number or null. It must never throw, follow a
+// redirect, read more than a few kilobytes, or make up a price. Its callers limit how often they ask.
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
@@ -8,9 +8,9 @@ import { request } from '../lib/undici.ts'
 
 /** From the first byte sent to the last one read. */
 const TIMEOUT_MS = 3_000
-/** Of the answer, compressed and decompressed: quotes are a few hundred bytes, lists of them a few thousand. */
+/** Limit for the answer, both compressed and decompressed: quotes are a few hundred bytes, lists of them a few thousand. */
 const ANSWER_BYTES_MAX = 64 * 1024
-/** Above this it is no price but a mistake of units; a thousand times any price so far. */
+/** A higher number is a mistake of units: it is a thousand times any price so far. */
 const USD_MAX = 10_000_000
 /** A price as Coinbase, Binance and Kraken write it. */
 const DECIMAL = /^[0-9]{1,9}(\.[0-9]{1,18})?$/
@@ -23,11 +23,11 @@ export interface EthUsdOptions {
   field: string
 }
 
-/** Asks the upstream once. Null for anything but a number that can be a price, or the text of one, as exchanges have it. */
+/** Asks the upstream once. Null unless the answer has a number that can be a price, or its text, as exchanges write it. */
 export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // undici follows no redirect by default: an upstream must not be able to send us into our own network.
+    // undici follows no redirect by default. An upstream must not be able to send us into our own network.
     const response = await request(url, {
       method: 'GET',
       headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
@@ -42,7 +42,7 @@ export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number
 
 async function readAnswer(response: Dispatcher.ResponseData): Promise<string | null> {
   if (response.statusCode !== 200) {
-    // Destroyed rather than read: it may be endless.
+    // Destroyed instead of read, because it may be endless.
     response.body.on('error', () => {}).destroy()
     return null
   }

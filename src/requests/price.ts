@@ -1,16 +1,16 @@
-// The ether price that all instances share, fetched at most once a minute, and its history, a price an hour for the owners' books:
-// kept up by asking once an hour even without readers. Display only: nothing that moves money rests on it.
+// The ether price that all instances share, fetched at most once a minute, and its history, one price an hour for the owners' books. The service asks
+// once an hour even without readers. Display only: nothing that moves money depends on it.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { isHourPriced, storePrice, takePriceTurn } from '../db/sale/price.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Interval of the check that this hour has its price; an upstream that is down for a while costs no hour. */
+/** Interval of the check that this hour has its price; an upstream that is down for a while leaves no gap. */
 const LOOK_MS = 5 * 60_000
 
-/** Asks the upstream once; null when it said nothing usable. */
+/** Asks the upstream once; null if it said nothing usable. */
 export type PriceFeed = () => Promise<number | null>
 
-/** The shared price: from the upstream where this minute's turn is to be had, else what somebody got. Null: not known. */
+/** The shared price: from the upstream if this caller gets this minute's turn, else what another caller got. Null if unknown. */
 export async function sharedPrice(
   ask: <T>(question: (sql: Sql) => Promise<T>) => Promise<T>,
   feed: PriceFeed,
@@ -27,7 +27,7 @@ export async function sharedPrice(
   return usd
 }
 
-/** Begins to see to it that each hour has its price, if it can be had. */
+/** Starts recording a price for each hour, if the upstream has one. */
 export function startPriceHistory(pool: Pool, feed: PriceFeed, log: Log): { stop(): Promise<void> } {
   let looking: Promise<unknown> = Promise.resolve()
   const look = () => {
@@ -45,7 +45,7 @@ export function startPriceHistory(pool: Pool, feed: PriceFeed, log: Log): { stop
   }
 }
 
-/** Fetches a price where this hour has none yet. */
+/** Fetches a price if this hour has none yet. */
 export async function recordHour(pool: Pool, feed: PriceFeed, log: Log): Promise<void> {
   if (!(await isHourPriced(pool))) await sharedPrice((question) => question(pool), feed, log)
 }

@@ -1,5 +1,4 @@
-// Waits, for a request, until the ledger has followed to a block: by having the payments pass run, never by following
-// beside it.
+// Waits, for a request, until the ledger has followed to a block. It has the payments pass run, and must never follow beside it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orNull } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -8,17 +7,17 @@ import { within } from '../lib/deadline.ts'
 import type { ChainRead, LedgerDb, Logging, Polling } from '../passes/context.ts'
 import type { PaymentsOutcome } from '../passes/outcomes.ts'
 
-/** Pauses between two questions whether there is a new block. */
+/** How often we ask in one wait whether there is a new block. */
 const HEAD_PAUSES = 5
 
-/** The newest block for which a whole run has done all it could: another run would change nothing. */
+/** The newest block for which a whole run has done all it could, so another run would change nothing. */
 export interface Looks {
   lookedAt: Hash | null
 }
 
 /**
- * Waits until the ledger has followed to a block and `done` holds there, by one run of the payments pass for each new block of the chain.
- * False when that takes longer than a request may; the pass goes on all the same. `looks` is shared by those who wait for the same.
+ * Waits until the ledger has followed to a block and `done` is true there, with one run of the payments pass for each new block of the chain. False
+ * if that takes longer than a request may; the pass goes on all the same. Callers that wait for the same thing share `looks`.
  */
 export async function reachBlock(
   ctx: LedgerDb & ChainRead & Polling & Logging,
@@ -47,9 +46,7 @@ function timeLeft({ pollPolicy }: Polling): () => number {
   return () => Math.max(0, end - performance.now())
 }
 
-/**
- * Runs the pass unless a whole run was made for the chain's newest block already, and waits `leftMs` at most. @returns whether it was run.
- */
+/** Runs the pass unless a whole run has already covered the chain's newest block, and waits at most `leftMs`. @returns whether it ran. */
 export async function lookOnce(
   ctx: ChainRead & Polling & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
@@ -60,19 +57,19 @@ export async function lookOnce(
   if (head !== null && head.hash === looks.lookedAt) return false
   looks.lookedAt = head?.hash ?? null
   const outcome = await triggerPaymentsPass(ctx, runPayments, leftMs())
-  // A run whose provider lags has not looked at this block.
+  // If its provider lags, a run has not looked at this block.
   const whole = outcome?.ran === true && (outcome.headBlock ?? 0) >= (head?.number ?? 0)
   if (!whole && looks.lookedAt === head?.hash) looks.lookedAt = null
   return true
 }
 
-/** Starts the payments pass once, and waits for it no longer than `waitMs`. Null where it takes longer, or fails. */
+/** Starts the payments pass once, and waits for it no longer than `waitMs`. Null if it takes longer, or fails. */
 async function triggerPaymentsPass(
   ctx: Logging,
   runPayments: () => Promise<PaymentsOutcome>,
   waitMs: number,
 ): Promise<PaymentsOutcome | null> {
-  // Its faults are on record, and what counts here is where the ledger stands.
+  // The pass records its own faults, and only the ledger's position counts here.
   const pass = runPayments().catch((error: unknown) => {
     ctx.log.warn({ err: error }, 'a pass that a request started stopped')
     return null
