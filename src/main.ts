@@ -2,8 +2,8 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Caches compiled code across runs; modules imported before this line are not part of it. The cache lies with the code: write access to it
-// means write access to the code as well. Where nothing can be written, there is none.
+// Caches compiled code across runs; modules imported before this line are not part of it. The cache lies beside the code, so write access to it means
+// write access to the code as well. If nothing can be written there, there is no cache.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node-ledger', import.meta.url)))
 const { EXIT } = await import('./cli/command.ts')
 const { runCli } = await import('./cli/run.ts')
@@ -19,7 +19,7 @@ if (argv[0] !== 'start' && argv[0] !== 'dev') {
     })
   }
 }
-// The reader of a pipe may have seen enough (| head): that is no error. A disk that is full is one, which who wrote says.
+// The reader of a pipe may have seen enough (| head), which is no error. A full disk is one, and the code that wrote reports it.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.done)
   process.stderr.write(`The output cannot be written (${error.code}).\n`)
@@ -28,6 +28,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const { env, stdin, stdout, stderr } = process
 process.exitCode = await runCli(argv, { env, stdin, stdout, stderr }, interrupt)
-// What was written last has gone, or failed, by then.
+// By then the last output has gone out or failed.
 await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit()

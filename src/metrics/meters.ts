@@ -1,8 +1,8 @@
-// The counters: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the names and the labels; every label
-// has few values, whatever comes from outside. Counting never throws.
+// The counters: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the names and the labels. Every label has few
+// values, whatever clients send. Counting never throws.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Everything else is `other`: a client chooses its method. */
+/** Everything else is `other`, because a client can send any method. */
 const METHODS = new Map([
   ['GET', 'GET'],
   // Answered like GET.
@@ -14,13 +14,13 @@ const RPC_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 const PASS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60]
 
 export interface Meters {
-  /** An answered request. `route` is the route's pattern, null where none was reached. */
+  /** An answered request. `route` is the route's pattern; null if none matched. */
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
   dropped(why: 'idle' | 'refused' | 'flooding' | 'stalled'): void
   /** The event streams that are open now. */
   streams(open: number): void
-  /** A request under /api/admin with a key that is not right. */
+  /** A request under /api/admin with a wrong key. */
   wrongAdminKey(): void
   /** A call to a provider, or a batch of them. */
   rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
@@ -35,7 +35,7 @@ export type PassResult = (typeof PASS_RESULTS)[number]
 
 const PASS_RESULTS = ['ok', 'notSigned', 'budgetSpent', 'fault', 'overlap'] as const
 
-/** Makes counters and histograms by their labels. A series of which every value is known begins at zero: its first event is an increase then. */
+/** Makes counters and histograms. A series whose label values are all known begins at zero, so its first event shows as an increase. */
 function registered(registers: Registry[]) {
   return {
     counter: (
@@ -55,7 +55,7 @@ function registered(registers: Registry[]) {
   }
 }
 
-/** Registers all of it, and Node's default metrics. */
+/** Registers all of them, and Node's default metrics. */
 export function createMeters(registry: Registry, version: string): Meters {
   const { counter, histogram, gauge } = registered([registry])
   collectDefaultMetrics({ register: registry })

@@ -1,5 +1,5 @@
-// The metrics that are read at each scrape: the ledger's figures from the database, the head and the signer accounts' funds from the chain.
-// Each read has a budget and is shared by scrapes; one that fails leaves its samples out.
+// The metrics that are read at each scrape: the ledger's figures from the database, the head and the signer accounts' funds from the chain. Each read
+// has a time budget, and scrapes share it. If a read fails, its samples are left out.
 import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/reads/metrics.ts'
@@ -18,12 +18,12 @@ export interface MetricsDeps {
   readonly pool: Pool
   readonly chain: ChainReader
   readonly readings: Readings
-  /** Null where no key is configured. */
+  /** Null if no key is configured. */
   readonly minter: AccountReader | null
   readonly distributor: AccountReader | null
 }
 
-/** Every figure of this page, and what it says. */
+/** Every figure of this page, with its help text. */
 const HELP = {
   node_ledger_reading_up: 'Whether the readings of a source could be made for this scrape.',
   node_ledger_head_block: 'Newest block of the provider.',
@@ -90,7 +90,7 @@ const HELP = {
 type Name = keyof typeof HELP
 type Value = number | bigint | null
 
-/** Figures by their names, all with these labels. */
+/** Figures by name, all with these labels. */
 const figures = (values: Partial<Record<Name, Value>>, labels?: Sample['labels']): Sample[] =>
   Object.entries(values).map(([name, value]) => ({
     ...{ name, value, help: HELP[name as Name] },
@@ -209,7 +209,7 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
   ]
 }
 
-/** The allowances that the contract's owner set for the keys, and their sufficiency. */
+/** The allowances that the contract's owner set for the keys, and whether they suffice. */
 function budgetSamples({ budget }: LedgerFigures): Sample[] {
   if (!budget) return []
   const needed = { nodes: budget.nodesPerWeek, cohorts: budget.cohortsPerTier }

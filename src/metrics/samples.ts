@@ -1,4 +1,4 @@
-// Samples in the Prometheus text form. A failed read has no sample at all: absent, never 0.
+// Samples in the Prometheus text form. A failed read has no sample at all: it is absent, never 0.
 import { Gauge, Registry } from 'prom-client'
 
 /** One figure that is read on request. */
@@ -6,7 +6,7 @@ export interface Sample {
   name: string
   help: string
   labels?: Readonly<Record<string, string>>
-  /** Null: could not be read. */
+  /** Null if it could not be read. */
   value: number | bigint | null
 }
 
@@ -25,7 +25,7 @@ export function renderGauges(samples: readonly Sample[]): Promise<string> {
   return registry.metrics()
 }
 
-/** Wei as ether, for figures on a screen: 15 digits are right. Money is never computed from it. */
+/** Wei as ether, for figures on a screen: 15 digits are right. Never compute money from it. */
 export function ether(wei: bigint): number {
   return Number(wei) / 1e18
 }

@@ -1,4 +1,4 @@
-// GET /metrics on a port of its own, so that it need not be public. A scrape that fails is answered 500 and logged; the service is not
+// GET /metrics on a port of its own, so that it need not be public. If a scrape fails, it answers 500 and logs the error; the service is not
 // affected.
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import { createServer } from '../lib/node-http.ts'
 import { renderGauges, type Sample } from './samples.ts'
 
-/** Several Prometheus servers, and a person with a browser. */
+/** Enough for several Prometheus servers, and a person with a browser. */
 const CONNECTIONS_MAX = 20
 const REQUEST_MS_MAX = 5_000
 
@@ -21,12 +21,12 @@ export interface MetricsServerOptions {
   /** 0 takes any free port. */
   port: number
   registry: Registry
-  /** The samples that are read for each scrape. */
+  /** Reads the samples for each scrape. */
   read: () => Promise<Sample[]>
   log: Log
 }
 
-/** Starts serving. Rejects when it cannot listen. */
+/** Starts serving. Rejects if it cannot listen. */
 export async function startMetricsServer({
   host,
   port,

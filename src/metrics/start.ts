@@ -8,11 +8,11 @@ import { type MetricsServer, startMetricsServer } from './server.ts'
 
 export interface Metrics {
   meters: Meters
-  /** Serves the page. Rejects when it cannot listen there. */
+  /** Serves the page. Rejects if it cannot listen there. */
   serve(where: { host: string; port: number }, deps: MetricsDeps): Promise<MetricsServer>
 }
 
-/** Builds the counters of one service; nothing is read or served yet. */
+/** Builds the counters of one service. It reads and serves nothing yet. */
 export function createMetrics(log: Log): Metrics {
   const registry = new Registry()
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
