@@ -1,16 +1,16 @@
-// The one line of requests that read the chain on a caller's word: claims and syncs. Nobody can make the service ask more than so much at a time,
+// The one queue for requests that read the chain on a caller's word: claims and syncs. It limits how much callers can make the service ask at a time,
 // and one caller cannot keep the others out.
 import type { HttpDeps } from './deps.ts'
 import { SingleFlight } from './edge/single-flight.ts'
 import { isRefusal, type RefusalName } from './refusals.ts'
 import type { Outcome } from './route.ts'
 
-/** Requests that may ask the chain at a time, and those that may wait for one of them; more are answered 503. */
+/** Requests that may ask the chain at a time, and those that may wait behind them. Any more get 503. */
 const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
-/** The same of one caller. Pages ask again and again, for one transaction: they share the answer. */
+/** The same limits for one caller. Pages poll for one transaction, so their requests share the answer. */
 const OF_CALLER = { concurrencyMax: 2, waitingMax: 6 }
-/** Time in which a hash or an id that the chain did not know is not asked for again. */
+/** How long we do not ask again for a hash or an id that the chain did not know. */
 const UNKNOWN_KEPT_MS = 2_000
 
 const UNKNOWN: readonly (RefusalName | string)[] = ['notYetKnown', 'mintNotConfirmed', 'nodeNotMinted']

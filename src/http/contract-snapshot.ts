@@ -1,12 +1,12 @@
-// The chain's own readings of the contract as a whole, read at most every five seconds for all callers. Null is "could not check"; a
-// reading that fails or hangs is null, and never fails an answer.
+// The chain's own readings of the contract as a whole, read at most every five seconds for all callers. Null is "could not check". A reading that
+// fails or hangs is null; it never makes an answer fail.
 import type { Readings } from '../chain/port.ts'
 import type { Wei } from '../domain/units.ts'
 import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 
 const KEPT_MS = 5_000
-/** A reading is within its own budget; this is for one that forgets it. */
+/** Each reading has its own time limit; this one catches a reading that forgets it. */
 const READING_MS_MAX = 1_000
 
 export interface ContractSnapshot {
@@ -16,11 +16,11 @@ export interface ContractSnapshot {
   maxPerWallet(): Promise<number | null>
 }
 
-/** Builds the shared readings. `readings` null: there is no chain to ask. */
+/** Builds the shared readings. `readings` is null if there is no chain to ask. */
 export function contractSnapshot(readings: Readings | null, monotonicClock: () => number): ContractSnapshot {
   const none = async () => null
   if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none, maxPerWallet: none }
-  // "Could not check" is kept as well: a provider that is away is not asked by every caller.
+  // Keeps "could not check" as well, so that not every caller asks a provider that is down.
   const kept = <T>(read: () => Promise<T | null>) =>
     shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: monotonicClock })
   return {

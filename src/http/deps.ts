@@ -1,5 +1,5 @@
-// Everything that the HTTP surface is given. It reads no environment, opens no connection and knows no key that
-// can sign. The composition root builds this once from the configuration.
+// Everything that the HTTP surface needs. It reads no environment, opens no connection and knows no key that can sign. The composition root builds
+// this once from the configuration.
 import type { Readings } from '../chain/port.ts'
 import type { LedgerNotifications } from '../db/core/changes.ts'
 import type { Pool } from '../db/core/sql.ts'
@@ -13,56 +13,56 @@ import type { StreamLimits } from './events/watches.ts'
 export interface HttpDeps {
   /** The primary: for writes (used nonces, the shared price) and readings that must not lag (health, claims). */
   readonly sql: Pool
-  /** The public reads; a replica where there is one, else the same pool as `sql`. */
+  /** The public reads: a replica if there is one, else the same pool as `sql`. */
   readonly readSql: Pool
-  /** Says when memoised reads are stale. Null: nothing is memoised. */
+  /** Says when memoised reads are stale. Null to memoise nothing. */
   readonly changes: LedgerNotifications | null
-  /** The chain's own word, null readings where it cannot be had. Null when there is no chain: every reading is null then. */
+  /** The chain's own readings, each null if it could not be read. Null without a chain; then every reading is null. */
   readonly readings: Readings | null
-  /** Null when the passes cannot run here (no chain): the cron routes and claims answer 503 then. */
+  /** Null if the passes cannot run here (no chain). Then the cron routes and claims answer 503. */
   readonly passes: Passes | null
-  /** Looks minted nodes up on chain. Null when there is no chain: sync answers 503 then. */
+  /** Looks minted nodes up on chain. Null without a chain; then sync answers 503. */
   readonly syncer: Syncer | null
-  /** Parts for the operator's acts and readings. Null when there is no chain: they answer 503 then. */
+  /** Parts for the operator's acts and readings. Null without a chain; then those answer 503. */
   readonly operator: OperatorDeps | null
   /**
-   * Asks the upstream for the ether price once; null when it said nothing usable. Called at most once a minute over all
-   * instances. Null when no upstream is configured.
+   * Asks the upstream for the ether price once; null if it said nothing usable. Called at most once a minute over all instances. Null if no upstream
+   * is configured.
    */
   readonly priceFeed: (() => Promise<number | null>) | null
   /** EIP-55 spelling of an address. */
   readonly checksum: (address: Address) => string
   /**
-   * The address (lower case) that signed `message` as an EIP-191 personal message, or null when the signature recovers to
-   * none. Local, no RPC. Called with 65-byte signatures only, r and s in range, s low, v 27 or 28.
+   * The address (lower case) that signed `message` as an EIP-191 personal message, or null if the signature recovers to none. Local, no RPC. Called
+   * with 65-byte signatures only, r and s in range, s low, v 27 or 28.
    */
   readonly recoverSigner: (message: string, signature: `0x${string}`) => Promise<Address | null>
   /**
-   * Asks the chain whether a contract wallet (ERC-1271, ERC-6492) accepts the signature; null when it could not be asked.
-   * Null itself unless SMART_WALLET_LOGIN is set.
+   * Asks the chain whether a contract wallet (ERC-1271, ERC-6492) accepts the signature; null if the chain could not be asked. Null itself unless
+   * SMART_WALLET_LOGIN is set.
    */
   readonly verifyContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>)
     | null
   /**
-   * Asks the providers whether a signature that was accepted proves the contract wallet to be somebody's, so that it may buy; null where it
-   * does not. Null itself unless SMART_WALLET_LOGIN is set.
+   * Asks the providers whether an accepted signature proves that the contract wallet belongs to someone, so that it may buy; null if it does not.
+   * Null itself unless SMART_WALLET_LOGIN is set.
    */
   readonly proveContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<{ deployed: boolean } | null>)
     | null
-  /** Readiness: whether the provider is still on the configured chain; null when it could not be asked, which does not fail it. */
+  /** Readiness: whether the provider is still on the configured chain. Null if it could not be asked, which does not fail readiness. */
   readonly chainIdMatches: (() => Promise<boolean | null>) | null
-  /** True once the service was asked to stop: it is not ready then, and keeps no connection. Left out: never. */
+  /** True once the service is stopping: then it is not ready, and keeps no connection open. Left out if it never stops. */
   readonly draining?: () => boolean
-  /** Limits of connections. Left out: as many as the open files of this process allow. */
+  /** Limits of connections. Left out to derive them from the open files that this process may have. */
   readonly connections?: Partial<ConnectionLimits>
-  /** Limits of event streams. Left out: by the limits of connections. */
+  /** Limits of event streams. Left out to derive them from the limits of connections. */
   readonly streams?: Partial<StreamLimits>
-  /** Counts every answer, every read of the memo, and dropped connections. Left out: no counting. */
+  /** Counts every answer, every read of the memo, and dropped connections. Left out to count nothing. */
   readonly meters?: HttpMeters
   readonly settings: HttpSettings
-  /** Milliseconds since 1970 by the machine's clock: for sessions, nonces and displayed times. It may step, or stand. */
+  /** Milliseconds since 1970 by the machine's clock: for sessions, nonces and displayed times. It may jump or stop. */
   readonly clock: () => number
   /** Monotonic milliseconds, for windows and the age of cached values. */
   readonly monotonicClock: () => number
@@ -70,7 +70,7 @@ export interface HttpDeps {
 }
 
 export interface HttpMeters {
-  /** `route` is the route's pattern; null where no route was reached. */
+  /** `route` is the route's pattern; null if none matched. */
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
   dropped(why: DroppedBecause): void
@@ -82,41 +82,41 @@ export interface HttpMeters {
 export interface HttpSettings {
   readonly chainId: number
   readonly factoryAddress: Address | null
-  /** Public in the well-known document; null unless the operator means it to be public. */
+  /** Published in the well-known document; null unless the operator wants it public. */
   readonly publicRpcUrl: string | null
-  /** True when the chain is the embedded one. */
+  /** True if the chain is the embedded one. */
   readonly embedded: boolean
-  /** Tier that deploy-quote quotes; null: the first on sale. */
+  /** Tier that deploy-quote quotes; null for the first on sale. */
   readonly quoteTier: string | null
-  /** Null when not configured. */
+  /** Null if not configured. */
   readonly cronKey: string | null
-  /** Empty when not configured. */
+  /** Empty if not configured. */
   readonly adminKeys: readonly AdminKey[]
   /** Signs new sessions and nonces. */
   readonly sessionSecret: string
   /** Still accepted while secrets are rotated. */
   readonly previousSessionSecret: string | null
-  /** Origin the service is reached at, without a path: domain and URI of the sign-in message. */
+  /** Origin of the service's public URL, without a path: domain and URI of the sign-in message. */
   readonly publicUrl: string
   /** Networks whose `x-forwarded-for` is believed, as CIDR or single addresses. */
   readonly trustedProxies: readonly string[]
-  /** Origins of the pages that may frame the public pages; with one there is a manifest for it. */
+  /** Origins of the pages that may frame the public pages. If there is one, we serve a manifest for it. */
   readonly frameAncestors: readonly string[]
-  /** Names, links and brand of this deployment. Left out: nothing of its own. */
+  /** Names, links and brand of this deployment. Left out if it has none of its own. */
   readonly site?: SiteSettings
   /** Cookies carry `Secure` and the `__Host-` prefix. */
   readonly production: boolean
   readonly staleAfterSec: number
   readonly tickSec: number
   readonly distMode: 'treasury' | 'swaps'
-  /** Every setting with its effective value, secrets masked: for the operator's eyes. */
+  /** Every setting with its effective value, secrets masked; only operators see it. */
   readonly described: Readonly<Record<string, string | null>>
 }
 
-/** Texts and links of the pages; null where the operator says nothing and nothing is known. */
+/** Texts and links of the pages; null if neither the operator nor the table of known chains has one. */
 export interface SiteSettings {
   readonly chainName: string | null
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly explorerUrl: string | null
   readonly brand: {
     readonly name: string | null

@@ -1,6 +1,6 @@
-// The one table of refusals: the status and the words of each, and the refusal that a fault becomes. Routes name a refusal; no route can
-// choose a status. A new reason of the operator's acts or a new kind of error does not compile until it has its row. No text here may tell
-// of keys, settings, hosts or code.
+// The one table of refusals: the status and the message of each, and the refusal for each fault. Routes name a refusal; no route can choose a status.
+// A new reason of the operator's acts or a new kind of error does not compile until it has its row. No text here may mention keys, settings, hosts or
+// code.
 import { mayPass } from '../db/core/faults.ts'
 import { Overdue } from '../lib/deadline.ts'
 import { type ErrorKind, kindOf } from '../lib/errors.ts'
@@ -9,7 +9,7 @@ import { named, type OperatorRefusal, type Problem, type RefusedBecause } from '
 /** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 503
 
-/** The words of an act that is refused are the act's own. */
+/** If an act is refused, the act gives the message. */
 const OWN_WORDS = null
 
 const REFUSALS = {
@@ -50,7 +50,7 @@ const REFUSALS = {
   challengeLapsed: [401, 'The challenge was used already or has lapsed: try again.'],
   passkeyRefused: [401, 'The service does not know this passkey, or not what it signed.'],
   wrongKey: [401, 'Unauthorized.'],
-  // 403: of the public routes only sync (specification, section 7); the operator's say what a key lacks.
+  // 403: of the public routes only sync has it (specification, section 7); the operator's say what a key lacks.
   notYours: [403, 'The chain names another wallet as the owner of that node.'],
   forbidden: [403, OWN_WORDS],
   // 404
@@ -99,7 +99,7 @@ const REFUSALS = {
 } as const satisfies Record<RefusedBecause, readonly [ErrorStatus, null]> &
   Record<string, readonly [ErrorStatus, string | null]>
 
-/** The refusals with words here; the others are those of the operator's acts. */
+/** The refusals with messages here; the others are those of the operator's acts. */
 export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause>
 
 interface Extras {
@@ -108,17 +108,15 @@ interface Extras {
   problems?: readonly Problem[]
 }
 
-/**
- * A request that is answered with an error, as a value. A class, so that nothing a caller sends can be taken for one.
- */
+/** The answer to a request that failed, as a value. A class, so that nothing a caller sends can pass for one. */
 export class Refusal {
   readonly refused: keyof typeof REFUSALS
   readonly words: string
-  /** Cookies to set along with it. */
+  /** Cookies to set with it. */
   readonly cookies: string[]
-  /** The pause to ask for; null: none, or that of the limit. */
+  /** The pause that we ask for; null for none, or for that of the rate limit. */
   readonly retryAfterSec: number | null
-  /** What is wrong, for programs: of the operator's acts alone. */
+  /** What is wrong, for programs; only from the operator's acts. */
   readonly problems: readonly Problem[] | undefined
 
   constructor(
@@ -137,7 +135,7 @@ export class Refusal {
     return REFUSALS[this.refused][0]
   }
 
-  /** The error envelope: a JSON object with the single field `error`; of an act of the operator's also `problems`. */
+  /** The error envelope: a JSON object with the single field `error`. For an operator's act it also has `problems`. */
   get envelope(): string {
     return JSON.stringify({ error: this.words, problems: this.problems })
   }
@@ -147,13 +145,13 @@ export class Refusal {
 export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
   new Refusal(refused, REFUSALS[refused][1], { cookies, retryAfterSec })
 
-/** Refuses as an act of the operator does, in its words. */
+/** Refuses as an operator's act does, in its words. */
 export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>
   new Refusal(because, message, { problems: problems.map((one) => ({ ...one, text: named(one.text) })) })
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 
-/** An answer, at once where it is there; a refusal where there is none. */
+/** An answer, at once if it is ready; a refusal if there is none. */
 export function orRefuse<T extends object>(
   answer: T | null | Promise<T | null>,
   refused: RefusalName,
@@ -162,10 +160,10 @@ export function orRefuse<T extends object>(
   return answer instanceof Promise ? answer.then(given) : given(answer)
 }
 
-/** A passing fault of the database is over by then, as a rule. */
+/** A passing fault of the database is usually over by then. */
 const RETRY_SEC = 1
 
-/** What an error of a known kind is to a caller. Those of the chain say whether asking again helps; either way the chain is what lacks. */
+/** What callers see of a known kind of error. Chain errors differ in whether a retry helps, but either way it is the chain that is missing. */
 const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
   usage: 'unexpected',
   refused: 'unexpected',
@@ -174,8 +172,8 @@ const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
 }
 
 /**
- * The answer to a thrown fault: a database that may take the same work later, or a chain that cannot be reached, is 503, everything else is 500. The
- * fault itself is for the log.
+ * The answer to a thrown fault: 503 if the database may take the same work later or the chain cannot be reached, 500 for everything else. The fault
+ * itself goes to the log only.
  */
 export function refusalOfFault(fault: unknown): Refusal {
   if (mayPass(fault)) return refuse('noDatabase', [], RETRY_SEC)

@@ -1,5 +1,5 @@
-// The shape of an endpoint: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the
-// rules in one order for all, so that no handler can forget one.
+// The shape of an endpoint: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the rules in one order for all
+// routes, so no handler can forget one.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'
@@ -13,50 +13,50 @@ import type { Refusal } from './refusals.ts'
 import type { Cookies } from './session/cookies.ts'
 
 export interface Route {
-  /** As the router takes it: `:name` is a parameter. */
+  /** In the router's syntax: `:name` is a parameter. */
   path: string
-  /** GET brings HEAD along, unless `noHead`. `any` leaves methods to the handler. */
+  /** GET includes HEAD, unless `noHead`. `any` leaves methods to the handler. */
   methods: readonly ('GET' | 'POST')[] | 'any'
-  /** For a GET that does something: HEAD must not do it. */
+  /** For a GET that does something, which HEAD must not do. */
   noHead?: boolean
-  /** Requests per minute and caller; null: not limited. */
+  /** Requests per minute and caller; null for no limit. */
   limitPerMinute: number | null
-  /** `cache-control` of a success. Errors and answers to a session are never cached. */
+  /** `cache-control` of a success. Errors and answers in a session are never cached. */
   cache: string
-  /** By default JSON. */
+  /** JSON by default. */
   contentType?: string
   /** `content-security-policy`, for pages. */
   policy?: string
   /** Readable from pages of any origin. Never together with a session. */
   cors: boolean
-  /** Refuses while the endpoint is not configured; asked before everything else. */
+  /** Refuses while the endpoint is not configured. Called before everything else. */
   configured?: () => Refusal | null
   /**
-   * Refuses a caller without the right key; asked before method, existence and input. `isLimited` tells whether the caller has sent too many
-   * wrong ones: then a key that was never right is not looked for.
+   * Refuses a caller without the right key. Called before we check method, existence and input. `isLimited` says whether the caller has sent too many
+   * wrong keys; then we do not look for a key that was never right.
    */
   authorize?: (call: Call, isLimited: () => boolean) => Refusal | null | Promise<Refusal | null>
-  /** The scope that a key must have, by method. Null: any key. Only for routes under /api/admin. */
+  /** The scope that a key must have, by method. Null for any key. Only for routes under /api/admin. */
   scopes?: Readonly<Partial<Record<'GET' | 'POST', Scope>>> | null
   /**
-   * Limits wrong keys in this header per minute and caller, over all routes that have this field; more are refused with 429. The right
-   * key is never refused. `tell` is called for each wrong one.
+   * Limits wrong keys in this header per minute and caller, over all routes that have this field; any more get 429. The right key is never refused.
+   * `tell` is called for each wrong one.
    */
   wrongKeys?: { header: string; perMinute: number; tell?: () => void }
-  /** The name that its requests are counted under; by default the path. */
+  /** The name under which its requests are counted; by default the path. */
   countedAs?: string
   /** The same for requests without the right key, so that they make few series. */
   countedUnkeyedAs?: string
-  /** True: only with a session, whose address the call carries. */
+  /** True if it needs a session. The call then carries the wallet's address. */
   session?: boolean
-  /** The body must be a JSON object (`orNothing`: or absent). Without, any body up to 16 KiB is ignored. */
+  /** The body must be a JSON object (`orNothing`: or absent). Without this field, any body up to 16 KiB is ignored. */
   takesJson?: true | 'orNothing'
   /** Milliseconds after which the answer is 503; null for routes without a time limit. */
   deadlineMs: number | null
   handle(call: Call): Promise<Outcome> | Outcome
 }
 
-/** A request's path and query, as they were read. */
+/** A request's parsed path and query. */
 export interface Target {
   readonly params: Readonly<{ id?: string; address?: string; hash?: string }>
   readonly query: Readonly<Query>
@@ -68,9 +68,9 @@ export interface Call extends Target {
   cookies: Cookies
   /** Empty unless the route takes JSON. */
   body: JsonObject
-  /** The signed-in wallet, where the route wants a session. */
+  /** The signed-in wallet, if the route needs a session. */
   wallet: Address
-  /** The caller as the limits count them, where the route has a limit. */
+  /** The caller as the limits count them, if the route has a limit. */
   client: Client
   /** Who holds the key that opened a route under /api/admin; null elsewhere. */
   holder: KeyHolder | null
@@ -79,8 +79,8 @@ export interface Call extends Target {
 }
 
 /**
- * A response of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, events that go on until either side ends
- * them, or a refusal; 202 is what waits for a second person; never a cookie with ready bytes.
+ * A response of ready bytes, JSON text made for this caller, a file that is sent while it is made, events until either side ends them, or a refusal.
+ * 202 means that it waits for a second person. Ready bytes never come with a cookie.
  */
 export type Outcome =
   | CachedOutcome
@@ -91,13 +91,13 @@ export type Outcome =
 
 export type CachedOutcome = CachedResponse & { encoding?: 'br' | 'gzip' | 'identity' }
 
-/** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that a part is not taken for the whole. */
+/** A file of any length, sent while it is read. If the stream fails, the connection breaks off, so that no caller takes a part for the whole. */
 export interface Download {
   stream: Readable
-  /** The name that a browser saves it under. */
+  /** The name under which a browser saves it. */
   filename: string
   contentType: string
 }
 
-/** Reads may take this long: a database that needs longer is not answering. */
+/** Reads may take this long. A database that needs longer is not answering. */
 export const READ_DEADLINE_MS = 5_000

@@ -1,4 +1,4 @@
-// Every endpoint there is, in the order of the specification. One line here is what makes a route exist.
+// Every endpoint there is, in the order of the specification. A route exists only if it has a line here.
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { passkeyRoutes } from './routes/admin/passkeys.ts'

@@ -5,12 +5,12 @@ import type { IncomingMessage } from 'node:http'
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** True when both are the same text. Hashing first makes the lengths equal, so that not even they are revealed. */
+/** True if both are the same text. Hashing first makes the lengths equal, so that not even they are revealed. */
 export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** A header's value when it was sent exactly once, else null: a key sent twice is no key. */
+/** A header's value if it was sent exactly once, else null, because a key sent twice is no key. */
 export function headerOnce(request: IncomingMessage, name: string): string | null {
   const [value = null, ...more] = request.headersDistinct[name] ?? []
   return more.length === 0 ? value : null

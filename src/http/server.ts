@@ -1,5 +1,5 @@
-// The HTTP server: limits on what a connection may do, the router, and what is answered where no route is reached. Owns
-// everything between the socket and the pipeline; knows nothing of what the routes answer.
+// The HTTP server: limits on what a connection may do, the router, and the answers if no route matches. Owns everything between the socket and the
+// pipeline; knows nothing about what the routes answer.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -21,27 +21,27 @@ import { buildTools, type Tools } from './tools.ts'
 /** The request line and the headers together. */
 const HEADER_BYTES_MAX = 16 * 1024
 const LIMITS = {
-  /** A request, headers and body, must have arrived by then; slower callers are cut off. */
+  /** A whole request must have arrived by then; slower callers are cut off. */
   requestTimeout: 8_000,
   headersTimeout: 5_000,
-  /** Node looks for slow requests this often: the two together stay under ten seconds, and few are cut off in one go. */
+  /** How often Node looks for slow requests. The two together stay under ten seconds, and we cut off few at once. */
   connectionsCheckingInterval: 250,
-  /** An idle connection is kept longer than the common balancers keep theirs, so that they are the ones to close it. */
+  /** We keep an idle connection longer than common load balancers do, so that they are the ones to close it. */
   keepAliveTimeout: 75_000,
   maxHeaderSize: HEADER_BYTES_MAX,
-  /** Checked in the pipeline, where the refusal is in the envelope. */
+  /** The pipeline checks it, so that the refusal is in the envelope. */
   requireHostHeader: false,
 }
-/** Time for which a connection being closed is still read from. */
+/** How long we still read from a connection that is closing. */
 const LINGER_MS = 500
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 export interface HttpServer {
   /** Node's own. */
   server: Server
-  /** Rejects when it cannot listen there. Port 0 takes any free one. */
+  /** Rejects if it cannot listen there. Port 0 takes any free one. */
   listen(where: { host: string; port: number }): Promise<void>
-  /** Takes no new connection, closes idle ones, ends event streams, and resolves once what is under way has been answered. */
+  /** Takes no new connection, closes idle ones, ends event streams, and resolves once the requests in flight are answered. */
   close(): Promise<void>
 }
 
@@ -95,9 +95,9 @@ export function createServer(deps: HttpDeps): HttpServer {
     connections.enter(response, () => answer(request, response)),
   )
   server.on('connection', (socket) => connections.accept(socket))
-  // Bytes that are no request, or a request that came too slowly.
+  // Bytes that are not a request, or a request that came too slowly.
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // A client that sent nothing gets no answer: browsers open connections ahead.
+    // A client that sent nothing gets no answer, because browsers open connections in advance.
     if (error.code === 'ECONNRESET' || (socket as Socket).bytesRead === 0) socket.destroy()
     else refuseRaw(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
   })
@@ -110,7 +110,7 @@ export function createServer(deps: HttpDeps): HttpServer {
       new Promise((resolve) => {
         closing = true
         tools.watches.close()
-        // The only error there is: it does not listen, and so is closed.
+        // The only possible error is that it does not listen, and then it is closed.
         server.close(() => resolve())
       }),
   }
@@ -148,7 +148,7 @@ function carriesSession(raw: IncomingMessage, { sessions }: ReturnType<typeof bu
   return raw.headers.cookie?.includes(sessions.sessionCookie) ?? false
 }
 
-/** Counts and logs an answer that was sent. */
+/** Counts and logs an answer. */
 function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, status: number): void {
   const { req: request } = response
   const ms = performance.now() - began
@@ -159,8 +159,8 @@ function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, st
 const hungUp = new WeakSet<Duplex>()
 
 /**
- * Refuses on the bare socket and closes it: nothing that follows on this connection can be trusted to be a request. What still
- * comes is let pass by for a moment, since closing on it would reset the connection before the refusal is read.
+ * Refuses on the bare socket and closes it, because nothing that follows on this connection can be trusted to be a request. It discards what still
+ * arrives for a moment, because an early close would reset the connection before the caller reads the refusal.
  */
 function hangUp(socket: Duplex, refusal: string): void {
   // Each later byte is another error.

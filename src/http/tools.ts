@@ -1,4 +1,4 @@
-// Objects that the routes share besides the given parts: built once per server.
+// Objects that the routes share besides the given parts, built once per server.
 import { openFilesMax } from '../lib/open-files.ts'
 import { type ChainLine, createChainLine } from './chain-line.ts'
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
@@ -18,26 +18,26 @@ export interface Tools {
   sessions: Sessions
   /** What passkeys sign. */
   challenges: Challenges
-  /** The public reads' way to the database. */
+  /** Database access for the public reads. */
   queryReplica: DatabaseRead
-  /** The way to the primary, for what writes or must not lag. */
+  /** Access to the primary, for writes and for reads that must not lag. */
   queryPrimary: DatabaseRead
   snapshot: ContractSnapshot
-  /** Where claims and syncs wait for their turn to ask the chain. */
+  /** The queue in which claims and syncs wait to ask the chain. */
   chainLine: ChainLine
   /** Admin keys in the ledger. */
   ledgerKeys: LedgerKeys
   /** Called at each wrong admin key. */
   tellWrongKey: () => void
-  /** Limits of connections, by the open files of this process where none are given. */
+  /** Limits of connections; by the open files of this process if none are given. */
   connectionLimits: ConnectionLimits
   /** The event streams. */
   watches: Watches
   /** True if a request's `Origin`, if it has one, is our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
-   * The answer of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
-   * the answer depends on. Answered at once where it is kept. Null where `read` finds nothing.
+   * The answer of a public read, kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that the answer depends on.
+   * Immediate if it is kept. Null if `read` finds nothing.
    */
   cached(key: string, maxAgeSec: number, read: () => Promise<string | Buffer>): CachedResponse | Promise<CachedResponse>
   cached(
@@ -51,7 +51,7 @@ export function buildTools(deps: HttpDeps): Tools {
   const memo = createMemo<CachedResponse | null>({
     clock: deps.monotonicClock,
     changes: deps.changes,
-    // And once more for what is kept of it compressed: both encodings together are smaller.
+    // Twice, because we also keep compressed forms: both encodings together are smaller than the answer.
     bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })

@@ -1,14 +1,14 @@
-// Files that are served as they are: the pages' and the reference's. Owns how they are compressed (each encoding once, when it is
-// first asked for, then kept), what limits them, and the content security policy of every page. Reads no path of a request.
+// Files that are served unchanged: the pages' and the reference's. Owns how they are compressed (each encoding once, at its first request, then
+// kept), their rate limits, and the content security policy of every page. Uses no path from a request.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Route } from '../route.ts'
 import { type Encoding, encodingFor } from './encoding.ts'
 import { type CachedResponse, cachedResponseOf } from './memo.ts'
 
-/** Requests for one file per minute and caller: a page loads each once, then browsers keep it. */
+/** Requests for one file per minute and caller. A page loads each once, then browsers keep it. */
 const LIMIT_PER_MINUTE = 120
-/** Best compression takes seconds of a megabyte, and saves a tenth against the one used above this size. */
+/** Best compression takes seconds per megabyte, and saves only a tenth against the quality that we use above this size. */
 const BEST_BYTES_MAX = 256 * 1024
 const GOOD_BROTLI_QUALITY = 9
 
@@ -21,9 +21,9 @@ export interface AssetRoute {
   asset: Asset
   /** For pages. */
   policy?: string
-  /** True where pages of any origin may read it. Left out: none. */
+  /** True if pages of any origin may read it. False by default. */
   cors?: boolean
-  /** The name it is counted under, one for many files. */
+  /** The name under which it is counted, one for many files. */
   countedAs: string
 }
 
@@ -40,8 +40,8 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
 }
 
 /**
- * The policy of all pages. A page loads from this service alone, runs and wears nothing that is written into it, and stands in no other
- * page but those of `ancestors`. Besides this service it may ask the public RPC; a wallet's icon comes as a data: URL.
+ * The policy of all pages. A page loads only from this service, runs no inline script and uses no inline style, and only pages of `ancestors` may
+ * frame it. Besides this service it may ask the public RPC. A wallet's icon comes as a data: URL.
  */
 export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = []): string {
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
@@ -61,19 +61,19 @@ const compressors = {
   identity: async (bytes: Buffer) => bytes,
 }
 
-/** A file in each encoding that was asked for so far. */
+/** A file in each encoding that a caller has requested so far. */
 export class Asset {
   readonly #read: () => Buffer
   #bytes: Buffer | null = null
   readonly #making = new Map<Encoding, Promise<EncodedResponse>>()
   readonly #made = new Map<Encoding, EncodedResponse>()
 
-  /** `read` is called once, when the file is first asked for. */
+  /** `read` is called once, at the first request for the file. */
   constructor(read: () => Buffer) {
     this.#read = read
   }
 
-  /** The file in an encoding, at once where it was made before. */
+  /** The file in an encoding; at once if it was made before. */
   in(encoding: Encoding): EncodedResponse | Promise<EncodedResponse> {
     const made = this.#made.get(encoding)
     if (made) return made

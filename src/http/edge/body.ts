@@ -1,16 +1,16 @@
-// Reads request bodies: at most 16 KiB, JSON objects only where a route wants one. Owns how much of a request is ever held
-// in memory; never decides what fields mean.
+// Reads request bodies: at most 16 KiB, and only JSON objects if a route wants one. Owns how much of a request is ever held in memory. It must never
+// decide what fields mean.
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, refuse } from '../refusals.ts'
 
-/** The largest body of ours has a few hundred bytes. */
+/** Our largest body has a few hundred bytes. */
 const BODY_BYTES_MAX = 16 * 1024
-/** No body of ours nests at all; unknown fields may, within reason. */
+/** None of our bodies nests at all. Unknown fields may, within reason. */
 const DEPTH_MAX = 32
-/** Bytes of a refused body that are still read before the caller is cut off, so that they get to read the refusal. */
+/** Bytes of a refused body that we still read before we cut the caller off, so that they get to read the refusal. */
 const REFUSED_BYTES_MAX = 16 * 1024 * 1024
 
-/** The fields that any route knows; others are ignored. */
+/** The fields that any route knows; we ignore others. */
 export interface JsonObject {
   txHash?: unknown
   nodeId?: unknown
@@ -41,12 +41,12 @@ export async function readJsonBody(
   return value as JsonObject
 }
 
-/** True if an unwanted body need not be waited for: Node discards a GET's body once the answer is sent. */
+/** True if we need not wait for an unwanted body: Node discards a GET's body once the answer is sent. */
 export function passesBy(request: IncomingMessage): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
 }
 
-/** Reads and discards an unwanted body, up to the same size. Null: done. */
+/** Reads and discards an unwanted body, up to the same size. Null on success. */
 export async function skipBody(request: IncomingMessage): Promise<Refusal | null> {
   const bytes = await readBytes(request)
   return Buffer.isBuffer(bytes) ? null : bytes
@@ -86,12 +86,12 @@ function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
     request.on('data', onData)
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', reject)
-    // Neither of the others comes when the caller goes away in the middle.
+    // Neither of the other events comes if the caller disconnects halfway.
     request.on('close', () => reject(new Error('the caller went away while sending')))
   })
 }
 
-/** Reads on without keeping anything: closing at once would reset the connection before the refusal is read. */
+/** Reads on without keeping anything, because closing at once would reset the connection before the caller reads the refusal. */
 function drainRefused(request: IncomingMessage): void {
   let size = 0
   request.on('data', (chunk: Buffer) => {

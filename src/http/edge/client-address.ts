@@ -1,5 +1,5 @@
-// Finds a request's caller, for the rate limits: the socket's address, or, behind a trusted proxy, the nearest hop that is not
-// one of ours. Owns the reading of addresses; believes no other header.
+// Finds a request's caller, for the rate limits: the socket's address, or, behind a trusted proxy, the nearest hop that is not one of ours. Owns the
+// parsing of addresses, and trusts no other header.
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /** A caller as the limits count them: an IPv4 address, or the /64 of an IPv6 one. */
@@ -17,7 +17,7 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
     const hops = forwardedFor.split(',')
     for (let left = hops.length - 1; left >= 0; left--) {
       const address = plainAddress(hops[left]?.trim() ?? '')
-      // An entry that is no address was not written by a proxy of ours: everything left of it is the caller's invention.
+      // None of our proxies wrote an entry that is not an address, so the caller invented everything to the left of it.
       if (address === null) break
       nearest = address
       // The last one is the caller, even if it is a trusted address.
@@ -27,7 +27,7 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
   }
 }
 
-/** Tests if a socket's address is that of a trusted proxy. */
+/** Tests whether a socket's address is that of a trusted proxy. */
 export function proxyCheck(trustedProxies: readonly string[]): (peer: string) => boolean {
   const trusted = new BlockList()
   for (const network of trustedProxies) trust(trusted, network)
@@ -51,7 +51,7 @@ function trust(list: BlockList, network: string): void {
   list.addSubnet(address, Number(bits), family)
 }
 
-/** An address without port, brackets, zone and IPv4 mapping; null when it is none. */
+/** An address without port, brackets, zone and IPv4 mapping; null if it is none. */
 function plainAddress(text: string): string | null {
   if (isIPv4(text)) return text
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1]
@@ -66,10 +66,10 @@ function plainAddress(text: string): string | null {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 
-/** The caller at a plain address: one with a colon is of IPv6. */
+/** The caller at a plain address. One with a colon is IPv6. */
 function clientOf(address: string): Client {
   if (!address.includes(':')) return address
-  // One customer has at least a /64, and can use any address of it.
+  // One customer has at least a /64, and can use any address in it.
   return ipv6Words(address)
     .slice(0, 4)
     .map((word) => word.toString(16))

@@ -1,34 +1,34 @@
-// Limits connections and the requests of each. Owns the caps (in all, and of one address), the choice of a connection to drop for a
-// new one, the order of pipelined requests, and the stall timeout of a client that does not read. Knows nothing of the answers.
+// Limits connections and the requests of each. Owns the caps (total, and per address), the choice of a connection to drop for a new one, the order of
+// pipelined requests, and the stall timeout for a client that does not read. Knows nothing about the answers.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from './client-address.ts'
 
-/** Enough for any service of one process; each connection takes some 20 KB. */
+/** Enough for any service of one process. Each connection takes about 20 KB. */
 const CONNECTIONS_MAX = 10_000
 /** Open files kept for the database, the provider, webhooks, metrics, and what embedded parts and libraries open. */
 const RESERVED_FILES = 256
-/** A house of many users behind one address; proxies are named in TRUSTED_PROXIES. */
+/** Many users may share one address (NAT). Proxies are named in TRUSTED_PROXIES. */
 const PER_ADDRESS_MAX = 512
 
 export interface ConnectionLimits {
-  /** Connections in all. */
+  /** Connections in total. */
   total: number
-  /** Connections of one address that is not a trusted proxy's. */
+  /** Connections of one address that is not a trusted proxy. */
   perAddress: number
-  /** Requests of a connection that wait for the answer before theirs; a client that sends more is cut off. */
+  /** Requests of a connection that wait for earlier answers. If a client sends more, we cut it off. */
   waiting: number
-  /** An answer of which nothing is taken for so long is given up, with its connection. At most twice as long passes. */
+  /** If the client takes no byte of an answer for this long, we drop the connection. It may take up to twice as long. */
   stallMs: number
 }
 
-/** Limits of a process that may open so many files: the reserve is never more than half of them. */
+/** Limits of a process that may have this many open files. The reserve is never more than half of them. */
 export function connectionLimits(openFiles: number): ConnectionLimits {
   const total = Math.min(CONNECTIONS_MAX, openFiles - Math.min(RESERVED_FILES, Math.ceil(openFiles / 2)))
   return { total, perAddress: Math.min(PER_ADDRESS_MAX, Math.ceil(total / 4)), waiting: 64, stallMs: 20_000 }
 }
 
-/** Reason for dropping a connection: `idle` for a new one, `refused` as there was no idle one, `flooding` by pipelined requests, `stalled`. */
+/** Why we drop a connection: `idle` makes room for a new one, `refused` if none was idle, `flooding` by pipelined requests, `stalled`. */
 export type DroppedBecause = 'idle' | 'refused' | 'flooding' | 'stalled'
 
 export interface ConnectionDeps {
@@ -38,24 +38,24 @@ export interface ConnectionDeps {
   onDropped: (why: DroppedBecause) => void
 }
 
-/** The connections of one address, or, as a whole, of all. */
+/** The connections of one address, or of all addresses. */
 interface Group {
   open: number
-  /** Those without a request under way, the one that has been so for longest first. */
+  /** Connections without a request in flight, the longest idle first. */
   idle: Set<Connection>
 }
 
 interface Connection {
   socket: Socket
-  /** All, and its address's unless that is a trusted proxy. */
+  /** The group of all, and that of its address unless that is a trusted proxy. */
   groups: readonly Group[]
-  /** The answer that the next request waits for. */
+  /** The answer for which the next request waits. */
   answering: ServerResponse | null
-  /** The answer before, which Node may not be done with although the system has all of it. */
+  /** The previous answer. Node may not be done with it although the system has all of it. */
   last: ServerResponse | null
-  /** In their order. Without a response: what is done last. */
+  /** In order. An entry without a response runs last. */
   waiting: { response: ServerResponse | null; run: () => void }[]
-  /** Set when it counts no more. */
+  /** Set when it no longer counts. */
   gone: boolean
 }
 
@@ -69,7 +69,7 @@ export class Connections {
     this.#deps = deps
   }
 
-  /** Takes a new connection in the place of the oldest idle one, of its address or of all; drops it where there is none. */
+  /** Takes a new connection in place of the oldest idle one, of its address or of all; drops the new one if none is idle. */
   accept(socket: Socket): void {
     const { limits } = this.#deps
     const peer = socket.remoteAddress ?? ''
@@ -92,12 +92,12 @@ export class Connections {
     })
   }
 
-  /** Runs a request once all that came before it on its connection have been answered, to the last byte handed to the system. */
+  /** Runs a request once all earlier requests on its connection are answered, with the last byte handed to the system. */
   enter(response: ServerResponse, run: () => void): void {
     const connection = this.#known.get(response.req.socket)
     if (!connection || connection.gone) return
     const { last } = connection
-    // Node gives a response its socket when it is done with the one before.
+    // Node gives a response its socket when it is done with the previous one.
     if (!connection.answering && last && response.socket === null) this.#await(connection, last)
     if (!connection.answering) this.#answer(connection, response, run)
     else if (connection.waiting.length < this.#deps.limits.waiting) connection.waiting.push({ response, run })
@@ -105,8 +105,8 @@ export class Connections {
   }
 
   /**
-   * Hangs up on a connection after which nothing can be read as a request: once the whole requests before have been answered, at once
-   * where none is left or where the one that is being answered is itself not whole.
+   * Closes a connection on which nothing further can be read as a request: once the whole requests before are answered, or at once if none is left or
+   * if the one that we are answering is itself incomplete.
    */
   leave(socket: Socket, hangUp: () => void): void {
     const connection = this.#known.get(socket)
@@ -130,14 +130,14 @@ export class Connections {
     connection.answering = response
     connection.last = response
     run()
-    // Most answers are small and come from memory. They are done here, since listeners and timers take a quarter of their time.
+    // Most answers are small and come from memory. We finish them here, because listeners and timers would take a quarter of their time.
     if (response.writableEnded && socket.writableLength === 0 && connection.waiting.length === 0) {
       connection.answering = null
       if (!connection.gone) this.#rest(connection)
       return
     }
     this.#await(connection, response)
-    // Node's timer begins again whenever bytes of a write were taken. Without any to be taken it is the answer that is awaited.
+    // Node's timer restarts whenever the client takes bytes of a write. If there are none to take, we are waiting for the answer itself.
     response.setTimeout(this.#deps.limits.stallMs, () => {
       if (socket.writableLength > 0) this.#drop(connection, 'stalled')
     })
@@ -160,7 +160,7 @@ export class Connections {
     }
   }
 
-  /** Puts it last in line. */
+  /** Moves it to the end of the queue. */
   #rest(connection: Connection): void {
     for (const { idle } of connection.groups) {
       idle.delete(connection)
@@ -173,11 +173,11 @@ export class Connections {
     this.#leave(connection)
     this.#deps.onDropped(why)
     if (why === 'idle') connection.socket.destroy()
-    // So that the system, too, forgets what was to be sent.
+    // So that the system also discards what was still to be sent.
     else connection.socket.resetAndDestroy()
   }
 
-  /** At once, not when the socket has closed: its place is taken by then. */
+  /** At once, not when the socket has closed, because by then its place is taken. */
   #leave(connection: Connection): void {
     if (connection.gone) return
     connection.gone = true

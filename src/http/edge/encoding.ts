@@ -1,6 +1,6 @@
-// Compresses answers from the memo where the caller takes it, each once for each encoding, for as long as the answer itself is kept. Only what
-// is the same for everybody comes here: where a secret stands beside what an attacker may choose, the compressed length tells of it (BREACH),
-// so nothing that belongs to a session is ever compressed.
+// Compresses answers from the memo if the caller accepts it, each once per encoding, for as long as we keep the answer. Only answers that are the
+// same for everyone come here. If a secret stood beside text that an attacker may choose, the compressed length would reveal it (BREACH), so we never
+// compress anything that belongs to a session.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { CachedOutcome } from '../route.ts'
@@ -8,17 +8,17 @@ import { type CachedResponse, cachedResponseOf } from './memo.ts'
 
 export type Encoding = 'br' | 'gzip' | 'identity'
 
-/** A smaller answer fits into one packet as it is. */
+/** A smaller answer fits into one packet uncompressed. */
 const BYTES_MIN = 1024
-/** Near the best, in a few milliseconds of 100 KB: it is done once for many callers, but somebody waits for it. */
+/** Nearly the best, at a few milliseconds per 100 KB. We do it once for many callers, but one of them waits for it. */
 const BROTLI_QUALITY = 5
 
-/** An `accept-encoding` that takes an encoding by its name, at any weight but 0. */
+/** An `accept-encoding` that names an encoding, at any weight but 0. */
 const taking = (name: string) => new RegExp(`(^|[\\s,])${name}\\s*(;\\s*q=(1|0\\.0*[1-9])|,|$)`)
 const TAKES_BR = taking('br')
 const TAKES_GZIP = taking('gzip')
 
-/** The smallest encoding that a caller takes, by its `accept-encoding`. */
+/** The smallest encoding that a caller accepts, by its `accept-encoding`. */
 export function encodingFor(accepted: string): Encoding {
   if (accepted === '') return 'identity'
   if (TAKES_BR.test(accepted)) return 'br'
@@ -31,14 +31,14 @@ const compressors = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 }
 
-/** An answer in each encoding that was asked for. */
+/** An answer in each encoding that a caller has requested. */
 interface Made {
   identity: CachedOutcome
   br?: CachedOutcome | Promise<CachedOutcome>
   gzip?: CachedOutcome | Promise<CachedOutcome>
 }
 
-/** By the answer they are made of: they go with it. */
+/** Keyed by the answer they are made from, so they go with it. */
 const made = new WeakMap<CachedResponse, Made>()
 
 function madeOf(response: CachedOutcome): Made {
@@ -49,7 +49,7 @@ function madeOf(response: CachedOutcome): Made {
   return begun
 }
 
-/** The answer in the encoding that the caller takes: at once where it was made before. A file that has an encoding, and a small answer, stay. */
+/** The answer in the encoding that the caller accepts; at once if made before. Encoded files and small answers stay as they are. */
 export function encoded(response: CachedOutcome, accepted: string): CachedOutcome | Promise<CachedOutcome> {
   if (response.encoding || response.body.length < BYTES_MIN) return response
   const encoding = encodingFor(accepted)
@@ -65,7 +65,7 @@ export function encoded(response: CachedOutcome, accepted: string): CachedOutcom
   return making
 }
 
-/** Never fails: an answer that cannot be compressed goes as it is. */
+/** Never fails: if an answer cannot be compressed, it goes uncompressed. */
 async function compress(response: CachedResponse, encoding: 'br' | 'gzip'): Promise<CachedOutcome> {
   const { body } = response
   try {

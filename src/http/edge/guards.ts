@@ -1,5 +1,5 @@
-// Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input and never asks the ledger or the
-// chain anything. Refuses everything that is not exactly right; trims, rounds and guesses nothing.
+// Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input, and never asks the ledger or the chain. Refuses everything
+// that is not exactly right; trims, rounds and guesses nothing.
 import { ENTRIES_MAX } from '../../db/reads/public-api.ts'
 import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
 import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
@@ -34,7 +34,7 @@ function parsePositive(value: unknown): bigint | null {
   return id > UINT256_MAX ? null : id
 }
 
-/** `limit` of a query: 1 to 200, 50 when absent. Also refused when repeated or written as a list (`limit[]=5`). */
+/** `limit` of a query: 1 to 200, 50 if absent. Also refused if repeated or written as a list (`limit[]=5`). */
 export function parseLimit(query: Query): number | Refusal {
   for (const name in query) {
     if (name.startsWith('limit[')) return refuse('badLimit')
@@ -46,7 +46,7 @@ export function parseLimit(query: Query): number | Refusal {
   return limit > ENTRIES_MAX ? refuse('badLimit') : limit
 }
 
-/** `offset` of a query: 0, which it is when absent, to 1999: what a round may hold. Refused as a limit is. */
+/** `offset` of a query: 0 (also if absent) to 1999, the most that a round may hold. Refused as a limit is. */
 export function parseOffset(query: Query): number | Refusal {
   for (const name in query) {
     if (name.startsWith('offset[')) return refuse('badOffset')
@@ -64,7 +64,7 @@ export function parseHash(value: unknown): Hash | Refusal {
   return value.toLowerCase() as Hash
 }
 
-/** A query as it was read: a name that was given more than once has a list. Names that no route knows are ignored. */
+/** A parsed query. A name that occurs more than once has a list. We ignore names that no route knows. */
 export interface Query {
   limit?: string | string[]
   offset?: string | string[]

@@ -1,4 +1,4 @@
-// Asks a route for its key before anything else is told of it, counts wrong keys, and holds the key's scope against the route's.
+// Asks a route for its key before we reveal anything else about it, counts wrong keys, and compares the key's scope with the route's.
 import { refuseByScope } from '../../operator/act.ts'
 import { type Refusal, refuse, refuseAs } from '../refusals.ts'
 import type { Call, Route } from '../route.ts'
@@ -6,12 +6,12 @@ import type { Client } from './client-address.ts'
 import type { Limits } from './limits.ts'
 import { type Reply, setRateHeaders } from './reply.ts'
 
-/** Numbers the wrong keys for the limits: above all routes. */
+/** The bucket of wrong keys in the limits, above all routes. */
 const WRONG_KEYS_BUCKET = 32_767
 
 /** Builds the check of a route's key. */
 export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
-  /** Compares the key before the counters: the right one is never refused. */
+  /** Compares the key before the counters, so the right one is never refused. */
   function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
     if (!route.authorize) return null
     const perMinute = route.wrongKeys?.perMinute ?? 0
@@ -22,7 +22,7 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   function countUnkeyed(route: Route, call: Call, reply: Reply, refused: Refusal | null): Refusal | null {
     if (refused === null) return null
     if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
-    // Where there is no key at all, none is wrong.
+    // If there is no key at all, none is wrong.
     if (!route.wrongKeys || refused.refused !== 'wrongKey') return refused
     if (call.raw.headers[route.wrongKeys.header] === undefined) return refused
     route.wrongKeys.tell?.()
@@ -35,12 +35,12 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   return refuseUnkeyed
 }
 
-/** Goes on with a value at once where it is there, else once it is. */
+/** Goes on at once if the value is there, else when it arrives. */
 export function next<T, U>(value: T | Promise<T>, then: (value: T) => U | Promise<U>): U | Promise<U> {
   return value instanceof Promise ? value.then(then) : then(value)
 }
 
-/** A key without the scope of what was asked for. OPTIONS and unknown paths ask for none. */
+/** Refuses a key without the scope of the request. OPTIONS and unknown paths need none. */
 export function refuseUnscoped({ scopes }: Route, { method, holder }: Call): Refusal | null {
   const scope = scopes?.[method === 'POST' ? 'POST' : 'GET']
   if (scope === undefined || holder?.scopes.includes(scope)) return null

@@ -1,13 +1,13 @@
-// Counts requests per endpoint and caller in fixed windows of one minute that begin with the minute (specification,
-// section 8). Counters are this instance's own. Memory is bounded under any load; a counter is never forgotten before its
-// window ends, because forgetting one would refill its allowance.
+// Counts requests per endpoint and caller in fixed windows of one minute that begin with the minute (specification, section 8). Each instance has its
+// own counters. Memory is bounded under any load. A counter is never forgotten before its window ends, because forgetting one would refill its
+// allowance.
 import { hash, randomUUID } from 'node:crypto'
 import type { Client } from './client-address.ts'
 
 const WINDOW_SEC = 60
-/** Some 20 MB, the shared ones included. A caller asks for a handful of endpoints a minute, so these are tens of thousands of callers. */
+/** About 20 MB, with the shared ones. A caller uses a handful of endpoints a minute, so these are tens of thousands of callers. */
 const COUNTERS_MAX = 200_000
-/** Once there are that many, callers without a counter share others: as many as there are hexadecimal numbers of so many digits, 65,536. */
+/** Once there are that many, callers without a counter share others: one for each hexadecimal number of this many digits, 65,536. */
 const SHARED_DIGITS = 4
 
 export interface LimitState {
@@ -20,7 +20,7 @@ export interface LimitState {
   exceeded: boolean
 }
 
-/** The counters of all endpoints. `bucket` numbers an endpoint. */
+/** The counters of all endpoints. `bucket` is an endpoint's number. */
 export class Limits {
   /** Keeps others from choosing addresses that share a victim's counter. */
   readonly #secret = randomUUID()
@@ -29,13 +29,13 @@ export class Limits {
   #window = -1
   #counts = new Map<string, number>()
 
-  /** The default of `countersMax` suits a service; tests take less. */
+  /** The default of `countersMax` suits a service; tests use a smaller one. */
   constructor(clock: () => number, countersMax = COUNTERS_MAX) {
     this.#clock = clock
     this.#countersMax = countersMax
   }
 
-  /** Counts one request and says where the caller stands. */
+  /** Counts one request and returns the caller's state. */
   take(bucket: number, limit: number, client: Client): LimitState {
     const seconds = Math.floor(this.#clock() / 1000)
     const window = Math.floor(seconds / WINDOW_SEC)
@@ -56,7 +56,7 @@ export class Limits {
     }
   }
 
-  /** True if a further request would be refused; counts nothing. */
+  /** True if we would refuse a further request. Counts nothing. */
   isSpent(bucket: number, limit: number, client: Client): boolean {
     if (Math.floor(this.#clock() / 1000 / WINDOW_SEC) !== this.#window) return false
     return (this.#counts.get(this.#keyOf(bucket, client)) ?? 0) >= limit

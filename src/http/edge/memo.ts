@@ -1,6 +1,6 @@
-// Keeps answers as the bytes that were sent, per route and validated parameters, so that a busy read costs the database
-// one statement. Bounded; forgets everything the moment the ledger changes, and keeps nothing while changes may go
-// unheard. Must never hold anything that depends on who asks.
+// Keeps answers as the bytes that were sent, per route and validated parameters, so that a busy read costs the database one statement. Bounded.
+// Forgets everything the moment the ledger changes, and keeps nothing while it may miss changes. It must never hold anything that depends on who
+// asks.
 import { createHash } from 'node:crypto'
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
@@ -10,7 +10,7 @@ const BYTES_MAX = 64 * 1024 * 1024
 /** An entry's share of maps, keys and buffers besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 512
 
-/** Longer bodies are sent as the bytes they are. */
+/** Longer bodies stay bytes. */
 const TEXT_BYTES_MAX = 4 * 1024
 
 /** An answer ready to be sent. */
@@ -21,8 +21,8 @@ export interface CachedResponse {
 }
 
 /**
- * Bytes to be sent; few of them as a text of one character a byte (latin1), which Node sends in one piece with the headers. Either has
- * its length in bytes. Only `bodyOf` makes such a text, so that no other is sent as one.
+ * Bytes to be sent. A short body is a text of one character a byte (latin1), which Node sends in one piece with the headers. Both give their length
+ * in bytes. Only `bodyOf` makes such a text, so we cannot send another by mistake.
  */
 export type Body = Buffer | Latin1
 type Latin1 = string & { readonly [LATIN1]: true }
@@ -32,7 +32,7 @@ export function bodyOf(bytes: Buffer): Body {
   return bytes.length <= TEXT_BYTES_MAX ? (bytes.toString('latin1') as Latin1) : bytes
 }
 
-/** Makes a body and its tag of a text, or of bytes. */
+/** Makes a body and its tag from a text, or from bytes. */
 export function cachedResponseOf(content: string | Buffer): CachedResponse {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 27)
@@ -40,9 +40,9 @@ export function cachedResponseOf(content: string | Buffer): CachedResponse {
 }
 
 export interface MemoOptions<T> {
-  /** Milliseconds that go on evenly. */
+  /** Monotonic clock, milliseconds. */
   clock: () => number
-  /** Says when everything is stale, and whether that is still heard. Null: nothing is kept. */
+  /** Says when everything is stale, and whether the service still hears of changes. Null to keep nothing. */
   changes: LedgerNotifications | null
   bytesOf: (value: T) => number
   bytesMax?: number

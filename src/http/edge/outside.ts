@@ -1,14 +1,14 @@
-// Answers requests that no route takes, for people who look at pages: a slash too many at the end of a page's path leads to the page, and what
-// is not there says so as a page. Programs get the error envelope, as ever.
+// Answers requests that match no route, for people who look at pages. A trailing slash too many redirects to the page, and an unknown path gets a
+// page that says so. Programs get the error envelope as usual.
 import type { IncomingMessage } from 'node:http'
 import { bodyOf } from './memo.ts'
 import type { Reply } from './reply.ts'
 import type { Router } from './router.ts'
 
-/** Answers a request. @returns false where the caller did not ask for a page. */
+/** Answers a request. @returns false if the caller did not ask for a page. */
 export type AnswerAsPage = (reply: Reply, request: IncomingMessage) => boolean
 
-/** How requests for a page that is not there are answered. */
+/** Builds the answers to requests for pages that do not exist. */
 export function pageAnswers(router: Router, notFound: { html: string; policy: string }): AnswerAsPage {
   const body = bodyOf(Buffer.from(notFound.html))
   return (reply, { method, url = '', headers }) => {
@@ -27,7 +27,7 @@ export function pageAnswers(router: Router, notFound: { html: string; policy: st
   }
 }
 
-/** A target without the slashes at its path's end; null where there is none, or what is left would name another host. */
+/** A target without the trailing slashes of its path; null if there are none, or if the rest would name another host. */
 function withoutSlash(url: string): string | null {
   const [, path = '', query = ''] = /^(\/[^/?\\][^?]*?)\/+(\?.*)?$/s.exec(url) ?? []
   return path === '' ? null : `${path}${query}`

@@ -1,5 +1,5 @@
 // Checks every request in one order: configured, limit, key, method, session,
-// input, and only then the handler. Catches every fault; what it says stays in the log.
+// input, and only then calls the handler. Catches every fault; its message stays in the log.
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../../domain/units.ts'
 import { inTime } from '../../lib/deadline.ts'
@@ -21,11 +21,11 @@ import {
   setRateHeaders,
 } from './reply.ts'
 
-/** More headers than any client sends; each costs time to look at. */
+/** More headers than any client sends. Each takes time to check. */
 const HEADERS_MAX = 100
 const NO_WALLET = '' as Address
 
-/** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
+/** Builds the function that runs a request through a route. `bucket` is the route's number for the limits. */
 export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   const limits = new Limits(deps.monotonicClock)
   const findClient = clientFinder(deps.settings.trustedProxies)
@@ -66,7 +66,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   function failed(route: Route, { raw, requestId }: Call, fault: unknown): Refusal {
     const refusal = refusalOfFault(fault)
-    // A caller who disconnected in the middle is no fault of ours, and does not read the answer.
+    // A caller who disconnects halfway is not our fault, and does not read the answer.
     if (!raw.destroyed || raw.complete)
       deps.log[refusal.status === 500 ? 'error' : 'warn'](
         { err: fault, requestId, route: route.path },
@@ -75,7 +75,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return refusal
   }
 
-  /** The outcome of a request: at once where it is in memory, else a promise. */
+  /** The outcome of a request: at once if it is in memory, else a promise. */
   function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
     try {
       const outcome = next<Refusal | null, Outcome>(
@@ -89,7 +89,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     }
   }
 
-  /** What a keyed route allows is told under its key alone. */
+  /** Only a caller with the key learns what a keyed route allows. */
   function answerOptions(route: Route, call: Call, reply: Reply, asked: ConditionalRequest): void | Promise<void> {
     const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
     const answer = (refusal: Refusal | null) =>
@@ -108,7 +108,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 }
 
-/** Facts besides the answer that decide how it is sent. */
+/** Facts besides the answer that decide how we send it. */
 function conditionsOf({ raw, cookies }: Call, sessionCookie: string): ConditionalRequest {
   return {
     ifNoneMatch: raw.headers['if-none-match'],
@@ -129,7 +129,7 @@ async function afterBody(route: Route, call: Call): Promise<Outcome> {
   return handleInTime(route, call)
 }
 
-/** One request, as the pipeline begins with it. */
+/** One request, as it enters the pipeline. */
 export function callOf(raw: IncomingMessage, target: Target, requestId: string): Call {
   return {
     method: raw.method ?? '',
@@ -145,7 +145,7 @@ export function callOf(raw: IncomingMessage, target: Target, requestId: string):
   }
 }
 
-/** Checks HTTP's own rules of any request, which the server leaves to us so that the refusal is in the envelope. */
+/** Checks HTTP's own rules for any request. The server leaves them to us, so that the refusal is in the envelope. */
 function refuseMessage({ raw }: Call): Refusal | null {
   if (!raw.url?.startsWith('/')) return refuse('badTarget')
   if (raw.rawHeaders.length > HEADERS_MAX * 2) return refuse('tooManyHeaders')

@@ -1,5 +1,5 @@
-// Turns outcomes into answers: status, envelope, cache headers, entity tags, security and rate headers. Everything that is
-// sent passes through here or, where there is no request to answer, through `rawRefusal`.
+// Turns outcomes into answers: status, envelope, cache headers, entity tags, security and rate headers. Every answer passes through here or, if there
+// is no request to answer, through `rawRefusal`.
 import type { ServerResponse } from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
 import { isRefusal, type Refusal } from '../refusals.ts'
@@ -8,9 +8,9 @@ import { encoded } from './encoding.ts'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
 
-/** On every answer: no guessing of types, no referrer to other sites. */
+/** For every answer: browsers guess no types and send no referrer to other sites. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
-/** In production also: browsers come back by TLS only, no other origin's window reaches a page, and no page uses a device. */
+/** In production also: browsers return by TLS only, windows of other origins cannot reach a page, and no page uses a device. */
 const PRODUCTION_HEADERS = {
   ...SECURITY_HEADERS,
   'strict-transport-security': 'max-age=31536000',
@@ -28,9 +28,9 @@ export const securityHeaders = (production: boolean): SecurityHeaders =>
 const JSON_TYPE = 'application/json'
 const NO_STORE = 'no-store'
 const PRIVATE_NO_STORE = 'private, no-store'
-/** The system takes less at once, so that no timer is needed. */
+/** The system takes smaller bodies at once, so they need no timer. */
 const LARGE_BYTES = 64 * 1024
-/** The slowest that a large body is sent: 4 KB a second, and a minute besides. */
+/** The slowest rate for a large body: 4 KB a second, plus a minute. */
 const SEND_BYTES_PER_MS_MIN = 4
 const SEND_MS_MIN = 60_000
 /** Headers that a page of another origin may read. */
@@ -44,28 +44,28 @@ export interface ConditionalRequest {
   ifNoneMatch: string | undefined
   /** `accept-encoding`; empty for none. */
   accepted: string
-  /** The request carries a session cookie, valid or not: then the answer must not be cached. */
+  /** The request carries a session cookie, valid or not. Then the answer must not be cached. */
   hasSession: boolean
 }
 
 /** Hooks of every answer. */
 export interface Sending {
-  /** Names and values in turn, for every answer. */
+  /** Names and values alternately, for every answer. */
   headers: readonly string[]
-  /** True if the connection closes after an answer that is sent now. */
+  /** True if the connection closes after an answer that we send now. */
   isLast(): boolean
-  /** Called once an answer is handed over whole, and never where that fails half way. */
+  /** Called once an answer is handed over completely, and never if that fails halfway. */
   onSent(answer: Reply, status: number): void
 }
 
 /**
- * An answer in the making. Its headers are collected, names and values in turn, and given to Node in one piece: set one by one they
- * would take longer than all else that is done for an answer from memory.
+ * An answer in the making. It collects its headers, names and values alternately, and gives them to Node in one piece. Setting them one by one would
+ * take longer than all the other work for an answer from memory.
  */
 export class Reply {
   readonly response: ServerResponse
   readonly requestId: string
-  /** The name that it is counted under: the route's pattern or a name for several, null where none was reached. */
+  /** The name under which it is counted: the route's pattern or a name for several; null if none matched. */
   route: string | null
   /** By `performance.now()`. */
   readonly began = performance.now()
@@ -80,19 +80,19 @@ export class Reply {
     this.#sending = sending
   }
 
-  /** Adds a header; none is given twice but `set-cookie`. */
+  /** Adds a header. Only `set-cookie` may occur twice. */
   header(name: string, value: string): this {
     this.#headers.push(name, value)
     return this
   }
 
-  /** Has it counted under another name; null: as a request that reached no route. */
+  /** Counts it under another name; null to count it as a request that matched no route. */
   countAs(route: string | null): this {
     this.route = route
     return this
   }
 
-  /** Sends it; Node leaves the body out where the request was HEAD. */
+  /** Sends it. Node leaves the body out if the request was HEAD. */
   send(status: number, body?: Body): void {
     if (body !== undefined) this.header('content-length', String(body.length))
     this.#writeHead(status)
@@ -101,14 +101,14 @@ export class Reply {
     if (body !== undefined && body.length > LARGE_BYTES) this.#limitTime(body.length)
   }
 
-  /** A caller who takes a little now and then is not stalled, but must not hold the answer for ever. */
+  /** A caller who takes a little now and then is not stalled, but must not hold the answer forever. */
   #limitTime(bytes: number): void {
     const { response } = this
     const late = setTimeout(() => response.destroy(), SEND_MS_MIN + bytes / SEND_BYTES_PER_MS_MIN)
     response.once('close', () => clearTimeout(late))
   }
 
-  /** Sends what a stream brings. One that fails breaks the connection off. */
+  /** Sends what a stream brings. If the stream fails, the connection breaks off. */
   sendStream(status: number, stream: Readable): void {
     this.#writeHead(status)
     pipeline(stream, this.response, (error) => {
@@ -116,7 +116,7 @@ export class Reply {
     })
   }
 
-  /** Sends a stream that goes on. Counted as it begins: its length says nothing about the service. */
+  /** Sends a stream that goes on. We count it at its start, because its length says nothing about the service. */
   sendLasting(status: number, stream: Readable): void {
     this.#writeHead(status)
     this.#sending.onSent(this, status)
@@ -151,12 +151,12 @@ export function sendOutcome(
   }
 }
 
-/** True if the answer must not be cached, since it belongs to a session. */
+/** True if the answer must not be cached, because it belongs to a session. */
 function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean {
   return hasSession || route.session === true
 }
 
-/** Sends ready bytes, compressed where that is taken and everybody may have them. */
+/** Sends ready bytes, compressed if the caller accepts that and everyone may have them. */
 function sendEncoded(
   reply: Reply,
   route: Route,
@@ -168,7 +168,7 @@ function sendEncoded(
   sendCached(reply, route, asked, ready)
 }
 
-/** Sends ready bytes, or 304 when the caller has them. `asked` null: they must not be cached, so they have no tag. */
+/** Sends ready bytes, or 304 if the caller has them. `asked` is null if they must not be cached; then they have no tag. */
 function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, response: CachedOutcome): void {
   if (response.encoding) reply.header('vary', 'accept-encoding')
   const mayBeCached = asked !== null && route.cache !== NO_STORE
@@ -189,7 +189,7 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
 }
 
 function sendEvents(reply: Reply, stream: Readable): void {
-  // The second asks nginx to hand each event on as it comes.
+  // The second header asks nginx to pass each event on at once.
   reply.header('content-type', 'text/event-stream').header('x-accel-buffering', 'no').sendLasting(200, stream)
 }
 
@@ -236,7 +236,7 @@ export function allowed(route: Route): string {
   return [...methods, 'OPTIONS'].join(', ')
 }
 
-/** Answers OPTIONS: what the route allows, and to pages of other origins only where it is public. */
+/** Answers OPTIONS: what the route allows. Pages of other origins learn it only if the route is public. */
 export function sendOptions(reply: Reply, route: Route, asked: ConditionalRequest): void {
   reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
   if (route.cors) {
@@ -248,7 +248,7 @@ export function sendOptions(reply: Reply, route: Route, asked: ConditionalReques
   reply.send(204)
 }
 
-/** A whole refusal for a socket whose request could not even be read. */
+/** A complete refusal for a socket whose request could not even be read. */
 export function rawRefusal({ status, envelope }: Refusal, requestId: string, security: SecurityHeaders): string {
   const headers = {
     ...security,

@@ -1,15 +1,15 @@
-// Finds the route of a request by its path. Owns how paths are read: percent signs decoded, queries split off, slashes taken as
-// they are. Methods are the pipeline's: one path has one route for all of them.
+// Finds the route of a request by its path. Owns how paths are read: percent signs decoded, queries split off, slashes taken as they are. The
+// pipeline checks methods; one path has one route for all of them.
 import findMyWay from 'find-my-way'
 import type { Route, Target } from '../route.ts'
 
-/** The router keeps a tree for each method; all our routes are in this one. */
+/** The router keeps one tree for each method. All our routes are in this one. */
 const TREE = 'GET'
 
 /** The route that a target names, and its parts. */
 export interface Found {
   readonly route: Route
-  /** Numbers the route. */
+  /** The number of the route. */
   readonly bucket: number
   readonly target: Target
 }
@@ -19,9 +19,9 @@ export interface Router {
   find(target: string): Found | 'unknownRoute' | 'badTarget'
 }
 
-/** Builds it. `paramMax`: parameters may be as long; what is longer has no route. */
+/** Builds it. `paramMax` is the longest parameter; a longer one matches no route. */
 export function createRouter(routes: readonly Route[], paramMax: number): Router {
-  // `onBadUrl` is given, though never called, so that a path that cannot be decoded differs from one without a route.
+  // `onBadUrl` is never called, but with it a path that cannot be decoded differs from one without a route.
   const paths = findMyWay({ maxParamLength: paramMax, onBadUrl: unused })
   for (const [bucket, route] of routes.entries()) paths.on(TREE, route.path, unused, { route, bucket })
   return {
@@ -35,7 +35,7 @@ export function createRouter(routes: readonly Route[], paramMax: number): Router
   }
 }
 
-/** We ask which route it is, and run it ourselves. */
+/** We only ask which route it is, and run it ourselves. */
 function unused(): never {
   throw new Error('the router was asked to run a route')
 }

@@ -1,19 +1,19 @@
-// Limits concurrency for an expensive call: identical requests share one result, the others wait in a line of bounded length, in which one
-// caller takes few places. Keeps for a moment the results that are worth it, so that what was found to be missing is not looked for at once again.
+// Limits concurrency for an expensive call: identical requests share one result, and the others wait in a queue of bounded length, in which one
+// caller takes few places. Keeps some results for a moment, so that we do not look again at once for what we found to be missing.
 import { Cache } from '../../lib/cache.ts'
 import { Crowded, Semaphore } from '../../lib/semaphore.ts'
 
-/** Results that are kept at most; the least recently used goes first. */
+/** The most results that it keeps; it evicts the least recently used first. */
 const KEPT_MAX = 10_000
 
 export interface SingleFlightOptions<T> {
-  /** Milliseconds that go on evenly. */
+  /** Monotonic clock, milliseconds. */
   clock: () => number
   concurrencyMax: number
   waitingMax: number
   /** The same for each caller. */
   ofCaller: { concurrencyMax: number; waitingMax: number }
-  /** True if a result is given again, for `keptMs`. */
+  /** True to reuse a result for `keptMs`. */
   keeps: (value: T) => boolean
   keptMs: number
 }
@@ -27,7 +27,7 @@ export class SingleFlight<T> {
   readonly #options: SingleFlightOptions<T>
   readonly #cache: Cache<T>
   readonly #places: Semaphore
-  /** Those with a request that runs or waits. */
+  /** Callers with a request that runs or waits. */
   readonly #callers = new Map<string, Caller>()
 
   constructor(options: SingleFlightOptions<T>) {
@@ -37,11 +37,11 @@ export class SingleFlight<T> {
     this.#places = new Semaphore(concurrencyMax, waitingMax)
   }
 
-  /** Runs `act`, or joins the run of the same key. Null: the line is full, or the caller has too many in it. */
+  /** Runs `act`, or joins the run of the same key. Null if the queue is full, or the caller has too many in it. */
   async run(key: string, caller: string, act: () => Promise<T>): Promise<T | null> {
     const inTurn = () => this.#places.run(act)
     try {
-      // Own places first: nobody joins a run that waits for others of its caller.
+      // The caller's own places come first, so no request joins a run that still waits for other requests of its caller.
       return await this.#asCaller(caller, async () => this.#cache.get(key, this.#options.keptMs, inTurn))
     } catch (error) {
       if (error instanceof Crowded) return null

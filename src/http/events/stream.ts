@@ -1,9 +1,9 @@
-// One caller's server-sent events. An event carries a state, not a change: a caller who reads slowly misses what lies between, and is sent the
-// present. So nothing queues up here but the one batch that is being taken.
+// One caller's server-sent events. An event carries a state, not a change, so a caller who reads slowly skips what lies between and gets the present.
+// Nothing queues up here except the one batch in transit.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 
-/** A caller whose connection broke comes back after so long. */
+/** A caller whose connection broke reconnects after this time. */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ':\n\n'
 
@@ -13,11 +13,11 @@ export interface Watched {
   readonly nodes: readonly { readonly nodeId: string }[]
 }
 
-/** The same as events, the last of which names all there is. */
+/** The same as events; the last one names them all. */
 export interface WatchedState {
-  /** A digest of all. */
+  /** A digest of all of them. */
   readonly id: string
-  /** By what they are about, in the order of sending. */
+  /** By subject, in the order of sending. */
   readonly events: ReadonlyMap<string, string>
   readonly current: string
 }
@@ -36,31 +36,31 @@ export function watchedState({ payments, nodes }: Watched): WatchedState {
 const eventOf = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 
 export class EventStream extends Readable {
-  /** The objects that the caller has been sent, or had before. */
+  /** The state that the caller was sent, or had before. */
   #sent: WatchedState | null = null
   #present: WatchedState | null = null
   #lastId: string | null
   #isWanted = false
 
-  /** `lastId`: the state that the caller has from an earlier stream. */
+  /** `lastId` names the state that the caller has from an earlier stream. */
   constructor(lastId: string | null) {
     super({ highWaterMark: 1 })
     this.#lastId = lastId
     this.push(RETRY)
   }
 
-  /** Has the caller sent what differs from what they have, as soon as they take it. */
+  /** Sends the caller what differs from what they have, as soon as they can take it. */
   offer(present: WatchedState): void {
     this.#present = present
     this.#send()
   }
 
-  /** Shows the caller, and all on the way, that the stream lives. One who has not taken the last bytes gets none. */
+  /** Shows the caller, and every proxy between, that the stream is alive. Sends nothing to a caller who has not taken the last bytes. */
   beat(): void {
     if (this.#isWanted) this.#isWanted = this.push(HEARTBEAT)
   }
 
-  /** Ends it after what has been sent. */
+  /** Ends it after what it has sent. */
   finish(): void {
     if (!this.readableEnded && !this.destroyed) this.push(null)
   }

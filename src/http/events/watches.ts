@@ -1,35 +1,35 @@
-// The streams that are open, by what they watch. Owns their limits, their heartbeats and their end; reads what is watched once for all who
-// watch it, when the ledger has changed, a few at a time.
+// The open event streams, by what they watch. Owns their limits, heartbeats and end. When the ledger changes, it reads each watched object once for
+// all its streams, a few at a time.
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Client } from '../edge/client-address.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { EventStream, type Watched, type WatchedState, watchedState } from './stream.ts'
 
-/** The most streams of an instance: some 10 KB each, and a read for each state that one alone watches. */
+/** The most streams of an instance: about 10 KB each, plus one read for each state that only one stream watches. */
 const STREAMS_MAX = 1_000
-/** Changes that come this close to each other are one. */
+/** We treat changes this close together as one. */
 const GATHER_MS = 100
 /** The pause after a failed read. */
 const RETRY_MS = 1_000
-/** Reads at a time: the other requests need the pool, too. */
+/** Concurrent reads; other requests need the pool too. */
 const READS_MAX = 3
-/** Time after which the rest of a stream that ends is given up, where its caller does not take it. */
+/** How long we wait for a caller to take the rest of a stream that ends. */
 const END_MS = 1_000
-/** The pause that a caller over the limit is asked for. */
+/** The pause that we ask of a caller over the limit. */
 const RETRY_AFTER_SEC = 30
 
 export interface StreamLimits {
-  /** Streams in all. */
+  /** Streams in total. */
   total: number
-  /** Streams of one address: a house of many users behind one. */
+  /** Streams per client address. Many users may share one (NAT). */
   perClient: number
   heartbeatMs: number
-  /** The longest that a stream goes on; its caller opens another. */
+  /** The longest that a stream lasts; then its caller opens another. */
   ageMsMax: number
 }
 
-/** Limits of a service that keeps so many connections: half of them are for others than streams. */
+/** Limits of a service that keeps this many connections. Half of them are reserved for other requests. */
 export const streamLimits = (connectionsMax: number): StreamLimits => ({
   total: Math.min(STREAMS_MAX, Math.floor(connectionsMax / 2)),
   perClient: 32,
@@ -39,14 +39,14 @@ export const streamLimits = (connectionsMax: number): StreamLimits => ({
 
 export interface WatchesDeps {
   limits: StreamLimits
-  /** Null: nothing is heard, and everything is read at each heartbeat. */
+  /** Null if the service hears of no changes; then it reads everything at each heartbeat. */
   changes: LedgerNotifications | null
   monotonicClock: () => number
   log: Log
   observe?: ((open: number) => void) | undefined
 }
 
-/** Something watched, and by which streams. */
+/** A watched object, and the streams that watch it. */
 interface Topic {
   key: string
   read: () => Promise<Watched>
@@ -72,7 +72,7 @@ export class Watches {
   }
 
   /**
-   * Opens a stream of what `read` reads, known as `key`. It begins with the present states, unless `lastId` names just them. Throws what the
+   * Opens a stream of what `read` reads, known as `key`. It begins with the present states, unless `lastId` names exactly those. Throws what the
    * first read throws.
    */
   async open(
@@ -92,7 +92,7 @@ export class Watches {
       if (topic.streams.size === 0 && this.#topics.get(key) === topic) this.#topics.delete(key)
     })
     try {
-      // Offered by the read, too, unless that was under way already.
+      // The read offers it too, unless it had started before.
       stream.offer(await this.#refresh(topic))
       return stream
     } catch (fault) {
@@ -108,7 +108,7 @@ export class Watches {
     for (const { streams } of this.#topics.values()) for (const stream of streams.keys()) end(stream)
   }
 
-  /** Counts a stream. @returns what forgets it again. */
+  /** Counts a stream. @returns a function that releases it. */
   #enter(client: string): Refusal | (() => void) {
     const { limits, observe } = this.#deps
     const ofClient = this.#perClient.get(client) ?? 0
@@ -168,7 +168,7 @@ export class Watches {
     if (isStale) this.#readSoon(hasFailed ? RETRY_MS : GATHER_MS)
   }
 
-  /** Reads a state and offers it to all who watch it. Callers who come meanwhile share the read. */
+  /** Reads a state and offers it to all its streams. Callers who come meanwhile share the read. */
   #refresh(topic: Topic): Promise<WatchedState> {
     topic.flight ??= this.#read(topic).finally(() => {
       topic.flight = null

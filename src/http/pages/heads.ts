@@ -1,11 +1,11 @@
-// The head of each page: what a link to it shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from their
-// first moment on. Made of the path and the settings alone: pages are served while the database is down.
+// The head of each page: what a link to it shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the start.
+// Built from the path and the settings alone, because we serve pages while the database is down.
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
 
 /** The name of a sale that has none of its own. */
 const OWN_NAME = 'Node Ledger'
-/** The part of the built page that is replaced. */
+/** The part of the built page that we replace. */
 const PLACE = /<!--head-->.*<!--\/head-->/s
 const NUMBER = /^[1-9][0-9]{0,18}$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
@@ -14,7 +14,7 @@ const HASH = /^0x[0-9a-fA-F]{64}$/
 /** A page's title and a sentence about it. */
 type Said = readonly [title: string, description: string]
 
-/** The parameters of a path; null where they are none. */
+/** The parameters of a path; null if they are invalid. */
 export interface Params {
   id?: string
   address?: string
@@ -23,7 +23,7 @@ export interface Params {
 
 const ABOUT = 'Nodes bought by one transfer of ether: what they were credited, and whether it is covered.'
 
-/** By the path as the router has it. */
+/** By the router's path. */
 const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/tiers': () => ['Tiers', 'The tiers of nodes, their prices and conditions.'],
   '/rounds': () => ['Rounds', 'Each round that credited nodes, with what it takes to recompute it.'],
@@ -40,7 +40,7 @@ const numbered = (what: string, id = '') => (NUMBER.test(id) ? `${what} ${id}` :
 const shortened = (what: string, hex = '', form: RegExp) =>
   form.test(hex) ? `${what} ${hex.slice(0, 6)}…${hex.slice(-4)}` : what
 
-/** Whose sale it is, as pages take it. */
+/** Whose sale it is, in the form that pages read. */
 export function saleOf({ site }: Pick<HttpSettings, 'site'>) {
   const { name = null, color = null, logo = null } = site?.brand ?? {}
   return { name: name ?? OWN_NAME, color, logoUrl: logo === null ? '/icon.svg' : LOGO_PATH }
@@ -94,7 +94,7 @@ export function appManifest(settings: Pick<HttpSettings, 'site'>): string {
   return JSON.stringify({
     ...{ id: '/', start_url: '/', scope: '/', display: 'minimal-ui' },
     ...{ name, short_name: name, description: ABOUT },
-    // The ground of the light theme; each page says its own for either.
+    // The background of the light theme. Each page sets its own for both themes.
     ...{ background_color: '#f6f7fa', theme_color: '#f6f7fa' },
     icons: [{ src: logoUrl, sizes: 'any', type: 'image/svg+xml' }],
   })

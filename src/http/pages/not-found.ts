@@ -1,9 +1,9 @@
-// The page for a path that has none: the look of the other pages, in one file, without a script.
+// The page for unknown paths, in the style of the other pages: one file without a script.
 import { createHash } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
 import { escaped, saleOf } from './heads.ts'
 
-/** As web/src/styles has it, in short. */
+/** A short version of web/src/styles. */
 const STYLE = `:root{color-scheme:light dark}
 *{box-sizing:border-box}
 body{margin:0;min-height:100dvh;display:flex;flex-direction:column;background:light-dark(#f6f7fa,#0c0e14);color:light-dark(#141824,#e9ecf4);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}

@@ -1,5 +1,5 @@
-// POST /api/auth/logout: ends the session and any half-finished sign-in of this browser. Always succeeds. A page of
-// another origin gets the same answer, but ends nothing.
+// POST /api/auth/logout: ends the session and any half-finished sign-in of this browser. Always succeeds. A page of another origin gets the same
+// answer, but ends no session.
 import type { Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

@@ -1,5 +1,5 @@
-// GET|POST /api/auth/nonce: a one-time nonce and the exact text to sign with it; the cookie that goes along is what the
-// signature is verified against later.
+// GET|POST /api/auth/nonce: a one-time nonce and the exact text to sign with it. The cookie that comes with it is what we later verify the signature
+// against.
 import { parseAddress } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import type { Route } from '../route.ts'

@@ -1,6 +1,6 @@
-// POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce, successful
-// or not, on every instance; the address is accepted only if the signature recovers to it. A contract wallet that has signed in is noted as
-// somebody's, whichever instance it signed in at: it may buy where the sale wants such a proof.
+// POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce, successful or not, on every instance;
+// we accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that it belongs to
+// someone, so it may buy when the sale requires that proof.
 import { createHash } from 'node:crypto'
 import { proveWallet } from '../../db/payments/payers.ts'
 import { spendNonce } from '../../db/sends/nonces.ts'
@@ -16,9 +16,9 @@ import { canonicalSignature } from '../session/signature.ts'
 import type { Tools } from '../tools.ts'
 
 const DEADLINE_MS = 10_000
-/** For the proof of a contract wallet. Without it the wallet is signed in all the same, and is proven when it signs in again. */
+/** For the proof of a contract wallet. Without it the wallet still signs in, and is proven when it signs in again. */
 const PROOF_MS = 4_000
-/** A nonce stays on record longer than it lives, so that a clock that steps back revives none. */
+/** A nonce stays recorded longer than it is valid, so that a clock that steps back revives none. */
 const KEPT_SEC = 24 * 60 * 60
 
 export const authVerify = (tools: Tools): Route => ({
@@ -55,7 +55,7 @@ function parseAttempt(
   return { wallet, signature: signature as `0x${string}` }
 }
 
-/** The nonce of the request's cookie, spent by this very call; null when it is not ours, has lapsed or was spent before. */
+/** The nonce of the request's cookie, spent by this very call; null if it is not ours, has expired or was spent before. */
 async function takeNonce(
   { queryPrimary, sessions, isOwnOrigin }: Tools,
   { cookies, raw }: Call,
@@ -66,7 +66,7 @@ async function takeNonce(
   return (await queryPrimary((sql) => spendNonce(sql, hash, KEPT_SEC))) ? nonce : null
 }
 
-/** By the wallet's key or, where it is a contract, by its word. Null: that is needed, and the chain could not be asked. */
+/** By the wallet's key or, if the wallet is a contract, by its answer. Null if we need that and could not ask the chain. */
 async function isSignedBy(
   { deps }: Tools,
   { wallet, signature }: SignInAttempt,
@@ -76,7 +76,7 @@ async function isSignedBy(
   const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
   const canonical = canonicalSignature(signature)
   if (canonical !== null) {
-    // A library may throw on what recovers to no point: that is no signature, and no fault of ours.
+    // A library may throw on a signature that recovers to no point. That is no signature, and no fault of ours.
     const signer = await deps.recoverSigner(message, canonical).catch(() => null)
     if (signer === wallet) return 'key'
   }

@@ -1,5 +1,4 @@
-// GET|POST /api/cron/credit: one run of the credit pass. Fails closed: 401 also while no key is configured, and the key is
-// read from `x-cron-key` alone.
+// GET|POST /api/cron/credit: one run of the credit pass. Fails closed: 401 also while no key is configured. It reads the key from `x-cron-key` alone.
 import { toJson } from '../../lib/json.ts'
 import { refuse } from '../refusals.ts'
 import type { Route } from '../route.ts'
@@ -16,7 +15,7 @@ export const cronCredit = ({ deps }: Tools): Route => {
     cors: false,
     deadlineMs: null,
     authorize: ({ raw }) => {
-      // Read at each call: it may change while the service runs.
+      // Read at each call, because it may change while the service runs.
       const { cronKey } = deps.settings
       const given = headerOnce(raw, 'x-cron-key') ?? ''
       return cronKey !== null && sameSecret(given, cronKey) ? null : refuse('wrongKey')

@@ -1,11 +1,11 @@
-// GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds by its own word. Answers as
-// long as the database does; names no account that holds a key.
+// GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds as the contract itself says. Answers as long as the
+// database does, and names no account that holds a key.
 import { readHealth } from '../../db/reads/public-api.ts'
 import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** Reading it costs the database more than any other public read: one look at a time, whose answer holds for so long. */
+/** This read costs the database more than any other public one. So only one runs at a time, and its answer is kept this long. */
 const KEPT_SEC = 2
 const ASKED_PER_MINUTE = 600
 
@@ -22,7 +22,7 @@ export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Rou
     return toJson({
       lastTickAt,
       secondsSinceLastTick,
-      // Ticks may come, and all stop on a fault.
+      // Ticks may arrive, yet all stop on a fault.
       stale:
         secondsSinceLastTick === null ||
         Math.max(secondsSinceLastTick, ledger.secondsWithoutSuccess ?? 0) > staleAfterSec,

@@ -1,5 +1,5 @@
-// GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
-// payments wallet that holds, credit terms, anything on sale, or a node left in the minter's budget there is no quote.
+// GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's. There is no quote without a payments wallet
+// in force, credit terms, a tier on sale, and a node left in the minter's budget.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readQuote } from '../../db/reads/public-api.ts'
@@ -55,7 +55,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
-/** Who may buy by an internal call in a block to come: nobody while one provider alone would tell it, whom the operator does not trust. */
+/** Who may buy by an internal call in a future block. Nobody may if only one provider would report the call, and the operator does not trust it. */
 export async function modeIn(
   sql: Sql,
   block: number,
@@ -65,14 +65,14 @@ export async function modeIn(
   return count ? modeAt(await readModes(sql), block) : 'hold'
 }
 
-/** The offer of a quote: of a tier, or without one of the first on sale. Null while nothing, or not that, is sold. */
+/** The offer of a quote: of this tier, or without one, of the first on sale. Null if that, or anything, is not on sale. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null
   return offer && { ...offer, paymentAddress }
 }
 
-/** `tier` of the query, in the syntax of tier ids; null when absent. */
+/** `tier` of the query, in the syntax of tier ids; null if absent. */
 export function parseTier(query: Query): string | null | Refusal {
   const value = query.tier
   if (value === undefined) return null

@@ -1,5 +1,5 @@
-// GET /docs: the API's reference as a page people read, rendered from /api/openapi.json by Swagger UI. What it loads is built
-// with the pages (web/vite.config.ts) and served with their files; nothing is asked of any other host.
+// GET /docs: the API's reference as a page, which Swagger UI renders from /api/openapi.json. What it loads is built with the pages
+// (web/vite.config.ts) and served with their files; it asks no other host.
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import type { Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -20,7 +20,7 @@ const PAGE = `<!doctype html>
 </body>
 </html>
 `
-/** A version of the service has one version of the page; five minutes bridge a change. */
+/** A version of the service has one version of the page. Five minutes bridge an update. */
 const CACHE = 'public, max-age=300'
 
 /** The page. */

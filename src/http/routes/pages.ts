@@ -1,5 +1,5 @@
-// The pages: what `npm run build` has made of web/, from this service itself. Every file is a route of its own, known at start;
-// no path of a request is ever looked up on the disk. Paths that a page makes up (a node, an address) answer with the page.
+// The pages: what `npm run build` made from web/, served by this service itself. Every file is a route of its own, known at start, so no path of a
+// request is ever looked up on disk. Paths that a page handles itself (a node, an address) answer with the page.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import { LOGO_PATH } from './well-known.ts'
 
 const BUILT = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 const INDEX = 'index.html'
-/** As web/src/app.tsx has them. */
+/** The same as in web/src/app.tsx. */
 const PUBLIC_PAGES = [
   '/',
   '/tiers',
@@ -26,15 +26,15 @@ const PUBLIC_PAGES = [
   '/buy/:id',
   '/owner',
 ]
-/** In no frame: what is pressed here moves money. */
+/** Never in a frame, because clicks here move money. */
 const CONSOLE_PAGES = ['/console', '/console/*']
-/** The page that owners keep. */
+/** The page that owners save. */
 const KEPT = 'withdraw.html'
 /** The runbook that alerts link to. */
 const RUNBOOK = 'runbook.html'
-/** What a page of one file may do is written in it. */
+/** A single-file page states its own policy. */
 const OWN_POLICY = /content-security-policy" content="([^"]+)"/
-/** Says to Safe what the pages are, whose own page reads it. Served where a frame is allowed. */
+/** Tells Safe what the pages are; Safe's own page reads it. Served if a frame is allowed. */
 const MANIFEST = 'manifest.json'
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -58,7 +58,7 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `
 
-/** The operator's logo. Opened by itself, it is a page of this origin: it may do nothing. */
+/** The operator's logo. Opened on its own it is a page of this origin, so it may do nothing. */
 const logoRoute = (svg: string): Route =>
   assetRoute({
     path: LOGO_PATH,
@@ -69,7 +69,7 @@ const logoRoute = (svg: string): Route =>
     countedAs: 'files',
   })
 
-/** A page: one file where the path has no parameters, and made for its path where it has. */
+/** A page: one file if the path has no parameters, and made for each path if it has. */
 function pageRoute(path: string, policy: string, html: (params: Params) => string): Route {
   const asset = new Asset(() => Buffer.from(html({})))
   const route = assetRoute({
@@ -83,7 +83,7 @@ function pageRoute(path: string, policy: string, html: (params: Params) => strin
   return path.includes(':') ? { ...route, handle: ({ params }) => cachedResponseOf(html(params)) } : route
 }
 
-/** The page to keep, with the contract and the chain that it is for. */
+/** The page to save, with the contract and the chain that it is for. */
 function keptRoute(html: string, { factoryAddress, chainId }: HttpSettings): Route {
   const filled = html
     .replace('name="contract" content=""', `name="contract" content="${factoryAddress ?? ''}"`)
@@ -91,7 +91,7 @@ function keptRoute(html: string, { factoryAddress, chainId }: HttpSettings): Rou
   return oneFileRoute(KEPT, filled)
 }
 
-/** A page that loads nothing, in no frame. */
+/** A page that loads nothing, and that nothing may frame. */
 function oneFileRoute(name: string, html: string): Route {
   const policy = `${OWN_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
   return pageRoute(`/${name}`, policy, () => html)
@@ -113,7 +113,7 @@ export function pages({ deps }: Tools): Route[] {
   const files = existsSync(join(BUILT, INDEX))
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
     : []
-  // Read at start: a build that goes on meanwhile must not mix two versions.
+  // Read at start, because a build that runs meanwhile must not mix two versions.
   const assetOf = (name: string) => {
     const bytes = readFileSync(join(BUILT, name))
     return new Asset(() => bytes)

@@ -1,5 +1,5 @@
-// The public reads that one statement answers, as a table: what is asked, the statement, and for how long its answer is kept. An answer is kept
-// under the path and all that was asked, so two questions never share one. Reads that do more have files of their own.
+// The public reads that one statement answers, as a table: the question, the statement, and how long we keep its answer. An answer is kept under the
+// path and the whole question, so two questions never share one. Reads that do more have files of their own.
 import type { Sql } from '../../db/core/sql.ts'
 import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from '../../db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
@@ -15,16 +15,16 @@ const PER_MINUTE = 60
 interface Read<Asked extends readonly (string | number | bigint)[]> {
   readonly path: string
   readonly perMinute?: number
-  /** Seconds for which the answer is kept, here and by shared caches. */
+  /** Seconds for which we and shared caches keep the answer. */
   readonly keptSec: number
-  /** Seconds for which a cache may go on showing it while it asks anew. */
+  /** Seconds for which a cache may still show it while it asks again. */
   readonly staleSec?: number
   readonly asked: (
     target: Target,
     checksum: Tools['deps']['checksum'],
   ) => { [Place in keyof Asked]: Asked[Place] | Refusal }
   readonly read: (sql: Sql, ...asked: Asked) => Promise<string | null>
-  /** The refusal if there is no such thing; left out: there always is. */
+  /** The refusal if it does not exist; left out if it always does. */
   readonly none?: RefusalName
 }
 
@@ -50,20 +50,20 @@ const route =
     }
   }
 
-/** The hash of the path; its refusal says what the path names. */
+/** The path's hash; the refusal says what the path names. */
 const hashOf = ({ params }: Target, refusal: RefusalName): Hash | Refusal => {
   const hash = parseHash(params.hash)
   return isRefusal(hash) ? refuse(refusal) : hash
 }
 
-/** Protocol totals, from the ledger alone; triggers keep them. */
+/** Protocol totals, from the ledger alone. Triggers keep them. */
 export const stats = route({
   ...{ path: '/api/stats', perMinute: 120, keptSec: 10, staleSec: 30 },
   asked: () => [],
   read: readStats,
 })
 
-/** Every tier as it is now, those off sale too. */
+/** Every tier as it is now, including those off sale. */
 export const tiers = route({ path: '/api/tiers', keptSec: 30, staleSec: 90, asked: () => [], read: readTiers })
 
 /** The nodes a wallet owns, `[]` for none. */
@@ -87,7 +87,7 @@ export const turns = route({
   read: (sql, round: bigint, limit: number, offset: number) => readTurns(sql, { round, limit, offset }),
 })
 
-/** The state of a payment. Asks nothing of the chain, so that it can be polled; POST /api/payments/claim reports one that is not known. */
+/** The state of a payment. It does not ask the chain, so pages can poll it. POST /api/payments/claim reports an unknown one. */
 export const payment = route({
   ...{ path: '/api/payment/:hash', perMinute: 120, keptSec: 1, none: 'unknownPayment' },
   asked: (target) => [hashOf(target, 'badPaymentHash')],
@@ -104,7 +104,7 @@ export const paymentsOfAddress = route({
   read: readPaymentsOf,
 })
 
-/** What a transaction did: paid, minted, credited, sent back, paid out. Asks nothing of the chain. */
+/** What a transaction did: paid, minted, credited, refunded, paid out. It does not ask the chain. */
 export const transaction = route({
   ...{ path: '/api/transaction/:hash', keptSec: 5, none: 'unknownTransaction' },
   asked: (target) => [hashOf(target, 'badTransactionHash')],

@@ -1,5 +1,5 @@
-// POST /api/nodes/sync: "my node is on chain, record it". The owner is read from the chain, the mint's log first and the
-// contract's present word after; nothing the caller says of ownership is used. Writes only through the follower.
+// POST /api/nodes/sync: "my node is on chain, record it". We read the owner from the chain: first the mint's log, then the contract's present state.
+// We use nothing that the caller says about ownership. Writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { FoundNode, Syncer, SyncOutcome } from '../../passes/outcomes.ts'
@@ -10,7 +10,7 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** The longest that an answer takes; past it, 503. As a claim, a sync whose turn has come takes 12 s at most; the rest is for its wait in the line. */
+/** The longest that an answer takes; after it, 503. Like a claim, a sync takes at most 12 s once it starts; the rest is for its wait in the queue. */
 const DEADLINE_MS = 20_000
 
 export const sync = (tools: Tools): Route => ({
@@ -57,7 +57,7 @@ function lookUp(syncer: Syncer, wanted: SyncTarget, wallet: Address): Promise<Sy
   return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId, wallet) : syncer.byTransaction(wanted.txHash, wallet)
 }
 
-/** The answer where no node was found, by the kind of request. */
+/** The answer if no node was found, by the kind of request. */
 const REFUSED = {
   following: { byTransaction: 'stillFollowing', byNodeId: 'stillFollowing' },
   notFound: { byTransaction: 'mintNotConfirmed', byNodeId: 'nodeNotMinted' },
@@ -65,7 +65,7 @@ const REFUSED = {
   noMint: { byTransaction: 'noMint', byNodeId: 'nodeNotMinted' },
 } as const
 
-/** The nodes as the ledger now has them. One that it does not show as the wallet's yet comes with the next block. */
+/** The nodes as the ledger now has them. If it does not show one as the wallet's yet, that comes with the next block. */
 async function recorded(queryPrimary: DatabaseRead, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
   const ids = mine.map((node) => node.nodeId)
   const read = await queryPrimary((sql) => readNodesById(sql, ids, wallet))

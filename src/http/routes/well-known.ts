@@ -1,4 +1,4 @@
-// GET /.well-known/node-ledger.json: what a wallet page or a client needs to find its way.
+// GET /.well-known/node-ledger.json: what a wallet page or a client needs to find the rest.
 import { mayPass } from '../../db/core/faults.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { Overdue } from '../../lib/deadline.ts'
@@ -7,7 +7,7 @@ import type { SiteSettings } from '../deps.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** Where the operator's logo is, if there is one. */
+/** Path of the operator's logo, if there is one. */
 export const LOGO_PATH = '/brand/logo.svg'
 
 const UNNAMED: SiteSettings = {
@@ -15,7 +15,7 @@ const UNNAMED: SiteSettings = {
   brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
 }
 
-/** Seconds for which it is kept: the price grace is longer. */
+/** Seconds for which we keep it; the price grace is longer. */
 const KEPT_SEC = 30
 
 function noneWhileAway(error: unknown): null {
@@ -42,7 +42,7 @@ export const wellKnown = ({ deps, queryReplica, cached, snapshot }: Tools): Rout
     deadlineMs: READ_DEADLINE_MS,
     handle: () =>
       cached('well-known', KEPT_SEC, async () => {
-        // Without the ledger its owners still withdraw, by what is set: the chain and the contract.
+        // Without the ledger, owners can still withdraw with what the settings say: the chain and the contract.
         const [paymentAddress, maxPerWallet] = await Promise.all([
           queryReplica(readWalletInForce).catch(noneWhileAway),
           snapshot.maxPerWallet(),

@@ -1,6 +1,6 @@
-// Reads and writes cookies. A name that comes twice has no value: somebody else may have set one of them.
+// Reads and writes cookies. A name that comes twice has no value, because an attacker may have set one of them.
 
-/** Values by name of a `cookie` header; null for a name that was given more than once. */
+/** Values by name of a `cookie` header; null for a name that occurs more than once. */
 export type Cookies = ReadonlyMap<string, string | null>
 
 const NONE: Cookies = new Map()

@@ -8,7 +8,7 @@ export function originCheck(publicUrl: string): (origin: string | undefined) => 
   const own = new URL(publicUrl)
   return (origin) => {
     if (origin === undefined || origin === own.origin) return true
-    // On one's own machine the same service goes by several names.
+    // On the operator's own machine the same service has several names.
     if (!LOOPBACK.has(own.hostname) || !URL.canParse(origin)) return false
     const other = new URL(origin)
     return (

@@ -9,23 +9,23 @@ import { derivedKeys, sign, verify } from './signed.ts'
 
 /** Seven days from sign-in (specification, section 5). */
 const SESSION_SEC = 7 * 24 * 60 * 60
-/** Long enough to find the wallet, short enough that a stolen one is stale; 128 bits of it. */
+/** Long enough to find the wallet, short enough that a stolen one is stale; it has 128 bits. */
 const NONCE_SEC = 10 * 60
 const NONCE_BYTES = 16
-/** Expired sessions that are remembered; only what we once signed takes a place. */
+/** How many expired sessions we remember. Only sessions that we once signed take a place. */
 const EXPIRED_MAX = 10_000
-/** Stands in a nonce cookie for "no address": the message names none. */
+/** Means "no address" in a nonce cookie; then the message names none. */
 const ANYONE = '-'
 /** The only texts that we sign: address and expiry of a session; value, time of issue and address of a nonce. */
 const SESSION_FORM = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/
 const NONCE_FORM = /^([0-9a-f]{32})\.([1-9][0-9]{0,11})\.(-|0x[0-9a-f]{40})$/
 
-/** A nonce as its cookie vouches for it. Times are unix seconds. */
+/** A nonce that its cookie vouches for. Times are unix seconds. */
 export interface Nonce {
   nonce: string
   issuedAt: number
   expiresAt: number
-  /** The address that the message names, or null when it names none. */
+  /** The address that the message names, or null if it names none. */
   boundTo: Address | null
 }
 
@@ -36,10 +36,10 @@ export class Sessions {
   readonly nonceCookie: string
   readonly #secure: boolean
   readonly #clock: () => number
-  /** Newest first: it signs, all are accepted. */
+  /** The newest first: it signs, and all are accepted. */
   readonly #sessionKeys: readonly (string | Buffer)[]
   readonly #nonceKeys: readonly (string | Buffer)[]
-  /** Sessions that were refused as expired, oldest first: a clock that steps back revives none. */
+  /** Sessions that we refused as expired, oldest first, so that a clock that steps back revives none. */
   readonly #expired = new Set<string>()
 
   constructor(settings: SessionSettings, clock: () => number) {
@@ -89,14 +89,14 @@ export class Sessions {
     }
   }
 
-  /** The nonce whose cookie the request carries, or null when it carries none of ours or one that has lapsed. */
+  /** The nonce that the request's cookie vouches for; null if there is none of ours or it has expired. */
   readNonce(cookies: Cookies): Nonce | null {
     const vouched = verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
     if (vouched === null) return null
     const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
     const issuedAt = Number(issued)
     const now = this.#now()
-    // Issued later than now: the clock stepped back, and a nonce's age is unknown.
+    // If it was issued later than now, the clock stepped back, so its age is unknown.
     if (now >= issuedAt + NONCE_SEC || now < issuedAt) return null
     return { nonce, issuedAt, expiresAt: issuedAt + NONCE_SEC, boundTo: bound === ANYONE ? null : (bound as Address) }
   }

@@ -1,5 +1,5 @@
-// The text a wallet signs to sign in. Built from the configured origin and chain id alone, so that a signature made for
-// any other site, chain or time is a signature of another text.
+// The text a wallet signs to sign in. Built from the configured origin and chain id alone, so a signature made for any other site, chain or time
+// signs another text.
 import type { Nonce } from './session.ts'
 
 const STATEMENT = 'Sign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.'
@@ -12,7 +12,7 @@ export interface MessageSettings {
   checksum: (address: NonNullable<Nonce['boundTo']>) => string
 }
 
-/** Builds the message of a nonce: the exact EIP-4361 text where it is bound to an address, the same without one otherwise. */
+/** Builds the message of a nonce: the exact EIP-4361 text if it is bound to an address, otherwise the same text without one. */
 export function signInMessage({ publicUrl, chainId, checksum }: MessageSettings, nonce: Nonce): string {
   const { host, origin } = new URL(publicUrl)
   const opening = `${host} wants you to sign in with your Ethereum account`

@@ -1,5 +1,5 @@
-// The only form of a signature that is accepted: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Some hardware wallets write v as
-// 0 or 1, which are taken as 27 and 28. Libraries accept more spellings of one signature; here there is one.
+// The only form of a signature that is accepted: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Some hardware wallets write v as 0 or
+// 1, which we read as 27 and 28. Libraries accept more spellings of one signature; we accept one.
 
 /** Order of secp256k1. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

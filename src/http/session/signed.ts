@@ -1,9 +1,9 @@
-// Texts that this service signs for itself, with keys made of SESSION_SECRET: each purpose has its own, so that none passes for another.
+// Texts that this service signs for itself, with keys derived from SESSION_SECRET, one per purpose, so no text passes for another purpose.
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
 import { sameSecret } from '../secrets.ts'
 
-/** Newest first: it signs, all are accepted. */
+/** The newest first: it signs, and all are accepted. */
 export type SigningKeys = readonly (string | Buffer)[]
 
 /** The keys of one purpose. */
@@ -21,8 +21,8 @@ export function sign(payload: string, [newest = '']: SigningKeys): string {
 }
 
 /**
- * The parts of a payload of this form in front of a right signature, or null. Signatures are compared as text: base64url has
- * several spellings of one value.
+ * The parts of a payload of this form in front of a valid signature, or null. We compare signatures as text, because base64url has several spellings
+ * of one value.
  */
 export function verify(value: string | null | undefined, keys: SigningKeys, form: RegExp): RegExpExecArray | null {
   if (typeof value !== 'string') return null

@@ -1,6 +1,6 @@
-// The door of /api/admin: 404 for everything beneath it while neither ADMIN_KEY nor the ledger has a key or a passkey, 401 without the right one
-// (header x-admin-key), 403 where it lacks the scope. The label of the key is the actor in the audit log. Keys of ADMIN_KEY have every scope,
-// and open while the database is away. What is not routed elsewhere ends here.
+// Guards /api/admin. Every path beneath it answers 404 while neither ADMIN_KEY nor the ledger has a key or a passkey, 401 without the right key
+// (header x-admin-key), and 403 if the key lacks the scope. The label of the key is the actor in the audit log. Keys of ADMIN_KEY have every scope,
+// and work while the database is down. Unknown paths under /api/admin end here.
 import { type KeyHolder, SCOPES } from '../../../domain/keys/admin-key.ts'
 import { type Refusal, refuse } from '../../refusals.ts'
 import type { Call, Route } from '../../route.ts'
@@ -8,14 +8,14 @@ import { headerOnce, sameSecret } from '../../secrets.ts'
 import type { Tools } from '../../tools.ts'
 
 const KEY_HEADER = 'x-admin-key'
-/** A hand that mistypes, and a script whose key has been changed, stay below. */
+/** A person who mistypes, and a script whose key was changed, stay below this. */
 const WRONG_KEYS_PER_MINUTE = 20
 
 /** The rules shared by every route under /api/admin; `scopes` is what the key must have. */
 export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | null) {
   return {
     scopes,
-    // An operator is not limited. Wrong keys are: a random key cannot be guessed, but trying must not be free.
+    // We do not limit an operator. We limit wrong keys: a random key cannot be guessed, but attempts must not be free.
     limitPerMinute: null,
     wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE, tell: tools.tellWrongKey },
     countedUnkeyedAs: '/api/admin',
@@ -25,7 +25,7 @@ export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | 
       // A page of another origin must not act with a key that a browser was made to send.
       const foreign = call.method === 'POST' && !tools.isOwnOrigin(call.raw.headers.origin)
       const given = foreign ? '' : (headerOnce(call.raw, KEY_HEADER) ?? '')
-      // Read at each call: they may change while the service runs.
+      // Read at each call, because they may change while the service runs.
       call.holder = inEnvironment(given, tools.deps.settings.adminKeys)
       return call.holder ? null : askLedger(tools, call, given, isLimited)
     },
@@ -59,7 +59,7 @@ async function askLedger(
   return refuse(hasKeys ? 'wrongKey' : 'unknownRoute')
 }
 
-/** Answers paths under /api/admin that have no route. */
+/** Answers unknown paths under /api/admin. */
 const nowhere =
   (path: string) =>
   (tools: Tools): Route => ({

@@ -1,4 +1,4 @@
-// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and what is answered without them.
+// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and two routes that need none of them.
 import { toJson } from '../../../lib/json.ts'
 import { OPERATIONS } from '../../../operator/acts.ts'
 import { refuse } from '../../refusals.ts'
@@ -8,7 +8,7 @@ import { adminOpenapi } from '../openapi.ts'
 import { adminGuard, notFoundBelow } from './guard.ts'
 import { routesOf } from './route.ts'
 
-/** Answered without a chain: it is looked at when something does not work. */
+/** Answered without a chain, because operators look at it when something does not work. */
 const config = (tools: Tools): Route => ({
   ...adminGuard(tools, { GET: 'read' }),
   path: '/api/admin/config',
@@ -17,7 +17,7 @@ const config = (tools: Tools): Route => ({
   handle: () => ({ json: toJson({ settings: tools.deps.settings.described }) }),
 })
 
-/** Answered to any key: what it is, and what it may do. */
+/** Tells the holder of any key what it is, and what it may do. */
 const self = (tools: Tools): Route => ({
   ...adminGuard(tools, null),
   path: '/api/admin/keys/self',

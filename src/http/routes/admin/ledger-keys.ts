@@ -1,15 +1,15 @@
-// Looks admin keys up in the ledger. What was found holds for a few seconds, on each instance: that is how long a revoked key still opens. A
-// text that cannot be a key is not looked for, nor what was never right of a caller who has sent too many wrong ones. A key's last use goes
-// on record beside the request.
+// Looks admin keys up in the ledger. Each instance keeps a result for a few seconds, so a revoked key still works for that long. We do not look for a
+// text that cannot be a key, nor for one that was never right from a caller who has sent too many wrong ones. A key's last use is recorded beside the
+// request.
 import { findLiveKey, hasLiveKeys, type LiveKey, noteKeyUsed } from '../../../db/operator/admin-keys.ts'
 import { Cache, shared } from '../../../lib/cache.ts'
 import type { Log } from '../../../lib/log.ts'
 import { digestOfKey, isKeyForm } from '../../../operator/keys/secret.ts'
 import type { DatabaseRead } from '../../database-read.ts'
 
-/** A revoked key opens no longer than this. */
+/** A revoked key works no longer than this. */
 const HOLDS_MS = 3_000
-/** Digests that are kept at a time: more than there are keys, so that wrong ones cannot displace them all at once. */
+/** The most digests that it keeps: more than there are keys, so that wrong ones cannot displace them all at once. */
 const KEPT_MAX = 2_000
 const NOTE_EVERY_MS = 60_000
 
@@ -19,9 +19,9 @@ export class LedgerKeys {
   readonly #log: Log
   readonly #found: Cache<LiveKey | null>
   readonly #hasAny: () => Promise<boolean>
-  /** Digests of keys that were right once: they are always looked for. */
+  /** Digests of keys that were right once. We always look these up. */
   readonly #right = new Set<string>()
-  /** When the use of a key was last put on record, by its id. */
+  /** When we last recorded the use of a key, by its id. */
   readonly #noted = new Map<number, number>()
 
   constructor(query: DatabaseRead, { monotonicClock: clock, log }: { monotonicClock: () => number; log: Log }) {
@@ -32,12 +32,12 @@ export class LedgerKeys {
     this.#hasAny = shared(() => query(hasLiveKeys), { ageMaxMs: HOLDS_MS, clock })
   }
 
-  /** True if any key of the ledger opens. */
+  /** True if the ledger has any valid key. */
   hasAny(): Promise<boolean> {
     return this.#hasAny()
   }
 
-  /** The key with this text; null where none opens by it. Throws while the database does not answer. */
+  /** The key with this text; null if there is none. Throws while the database does not answer. */
   async find(text: string, isLimited: () => boolean): Promise<LiveKey | null> {
     if (!isKeyForm(text)) return null
     const digest = digestOfKey(text)

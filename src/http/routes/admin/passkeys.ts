@@ -1,5 +1,5 @@
-// /api/passkeys: how people get to an admin key by a passkey. The routes stand beside those under /api/admin, which ask for a key before all else; like them
-// they are the operator's, and described in api/admin.yaml alone. Browsers' answers are held to this service's own challenges before anything is read.
+// /api/passkeys: how people get an admin key with a passkey. Not under /api/admin, because the routes there require a key first. They too are for
+// operators, and described in api/admin.yaml alone. We compare browsers' answers with this service's own challenges first.
 
 import { hasLivePasskeys } from '../../../db/operator/passkeys.ts'
 import { type RelyingParty, relyingPartyAt } from '../../../domain/keys/passkey.ts'
@@ -21,18 +21,18 @@ import { type Call, type Outcome, READ_DEADLINE_MS, type Route } from '../../rou
 import type { ChallengePurpose } from '../../session/challenges.ts'
 import type { Tools } from '../../tools.ts'
 
-/** As for signing in with a wallet. */
+/** The same as for signing in with a wallet. */
 const ATTEMPTS_PER_MINUTE = 20
 const ASKED_PER_MINUTE = 60
-/** What a device calls this service where the operator has no name of their own. */
+/** What a device calls this service if the operator has set no name. */
 const SITE = 'Node Ledger'
-/** How old the word may be that somebody can sign in. */
+/** How old the answer to "can anyone sign in?" may be. */
 const AGE_MAX_MS = 3_000
 
 const RULES = { cache: 'private, no-store', cors: false, deadlineMs: READ_DEADLINE_MS } as const
 const POSTED = { ...RULES, methods: ['POST'], takesJson: true, limitPerMinute: ATTEMPTS_PER_MINUTE } as const
 
-/** Whether people can sign in here by a passkey. */
+/** Whether people can sign in here with a passkey. */
 const offer = (tools: Tools): Route => {
   const hasAny = shared(() => tools.queryPrimary(hasLivePasskeys), {
     ageMaxMs: AGE_MAX_MS,
@@ -50,7 +50,7 @@ const offer = (tools: Tools): Route => {
   }
 }
 
-/** What the browser is asked for to sign in. */
+/** What the browser needs to sign in. */
 const challenge = (tools: Tools): Route => ({
   ...POSTED,
   path: '/api/passkeys/challenge',
@@ -71,7 +71,7 @@ const enter = (tools: Tools): Route => ({
   },
 })
 
-/** Whom an invitation is for, and what the browser is asked for to make the passkey. */
+/** Whom an invitation is for, and what the browser needs to make the passkey. */
 const invitation = (tools: Tools): Route => ({
   ...POSTED,
   path: '/api/passkeys/invitation',
@@ -103,11 +103,11 @@ const partyOf = ({ deps }: Tools): RelyingParty | null => relyingPartyAt(deps.se
 
 const off = (): Refusal => refuseAs(refuseAct('unavailable', PASSKEYS_OFF))
 
-/** What a browser answered, with the challenge that it names where that is one of ours. */
+/** What a browser answered, with the challenge that it names if that is one of ours. */
 function attemptOf(tools: Tools, { body, raw, requestId }: Call, purpose: ChallengePurpose): Attempt | Refusal {
   const party = partyOf(tools)
   if (party === null) return off()
-  // A page of another origin must not use what it was sent.
+  // A page of another origin must not use what it received.
   if (!tools.isOwnOrigin(raw.headers.origin)) return refuse('passkeyRefused')
   const { credential } = body
   const said = challengeIn(credential)

@@ -1,5 +1,5 @@
-// Makes routes of the operator's acts and readings (src/operator/acts.ts): what the caller sent goes in as plain fields, a result comes
-// back as JSON, a refusal with its status and its own words. An act is done once for one `Idempotency-Key`.
+// Makes routes from the operator's acts and readings (src/operator/acts.ts). The caller's input goes in as plain fields, a result comes back as JSON,
+// a refusal with its status and its own message. An act runs once for one `Idempotency-Key`.
 import { createHash } from 'node:crypto'
 import { finishKey, freeKey, takeKey } from '../../../db/core/idempotency.ts'
 import type { KeyHolder } from '../../../domain/keys/admin-key.ts'
@@ -19,7 +19,7 @@ import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { adminGuard } from './guard.ts'
 
-/** A reading may look at much, an act asks the chain a few things. */
+/** A reading may read a lot, and an act asks the chain a few things. */
 const DEADLINE_MS = 30_000
 const KEY_FORM = /^[\x21-\x7e]{1,128}$/
 
@@ -41,18 +41,18 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
     path: `/api/admin/${path}`,
     methods: [...(reading ? ['GET' as const] : []), ...(act ? ['POST' as const] : [])],
     ...(act && { takesJson: 'orNothing' }),
-    // A file is made only for a reader: HEAD must not begin one.
+    // A file is made only for a reader, so HEAD must not start one.
     ...(reading?.isFile && { noHead: true }),
     deadlineMs: DEADLINE_MS,
     handle: async (call) => {
       const { operator, settings } = tools.deps
       if (operator === null) return refuse('noChain')
-      // Read at each call: they may change while the service runs.
+      // Read at each call, because they may change while the service runs.
       const environmentLabels = settings.adminKeys.map(({ label }) => label)
       const parts = { ...operator, environmentLabels, publicUrl: settings.publicUrl }
       if (act && call.method === 'POST') return once(parts, call, act)
       if (!reading || call.holder === null) return refuse('wrongKey')
-      // Fields are the path's parameters and the query's, the former first.
+      // Fields are the path's parameters and the query's. The path wins.
       const input = { ...call.query, ...call.params }
       return outcomeOf(await reading.call(parts, actorOf(call, call.holder), input))
     },
@@ -64,10 +64,10 @@ function outcomeOf(answer: Answer): Outcome {
   return 'stream' in answer ? (answer as Download) : answered(answer, toJson(answer))
 }
 
-/** An answer, as it is given or was kept: 202 if the act waits for a second person. */
+/** An answer, new or stored: 202 if the act waits for a second person. */
 const answered = (answer: object, json: string): Outcome => ({ json, ...(isProposed(answer) && { status: 202 }) })
 
-/** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
+/** Runs an act. Under an `Idempotency-Key` it runs only once, and the same request gets the same answer again. */
 async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outcome> {
   const { pool } = parts
   const { holder } = call
@@ -96,7 +96,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   }
 }
 
-/** The fields of an act. None is taken from a query, nor twice: what the path names, the body must not. */
+/** The fields of an act. We take none from a query, and none twice: the body must not repeat what the path names. */
 function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   const [inQuery] = Object.keys(query)
   if (inQuery !== undefined)
@@ -106,7 +106,7 @@ function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   return { ...(body as Fields), ...(params as Fields) }
 }
 
-/** Keeps the answer of an act that was done. A refused or failed one may be sent again under the same key, and runs again. */
+/** Stores the answer of an act that succeeded. A refused or failed one may be sent again under the same key, and runs again. */
 async function keep(
   { pool, name, key }: { pool: EveryPart['pool']; name: string; key: string },
   run: () => Promise<Answer>,
@@ -122,7 +122,7 @@ async function keep(
     }
     return outcome
   } finally {
-    // If even this fails, the key can be taken over after a minute.
+    // If even this fails, another request can take the key over after a minute.
     if (!done) await freeKey(pool, name, key).catch(() => {})
   }
 }

@@ -1,10 +1,10 @@
-// Tells the operator of wrong admin keys: each is counted, and many within ten minutes leave one row in the audit log. Never with the key.
+// Reports wrong admin keys to the operator: it counts each, and many within ten minutes leave one row in the audit log. It must never store the key.
 import type { Pool } from '../../../db/core/sql.ts'
 import { writeAudit } from '../../../db/core/state.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { HttpMeters } from '../../deps.ts'
 
-/** A hand that mistypes stays below, and so does a script whose key was changed and which gives up. */
+/** A person who mistypes stays below this, and so does a script whose key was changed and which gives up. */
 const TOLD_FROM = 20
 const WINDOW_MS = 600_000
 

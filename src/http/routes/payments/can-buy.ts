@@ -1,5 +1,5 @@
-// GET /api/can-buy/:address?tier=: whether a payment of this wallet would become a node by itself, one check for each rule, before anything is
-// paid. What could not be read is null. Why a person would look at it is not told: that is the operator's.
+// GET /api/can-buy/:address?tier=: whether a payment of this wallet would become a node automatically, one check for each rule, before the buyer
+// pays. What we could not read is null. The buyer does not learn why a person would look at it; only the operator does.
 import type { BuyerReading } from '../../../chain/port.ts'
 import { readCursor } from '../../../db/blocks/blocks.ts'
 import type { Sql } from '../../../db/core/sql.ts'
@@ -16,9 +16,9 @@ import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { modeIn, parseTier, readOffer } from '../deploy-quote.ts'
 
-/** Seconds for which it is kept: as long as somebody may look at it before they pay. */
+/** Seconds for which we keep it: as long as people may look at it before they pay. */
 const KEPT_SEC = 2
-/** The chain is given 4 s at most, two readings one after the other. */
+/** The chain may take 4 s for each of two readings, one after the other. */
 const DEADLINE_MS = 8_000
 
 const UNREAD: BuyerReading = {
@@ -58,7 +58,7 @@ interface Sale {
   rest: Pick<BuyerFacts['standing'], 'wallets' | 'beforeRestore'> & Pick<BuyerFacts['contract'], 'mode'>
 }
 
-/** The ledger's part of the answer; null where there is no such tier. Without a name: the first tier on sale. */
+/** The ledger's part of the answer; null if there is no such tier. Without a name it is the first tier on sale. */
 async function readSale(
   sql: Sql,
   deps: Tools['deps'],

@@ -1,6 +1,6 @@
-// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
-// the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
-// state, so that it can be polled; a contract may make several payments in one transaction.
+// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: we read everything from the chain, and the node goes to the
+// sender of the ether. A second claim changes nothing. The answer is the payment's present state, so pages can poll it. A contract may make several
+// payments in one transaction.
 import { readPaymentsIn, type TransactionPayments } from '../../../db/reads/public-payments.ts'
 import { readWalletInForce } from '../../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../../domain/units.ts'
@@ -12,8 +12,8 @@ import type { Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 
 /**
- * The longest that an answer takes; past it, 503. A claim whose turn has come takes 12 s at most (`REQUEST_POLL_POLICY`: 8 to read the
- * transaction, 4 for the ledger to follow to its block); the rest is for its wait in the line.
+ * The longest that an answer takes; after it, 503. A claim takes at most 12 s once it starts (`REQUEST_POLL_POLICY`: 8 to read the transaction, 4 for
+ * the ledger to follow to its block); the rest is for its wait in the queue.
  */
 const DEADLINE_MS = 20_000
 
@@ -55,12 +55,12 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
 
 function known({ json, states }: TransactionPayments): Outcome {
   if (states.every(({ status }) => status === 'ignored')) return refuse('notASale')
-  // They are on record, and the operator may yet release them; but they are not what was claimed.
+  // They are recorded, and the operator may yet release them, but they are not what the caller claims.
   if (states.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount')) return refuse('wrongAmount')
   return { json }
 }
 
-/** The ledger has not come to the payment's block: its state is `seen`, with what the chain says of it. */
+/** The ledger has not reached the payment's block, so its state is `seen`, with what the chain says about it. */
 function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
   if (found.kind !== 'following') return refuse('notYetKnown')
   const { from, valueWei, blockNumber } = found

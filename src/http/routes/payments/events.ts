@@ -1,5 +1,5 @@
-// GET /api/events: payments and nodes of a wallet, or of a transaction, as server-sent events: the present states, and then whatever differs.
-// Read from the primary: a replica may not have the very change that was heard of.
+// GET /api/events: payments and nodes of a wallet, or of a transaction, as server-sent events: first the present states, then every difference. Read
+// from the primary, because a replica may lack the very change that triggered the read.
 import { readNodesOf, readNodesPaidIn } from '../../../db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../../db/reads/public-payments.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
@@ -9,7 +9,7 @@ import { isRefusal, type Refusal, refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 
-/** The newest payments of a wallet that are watched. */
+/** How many of a wallet's newest payments we watch. */
 const PAYMENTS_MAX = 50
 
 export const events = ({ deps, queryPrimary, watches }: Tools): Route => ({
@@ -18,7 +18,7 @@ export const events = ({ deps, queryPrimary, watches }: Tools): Route => ({
   limitPerMinute: 60,
   cache: 'no-store',
   cors: true,
-  // The first read has the database's own; the stream goes on.
+  // The first read has the database's own time limit; the stream goes on.
   deadlineMs: null,
   handle: async ({ query, client, raw }) => {
     const which = parseWhich(query, deps.checksum)
@@ -52,7 +52,7 @@ async function transactionOf(query: Tools['queryPrimary'], txHash: Hash): Promis
   return { payments: isSale ? [JSON.parse(found?.json ?? '')] : [], nodes: JSON.parse(nodes) }
 }
 
-/** One object a transaction, as GET /api/payment/:hash has it, with this wallet's payments in it. */
+/** One object per transaction, as in GET /api/payment/:hash, with this wallet's payments in it. */
 async function walletOf(query: Tools['queryPrimary'], address: Address): Promise<Watched> {
   const [payments, nodes] = await Promise.all([
     query((sql) => readPaymentsOf(sql, address, PAYMENTS_MAX)),
