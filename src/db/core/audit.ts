@@ -1,7 +1,7 @@
 // Reads the audit log for the operator, newest first. Rows are only ever added (settings.ts writes them).
 import type { Sql } from './sql.ts'
 
-/** The filter; null: any. */
+/** The filter; null matches any. */
 export interface AuditFilter {
   actor: string | null
   action: string | null
@@ -21,7 +21,7 @@ export interface AuditRow {
   detail: unknown
 }
 
-/** Reads a page of the log. Without a filter, or by subject, its cost is bounded by the limit; else by how rare the row is. */
+/** Reads a page of the log. Without a filter, or by subject, the limit bounds its cost; otherwise it depends on how rare the rows are. */
 export async function readAudit(sql: Sql, { actor, action, subject, before, limit }: AuditFilter): Promise<AuditRow[]> {
   return await sql<AuditRow[]>`
     SELECT id, iso(at) AS at, actor, action, subject, request_id AS "requestId", detail FROM audit

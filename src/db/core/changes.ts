@@ -1,32 +1,32 @@
-// Listens for changes of the ledger: LISTEN on a connection of its own, past any pooler. Owns that connection and knows if it is reliable.
-// While it is lost no memoised value can be trusted, and it says so.
+// Listens for changes of the ledger: LISTEN on a connection of its own that bypasses any pooler. Owns that connection and knows whether it is
+// reliable. While it is lost, no memoised value can be trusted, and this module says so.
 import postgres from 'postgres'
 import type { Log } from '../../lib/log.ts'
 import { placeOf, type Sql } from './sql.ts'
 
-/** The pause before a lost connection is opened again; meanwhile reads go to the database, which can bear them. */
+/** The pause before it reopens a lost connection. Meanwhile reads go to the database, which can take the load. */
 const RETRY_MS = 1_000
-/** The keep-alive interval: a connection that died silently (a dropped network) is noticed within twice this. */
+/** The keep-alive interval: within twice this time we notice a connection that died silently (a dropped network). */
 const PING_MS = 2_000
 
-/** The channel by which all instances are asked to read their settings again. */
+/** The channel that asks all instances to read their settings again. */
 const RELOAD = 'ledger_reload'
 
 export interface LedgerNotifications {
-  /** True while every change is sure to be heard. */
+  /** True while it cannot miss a change. */
   live(): boolean
   /** Calls back on every change, and when listening stops or starts again. */
   subscribe(listener: () => void): void
   close(): Promise<void>
 }
 
-/** The same connection hears of reloads, too. */
+/** The same connection also hears of reloads. */
 export interface Notifications extends LedgerNotifications {
-  /** Calls back when somebody asks all instances to read their settings again; `logLevel` is empty where none was named. */
+  /** Calls back when a reload is requested of all instances; `logLevel` is empty if the request names none. */
   onReload(listener: (logLevel: string) => void): void
 }
 
-/** Starts to listen on a direct connection; answers at once. `live` turns true once it listens. */
+/** Starts to listen on a direct connection; returns at once. `live` turns true once it listens. */
 export function listenForChanges(directUrl: string, log: Log): Notifications {
   const listeners: (() => void)[] = []
   const reloaders: ((logLevel: string) => void)[] = []
@@ -77,7 +77,7 @@ interface Listener {
   close(): Promise<void>
 }
 
-/** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended by itself. */
+/** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended unexpectedly. */
 function openListener(url: string, on: ListenerEvents): Listener {
   let live = false
   let ended = false
@@ -89,7 +89,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
   }
   const lose = (error: unknown) => {
     if (ended) return
-    // Not awaited: a lost connection needs no orderly end.
+    // Not awaited, because a lost connection needs no orderly end.
     end().catch(() => {})
     on.lost(error)
   }
@@ -112,7 +112,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
   const ping = setInterval(() => {
     if (unanswered) return lose(new Error('the listening connection does not answer'))
     unanswered = true
-    // A server that takes no writes has no changes to tell of: the primary is another one by now, and its name is looked up again.
+    // A server that takes no writes has no changes to report. The primary is another server by now, so we resolve its name again.
     sql<{ readOnly: string }[]>`SELECT current_setting('transaction_read_only') AS "readOnly"`.then(([row]) => {
       unanswered = false
       if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a server that takes no writes'))
@@ -129,7 +129,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
   return { live: () => live, close: end }
 }
 
-/** Asks every instance of the ledger to read its settings again, and to log at `logLevel` where one is named. */
+/** Asks every instance of the ledger to read its settings again, and to log at `logLevel` if it is not empty. */
 export async function askToReload(sql: Sql, logLevel: string): Promise<void> {
   await sql`SELECT pg_notify(${RELOAD}, ${logLevel})`
 }

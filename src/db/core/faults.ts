@@ -1,10 +1,10 @@
-// What an error of the database means, by its code: PostgreSQL's, the driver's or Node's. One table: the service, the commands and the doctor say
-// the same of it. An error without a row is a fault of ours.
+// What a database error means, by its code: PostgreSQL's, the driver's or Node's. There is one table, so the service, the commands and the doctor say
+// the same about it. An error without a row is our own fault.
 import { codeOf } from '../../lib/errors.ts'
 
 /**
- * `away`: it answers nothing. `noWrites`: it is read from, and takes no writes. `passing`: it gave up one piece of work, which may be done again as a
- * whole. `closed`: it refuses the login, for good.
+ * `away`: it does not answer. `noWrites`: it can be read, but takes no writes. `passing`: it gave up one piece of work, which we may repeat as a
+ * whole. `closed`: it refuses the login permanently.
  */
 type Kind = 'away' | 'noWrites' | 'passing' | 'closed'
 
@@ -12,11 +12,11 @@ export interface DatabaseFault {
   readonly kind: Kind
   /** Continues "The database". */
   readonly says: string
-  /** What the operator does. */
+  /** What the operator should do. */
   readonly remedy: string
 }
 
-/** Who holds a lock, and for how long a statement may run, is asked of PostgreSQL itself. */
+/** PostgreSQL itself knows who holds a lock, and how long a statement may run. */
 const WAITS = "SELECT pid, pg_blocking_pids(pid), query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 const HOLDERS = 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2'
 const limitOf = (setting: string) =>
@@ -26,10 +26,10 @@ const LOGIN =
   'See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.'
 
 const PARAMETER = 'Take it out of DATABASE_URL.'
-/** Codes of a refused login that elsewhere are errors of a statement. */
+/** Codes of a refused login that at other times are errors of a statement. */
 const AT_LOGIN = ['42704', '22023']
 
-/** The first row that the code begins with holds. */
+/** The first row whose text the code begins with applies. */
 const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: string])[] = [
   [
     ...(['25006', 'noWrites', 'takes no writes: the session is read-only'] as const),
@@ -74,11 +74,11 @@ const UNREACHED = [
   ...['EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
 ]
 
-/** What an error says of the database; null if it says nothing of it. */
+/** What an error says about the database; null if it says nothing about it. */
 export function databaseFault(error: unknown): DatabaseFault | null {
   const code = codeOf(error)
   if (code === null) return null
-  // A socket that is not there; a file that is not there says nothing of the database.
+  // A missing socket counts; a missing file says nothing about the database.
   const isUnreached =
     code === 'ENOENT' ? (error as NodeJS.ErrnoException).syscall === 'connect' : UNREACHED.includes(code)
   if (isUnreached) return { kind: 'away', says: `cannot be reached (${code})`, remedy: UP }
@@ -88,7 +88,7 @@ export function databaseFault(error: unknown): DatabaseFault | null {
   return row ? { kind: row[1], says: row[2], remedy: row[3] } : null
 }
 
-/** True if the session takes no writes: another one may. */
+/** True if the session takes no writes. Another session may. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 
 /** True if the database could not be reached, ended the connection or takes no writes. */

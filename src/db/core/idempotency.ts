@@ -1,11 +1,11 @@
-// Stores answers under their caller's key, so that a repeated request gets the same answer and nothing is done twice.
+// Stores answers under their caller's key, so that a repeated request gets the same answer and nothing runs twice.
 import type { Sql } from './sql.ts'
 
 /** Kept for two days: longer than any client retries. */
 const KEPT_HOURS = 48
-/** Lapsed rows removed with each new key: more than come in, so that the table stays as large as two days' acts. */
+/** Expired rows that each new key removes: more than one, so that the table stays as large as two days' acts. */
 const PRUNED_MAX = 100
-/** The lease of an act. Acts are answered within seconds; one that was not was cut off by a crash, and may be tried again. */
+/** The lease of an act. Acts finish within seconds. If one did not, a crash cut it off, and it may run again. */
 const TAKEN_OVER_SEC = 60
 
 export type KeyState =
@@ -17,7 +17,7 @@ export type KeyState =
   /** The key came with a different request. */
   | { kind: 'otherRequest' }
 
-/** Takes a key for a request; the digest covers method, path and body. */
+/** Takes a key for a request. The digest covers method, path and body. */
 export async function takeKey(sql: Sql, actor: string, key: string, digest: string): Promise<KeyState> {
   await sql`
     DELETE FROM idempotency_keys WHERE (actor, key) IN (SELECT actor, key FROM idempotency_keys
@@ -32,7 +32,7 @@ export async function takeKey(sql: Sql, actor: string, key: string, digest: stri
   if (taken.count > 0) return { kind: 'ours' }
   const [row] = await sql<{ digest: string; answer: string | null }[]>`
     SELECT digest, answer FROM idempotency_keys WHERE actor = ${actor} AND key = ${key}`
-  // Freed in between: the next request finds it free.
+  // Freed in between; the next request finds it free.
   if (!row) return { kind: 'underWay' }
   if (row.digest !== digest) return { kind: 'otherRequest' }
   return row.answer === null ? { kind: 'underWay' } : { kind: 'answered', answer: row.answer }
@@ -43,7 +43,7 @@ export async function finishKey(sql: Sql, actor: string, key: string, answer: st
   await sql`UPDATE idempotency_keys SET answer = ${answer} WHERE actor = ${actor} AND key = ${key}`
 }
 
-/** Frees the key of an act that was refused or failed: the same request may be sent again, and is checked again. */
+/** Frees the key of an act that was refused or failed. The same request may come again, and is checked again. */
 export async function freeKey(sql: Sql, actor: string, key: string): Promise<void> {
   await sql`DELETE FROM idempotency_keys WHERE actor = ${actor} AND key = ${key} AND answer IS NULL`
 }

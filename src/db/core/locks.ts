@@ -1,5 +1,5 @@
-// Advisory locks on a connection of their own: one runner of a pass at a time across instances. The connection is pinged; losing it loses
-// the lock, and aborts the holder's signal. Locks only save gas and noise: the contract and the unique keys keep money safe.
+// Advisory locks on a connection of their own: one runner of a pass at a time across instances. We ping the connection. If we lose it, we lose the
+// lock, and the holder's signal aborts. Locks only save gas and noise; the contract and the unique keys keep money safe.
 import { connect, type Sql } from './sql.ts'
 
 /** Advisory lock numbers; any constants will do. */
@@ -9,21 +9,18 @@ export type LockName = keyof typeof KEYS
 /** The ping interval of the lock's connection, milliseconds. */
 const PING_MS = 2_000
 /**
- * The idle timeout after which the server takes the lock from a silent holder. With its own keep-alive it would wait two hours for a host
- * that lost its power, and for ever for a stopped process.
+ * The idle timeout after which the server takes the lock from a silent holder. With its own keep-alive it would wait two hours for a host that lost
+ * power, and forever for a stopped process.
  */
 const SILENCE_MS = 15_000
 
-/** `withLock` over the connection that `directUrl` names, which must lead past any pooler. */
+/** `withLock` over the connection that `directUrl` names, which must bypass any pooler. */
 export const advisoryLock =
   (directUrl: string) =>
   <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>): Promise<T | null> =>
     withLock(directUrl, name, body)
 
-/**
- * Runs `body` while holding the lock; answers null at once when another session holds it. `signal` aborts when the lock's connection is
- * lost.
- */
+/** Runs `body` while holding the lock; returns null at once if another session holds it. `signal` aborts if the lock's connection is lost. */
 export async function withLock<T>(
   directUrl: string,
   name: LockName,
@@ -34,12 +31,12 @@ export async function withLock<T>(
   try {
     return await holdLock(connection, name, body)
   } finally {
-    // Ending the session frees the lock, even where the unlock could not be sent.
+    // Ending the session frees the lock, even if the unlock could not be sent.
     await connection.end({ timeout: 1 })
   }
 }
 
-/** `withLock` on a connection of the caller's, who frees the lock afterwards. */
+/** `withLock` on the caller's connection. The caller frees the lock afterwards. */
 export async function holdLock<T>(
   connection: Sql,
   name: LockName,
@@ -50,7 +47,7 @@ export async function holdLock<T>(
   if (!row?.taken) return null
   const lost = new AbortController()
   const stillOurs = async () => {
-    // The pool reconnects by itself: a different backend means that the lock went with the old one.
+    // The pool reconnects automatically. A different backend means that the lock went with the old one.
     const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
     if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
   }

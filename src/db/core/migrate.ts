@@ -1,5 +1,5 @@
-// Brings a database to the schema this code needs: forward only, each file once, in one transaction, under an advisory lock so that several
-// instances may start at once. A file that changed after it ran is refused.
+// Brings a database to the schema this code needs: forward only, each file once, in one transaction, under an advisory lock so that several instances
+// may start at once. Refuses a file that changed after it ran.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { codeOf, KnownError, messageOf } from '../../lib/errors.ts'
@@ -23,7 +23,7 @@ export class UnreleasedLedgerError extends KnownError {
   }
 }
 
-/** The database holds something of another program, or is not as a ledger needs it. Nothing in it was changed. */
+/** The database belongs to another program, or is unfit for a ledger. Nothing in it was changed. */
 class UnfitDatabaseError extends KnownError {
   override readonly name = 'UnfitDatabaseError'
 
@@ -33,7 +33,7 @@ class UnfitDatabaseError extends KnownError {
 }
 
 const OF_ANOTHER = 'Give the ledger an empty database of its own.'
-/** A table, a type or a function of that name is there already. */
+/** A table, a type or a function of that name already exists. */
 const TAKEN = ['42P07', '42710', '42723']
 
 export interface Migration {
@@ -42,7 +42,7 @@ export interface Migration {
   checksum: string
 }
 
-/** Reads the migrations of a folder in order. Throws when numbers are missing or doubled. */
+/** Reads the migrations of a folder in order. Throws if numbers are missing or duplicated. */
 export async function readMigrations(folder = MIGRATIONS): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort()
   return Promise.all(
@@ -57,9 +57,9 @@ export async function readMigrations(folder = MIGRATIONS): Promise<Migration[]> 
 
 /**
  * Applies what is missing.
- * @returns the names of the migrations applied now; empty when the schema was current.
- * @throws when the database holds a migration this code knows by another checksum; an UnreleasedLedgerError if that is the first one; an
- * UnfitDatabaseError if it is not as a ledger needs it.
+ * @returns the names of the migrations that it applied; empty if the schema was current.
+ * @throws if the database has a migration that this code knows with another checksum; an UnreleasedLedgerError if that is the first one; an
+ * UnfitDatabaseError if it is unfit for a ledger.
  */
 export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<string[]> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })
@@ -95,7 +95,7 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
   return applied
 }
 
-/** The checksums of the migrations on record, by name, in the order of the names. */
+/** The checksums of the recorded migrations, by name, in the order of the names. */
 async function readRecorded(sql: Sql): Promise<Map<string, string>> {
   const columns = await sql<{ name: string }[]>`
     SELECT attname::text AS name FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attnum > 0`
@@ -106,12 +106,12 @@ async function readRecorded(sql: Sql): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
-/** Every release has the same first migration, so a ledger with another one is of none. */
+/** Every release has the same first migration, so a ledger with another one belongs to no release. */
 function assertReleased(recorded: ReadonlyMap<string, string>, [first]: readonly Migration[]): void {
   if (recorded.size > 0 && first && recorded.get(first.name) !== first.checksum) throw new UnreleasedLedgerError()
 }
 
-/** True if there is a ledger, even with an older schema. Throws an UnreleasedLedgerError if it is of no release. */
+/** True if there is a ledger, even with an older schema. Throws an UnreleasedLedgerError if it belongs to no release. */
 export async function isLedger(sql: Sql): Promise<boolean> {
   return (await compareMigrations(sql)).applied.length > 0
 }
@@ -133,7 +133,7 @@ export async function compareMigrations(
   }
 }
 
-/** True when every migration of this code has been applied. Newer ones do not matter: old code reads a newer schema. */
+/** True if every migration of this code has been applied. Newer ones do not matter, because old code can read a newer schema. */
 export async function isMigrated(sql: Sql): Promise<boolean> {
   return (await compareMigrations(sql)).missing.length === 0
 }

@@ -1,24 +1,24 @@
-// The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows. Nobody holds these rows,
-// so a write here also tries whether the database takes writes at all.
+// The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows. No other transaction holds these
+// rows for long, so a write here also shows whether the database takes writes at all.
 import { randomUUID } from 'node:crypto'
 import { isReadOnly } from './faults.ts'
 import { type Fragment, inTransaction, inUndoneTransaction, jsonRows, type Pool, type Sql } from './sql.ts'
 
-/** The longest wait for a lock: whoever holds the table for longer is no instance of the service. */
+/** The longest wait for a lock. A session that holds the table for longer is not an instance of the service. */
 const LOCK_MS_MAX = 2_000
-/** A try takes half a page, so that on a full disk the second one fails at the latest. */
+/** A try takes half a page, so on a full disk the second one fails at the latest. */
 const TRY_BYTES = 1_900
 
 const boundWait = (sql: Sql) => sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
 
 /**
- * The seconds for which no run of `passes` row `p` has ended well: one that stopped on a fault, or is halted, did not. If none ever has, since the
- * ledger's first start.
+ * The seconds for which no run of `passes` row `p` has ended well. A run that stopped on a fault, or is halted, did not. If no run ever has, counts
+ * from the ledger's first start.
  */
 export const withoutSuccess = (sql: Sql, p: Fragment) => sql`
   extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT updated_at FROM settings WHERE name = 'identity')))::float8`
 
-/** Records that a pass began. A session that is read-only costs no pass: the pool has replaced it by then (sql.ts). */
+/** Records that a pass began. A read-only session costs no pass, because the pool has replaced it by then (sql.ts). */
 export async function passStarted(pool: Pool, name: string): Promise<void> {
   const start = () =>
     inTransaction(pool, async (sql) => {
@@ -30,7 +30,7 @@ export async function passStarted(pool: Pool, name: string): Promise<void> {
   await start().catch((error: unknown) => (isReadOnly(error) ? start() : Promise.reject(error)))
 }
 
-/** Tries a write, and undoes it. Throws what the database says to it. No row that anybody else writes is locked. */
+/** Tries a write, and undoes it. Throws the database's error. Locks no row that anyone else writes. */
 export async function tryWrite(pool: Pool): Promise<void> {
   await inUndoneTransaction(pool, async (sql) => {
     await boundWait(sql)
@@ -39,7 +39,7 @@ export async function tryWrite(pool: Pool): Promise<void> {
   })
 }
 
-/** Records how a pass ended: its outcome, and the message of the error that stopped it or that it went on despite. */
+/** Records how a pass ended: its outcome, and the message of the error that stopped it, or despite which it went on. */
 export async function passFinished(
   sql: Sql,
   name: string,
@@ -53,7 +53,7 @@ export async function passFinished(
     WHERE name = ${name}`
 }
 
-/** Seconds since a pass last began; null when it never did. */
+/** Seconds since a pass last began; null if it never did. */
 export async function secondsSincePass(sql: Sql, name: string): Promise<number | null> {
   const [row] = await sql<{ seconds: number }[]>`
     SELECT extract(epoch FROM clock_timestamp() - started_at)::float8 AS seconds FROM passes WHERE name = ${name}`

@@ -1,8 +1,8 @@
-// Detects a pooler between the service and PostgreSQL. A pooler that lends a server connection for a transaction (PgBouncer) silently loses
-// session state: LISTEN, advisory locks, and in older ones prepared statements.
+// Detects a pooler between the service and PostgreSQL. A pooler that lends a server connection for a transaction (PgBouncer) silently loses session
+// state: LISTEN, advisory locks, and in older versions prepared statements.
 import { connect } from './sql.ts'
 
-/** A pooler makes up the process number it reports to clients; the server's own answer differs then. */
+/** A pooler invents the process id that it reports to clients, so the server's own answer differs. */
 async function isPooled(url: string): Promise<boolean> {
   const connection = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger pooler check' })
   try {
@@ -13,7 +13,7 @@ async function isPooled(url: string): Promise<boolean> {
   }
 }
 
-/** Whether locks, notifications and prepared statements are safe on the way to the database. */
+/** Whether locks, notifications and prepared statements are safe on the path to the database. */
 export async function lookAtPooler(
   { url, directUrl }: { url: string; directUrl: string },
   prepare: boolean,

@@ -1,23 +1,23 @@
-// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second, and owns no
-// timer and no connection.
+// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second. It has no timer and no
+// connection.
 import { shared } from '../../lib/cache.ts'
 import type { Pool } from './sql.ts'
 
-/** A replica further behind is not used: balances and prices would be older than their caches allow. */
+/** We do not use a replica that is further behind, because its balances and prices would be older than their caches allow. */
 const REPLICA_LAG_MS_MAX = 10_000
 const LOOK_EVERY_MS = 1_000
-/** Positions remembered until the replica has reached them; one a second while it lags. */
+/** Positions that it remembers until the replica has reached them; one a second while it lags. */
 const MARKS_MAX = 64
 
-/** Queries one database; throws when it does not answer. */
+/** Queries one database; throws if it does not answer. */
 type Ask = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
 
 export interface ReplicaWatch {
-  /** True when the replica may be read: it keeps up, or the primary does not answer. */
+  /** True if we may read the replica: it keeps up, or the primary does not answer. */
   usable(): Promise<boolean>
 }
 
-/** Watches one replica. `monotonicClock` is a monotonic clock, milliseconds. `onChange` receives each change of the answer. */
+/** Watches one replica. `monotonicClock` gives milliseconds. `onChange` receives each change of the answer. */
 export function watchReplica(options: {
   primary: Ask
   replica: Ask
@@ -25,9 +25,9 @@ export function watchReplica(options: {
   onChange: (usable: boolean, why: string) => void
 }): ReplicaWatch {
   const { primary, replica, monotonicClock, onChange } = options
-  /** The primary's positions, with their times, that the replica has not been seen to reach. */
+  /** Positions of the primary, with their times, that we have not seen the replica reach. */
   let marks: { position: bigint; at: number }[] = []
-  /** The replica has everything that the primary had then. */
+  /** The replica has everything that the primary had at this time. */
   let reachedAt = Number.NEGATIVE_INFINITY
   let last = true
 
@@ -35,7 +35,7 @@ export function watchReplica(options: {
     const at = monotonicClock()
     const [ahead, behind] = await Promise.allSettled([primary(positionOf), replica(positionOf)])
     if (behind.status === 'rejected') return say(false, 'it does not answer')
-    // The primary is away: an answer that may be old is better than none.
+    // The primary is down, and an answer that may be old is better than none.
     if (ahead.status === 'rejected') return say(true, 'the primary does not answer')
     marks.push({ position: ahead.value, at })
     const reached = marks.findLast(({ position }) => position <= behind.value)

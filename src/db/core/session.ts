@@ -1,11 +1,11 @@
-// The defaults of a session that the code relies on and cannot set by itself: a pooler takes no other settings, and some belong to the operator.
-// The start refuses what would give wrong answers; the doctor names the rest.
+// The session defaults that the code relies on and cannot set: a pooler passes on few settings, and some belong to the operator. The start refuses
+// what would give wrong answers; the doctor names the rest.
 import type { Sql } from './sql.ts'
 
 export interface SessionFinding {
   readonly says: string
   readonly todo: string
-  /** True: nothing right can come of it. */
+  /** True if the ledger cannot work correctly with it. */
   readonly fatal: boolean
 }
 
@@ -23,7 +23,7 @@ const off = (name: string): Need => ({
   todo: `Long statements and waits are ended by it, and are done again by the next pass: ${alter(name, '0')}.`,
 })
 
-/** By the name of the setting; PostgreSQL before 17 has no transaction_timeout. */
+/** By the setting's name. PostgreSQL before 17 has no transaction_timeout. */
 const NEEDS: Readonly<Record<string, Need>> = {
   server_encoding: {
     fits: (value) => value === 'UTF8',

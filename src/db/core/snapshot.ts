@@ -2,11 +2,11 @@
 import type { Hash } from '../../domain/units.ts'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
-/** Runs reads that all see the ledger as it was at the first of them. Writes fail in it. */
+/** Runs reads that all see the ledger as of the first of them. Writes in it fail. */
 export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (sql) => {
     await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-    // It holds no locks, and may well spend longer elsewhere: on the chain, or on another ledger.
+    // It holds no locks, and may spend longer elsewhere: on the chain, or on another ledger.
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
     return body(sql)
   })
@@ -19,7 +19,7 @@ export interface Place {
   time: number
 }
 
-/** The last followed block before a time, from the stored headers; null where they do not reach back so far. */
+/** The last followed block before a time, from the stored headers; null if they do not reach back that far. */
 export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<Place | null> {
   // Headers are stored without gaps up to the cursor, and times rise with them, so the latest one before the time is the last block before it.
   const [row] = await sql<Place[]>`

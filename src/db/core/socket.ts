@@ -1,8 +1,8 @@
-// Sockets to PostgreSQL that do not outlive a silent server. A host that lost its power and a firewall that forgot the connection close
-// nothing, and the system would wait a quarter of an hour.
+// Sockets to PostgreSQL that do not outlive a silent server. A host that lost power, or a firewall that forgot the connection, closes nothing, and
+// the system would wait a quarter of an hour.
 import { connect, type Socket } from 'node:net'
 
-/** The check interval of a socket that may be silent. */
+/** How many times we check a socket within the time that it may be silent. */
 const LOOKS = 4
 
 /** The driver's target: one host or several, or the path of a local socket. */
@@ -13,7 +13,7 @@ interface Place {
 }
 
 /**
- * Makes the driver's sockets: each is closed once nothing came through it for so long, idle or not. The driver sees an ordinary close, and
+ * Makes the driver's sockets. Each closes once nothing has come through it for this long, idle or not. The driver sees an ordinary close, and
  * reconnects when it needs to.
  */
 export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
@@ -22,7 +22,7 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
     const index = turn++ % host.length
     const socket = path ? connect(path) : connect(port[index] as number, host[index])
     closeWhenSilent(socket, silenceMs)
-    // The driver's own notes on its sockets: TLS checks the certificate against them.
+    // The driver's own notes on its sockets; TLS checks the certificate against them.
     return Object.assign(socket, { host: host[index], port: port[index] })
   }
 }
@@ -30,7 +30,7 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
 function closeWhenSilent(socket: Socket, silenceMs: number): void {
   let heard = -1
   let looks = 0
-  // Not by events: the driver removes all listeners from a socket over which it speaks TLS.
+  // Not with events, because the driver removes all listeners from a socket over which it speaks TLS.
   const timer = setInterval(() => {
     looks = socket.bytesRead === heard ? looks + 1 : 0
     heard = socket.bytesRead

@@ -8,13 +8,13 @@ import { toJson } from '../../lib/json.ts'
 import { isReadOnly } from './faults.ts'
 import { socketsThatHear } from './socket.ts'
 
-/** A pool, or a transaction on it: what every function of this folder takes first. */
+/** A pool, or a transaction on it: the first argument of every function in this folder. */
 export type Sql = postgres.Sql<ValueTypes> | postgres.TransactionSql<ValueTypes>
 /** A pool, which can begin transactions. */
 export type Pool = postgres.Sql<ValueTypes>
-/** A piece of a statement, made by the same tag. */
+/** A fragment of a statement, made by the same tag. */
 export type Fragment = postgres.Fragment
-/** A piece of a statement that names columns, typed as the rows that it answers. */
+/** A fragment that names columns, typed as the rows that it returns. */
 export type Columns<Row extends object> = postgres.PendingQuery<Row[]>
 type ValueTypes = { int8: number; numeric: bigint }
 
@@ -37,8 +37,8 @@ const types = {
     serialize: (value: bigint) => value.toString(),
     parse: (text: string) => BigInt(text),
   },
-  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. Otherwise the driver asks each new connection for all array types. A
-  // connection that is lost during that question ends the process, since its promise is not awaited. Statements answer lists as JSON.
+  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. Otherwise the driver asks each new connection for all array types. If a
+  // connection is lost during that query, the process ends, because nothing awaits its promise. Statements return lists as JSON.
   ...Object.fromEntries([1000, 1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
 }
 
@@ -53,7 +53,7 @@ function arrayType(oid: number) {
   }
 }
 
-/** An element of an array, as PostgreSQL reads it. Storing a range of blocks writes some thousands of them. */
+/** An element of an array, as PostgreSQL reads it. Storing a range of blocks writes thousands of them. */
 function elementOf(item: unknown): string {
   if (item === null) return 'NULL'
   if (typeof item === 'number' || typeof item === 'bigint') return String(item)
@@ -64,25 +64,25 @@ function elementOf(item: unknown): string {
 export interface PoolOptions {
   /** The maximum number of connections. */
   max: number
-  /** False behind a transaction pooler that knows no prepared statements. */
+  /** False behind a transaction pooler that does not support prepared statements. */
   prepare: boolean
   /** Shown in pg_stat_activity. */
   applicationName: string
-  /** The server's idle timeout of a connection outside a transaction; none by default. */
+  /** How long the server lets a connection idle outside a transaction; no limit by default. */
   silenceMs?: number
-  /** The client's timeout of a silent connection, even with a statement in progress; none by default. */
+  /** How long the client waits on a silent connection, even with a statement in progress; no limit by default. */
   readIdleTimeoutMs?: number
 }
 
 /**
- * The server's idle timeout inside a transaction, after which its locks are free again: its process is stopped, or its host is gone without
- * a word.
+ * How long the server lets a session idle inside a transaction before it frees its locks: then the process is stopped, or the host is gone without a
+ * word.
  */
 const TRANSACTION_SILENCE_MS = 60_000
-/** What the code reads answers by, whatever the role's defaults are. A pooler passes these on; others are looked at (session.ts). */
+/** The code parses answers by these, whatever the role's defaults are. A pooler passes these on; session.ts checks the others. */
 const SESSION = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', standard_conforming_strings: 'on' }
 
-/** What the driver is told of a URL. Throws a KnownError if the driver cannot keep to it. */
+/** The options that the driver gets for a URL. Throws a KnownError if the driver cannot honour it. */
 export function placeOf(text: string) {
   const url = readDatabaseUrl(text)
   if ('mistake' in url) throw new KnownError('fatal', `The database's URL ${url.mistake}.`)
@@ -94,7 +94,7 @@ export function placeOf(text: string) {
   }
 }
 
-/** As libpq has it: a root certificate is checked whatever the mode, and the name of the host by verify-full alone. */
+/** As in libpq: a root certificate is always checked, whatever the mode, and only verify-full checks the host name. */
 function tlsOf({ tls: { mode, rootCert, cert, key } }: DatabaseUrl) {
   if (['disable', 'false'].includes(mode) && rootCert === undefined) return false
   if (['allow', 'prefer', 'require'].includes(mode) && rootCert === undefined && cert === undefined) return mode
@@ -130,7 +130,7 @@ export function connect(url: string, options: PoolOptions): Pool {
       onnotice: () => {},
       connect_timeout: 5,
       ...(options.readIdleTimeoutMs && { socket: socketsThatHear(options.readIdleTimeoutMs) }),
-      // The default grows to 20 s, which would prolong an outage by as much.
+      // The default grows to 20 s, which would prolong an outage by that long.
       backoff: () => 0.25,
       connection: {
         ...{ ...parameters, application_name: options.applicationName, ...SESSION },
@@ -140,12 +140,12 @@ export function connect(url: string, options: PoolOptions): Pool {
   return renewing(open)
 }
 
-/** At most so often are all sessions of a pool replaced. */
+/** The shortest time between two replacements of all sessions of a pool. */
 const RENEW_MS = 1_000
 
 /**
- * A pool whose sessions are replaced once one of them refuses a write as read-only. A session keeps what it began with: on the standby that a name
- * led to for a while, or by a default that has been changed since. What runs in the old sessions ends there.
+ * A pool that replaces its sessions once one of them refuses a write as read-only. A session keeps the state with which it began: on the standby to
+ * which a name led for a while, or with a default that has changed since. What runs in the old sessions ends there.
  */
 function renewing(open: () => Pool): Pool {
   let [pool, openedAt] = [open(), performance.now()]
@@ -181,22 +181,22 @@ function renewing(open: () => Pool): Pool {
   })
 }
 
-/** True for an error that says a row of that table is there already. */
+/** True for an error that says that this row already exists in that table. */
 export function isDuplicate(error: unknown, table: string): boolean {
   return codeOf(error) === '23505' && (error as { table_name?: unknown }).table_name === table
 }
 
 /**
- * Rows as one JSON parameter for jsonb_to_recordset: a bulk insert is one statement whatever its size. bigint becomes a decimal
- * string, which numeric and domain columns read back exactly.
+ * Rows as one JSON parameter for jsonb_to_recordset, so a bulk insert is one statement whatever its size. A bigint becomes a decimal string, which
+ * numeric and domain columns read back exactly.
  */
 export function jsonRows(rows: readonly object[]): string {
   return toJson(rows)
 }
 
 /**
- * One field of all rows, as a parameter for unnest: for hundreds of rows this takes the database a fifth less time than `jsonRows`. As
- * text, since the driver takes the type of a list from its first item. The field must be null in no row.
+ * One field of all rows, as a parameter for unnest. For hundreds of rows the database needs a fifth less time than with `jsonRows`. As text, because
+ * the driver takes a list's type from its first item. The field must not be null in any row.
  */
 export function column<Key extends string>(
   rows: readonly { readonly [key in Key]: string | number | bigint | boolean }[],
@@ -205,26 +205,24 @@ export function column<Key extends string>(
   return rows.map((row) => String(row[key]))
 }
 
-/** Client codes and server codes with which the connection itself is gone, or goes at once. */
+/** Client and server codes that mean the connection itself is gone, or about to go. */
 const CONNECTION_LOST = /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-5]|25P0[34])$/
 
 function isConnectionLost(error: unknown): boolean {
   return CONNECTION_LOST.test(codeOf(error) ?? '')
 }
 
-/**
- * Runs `body` in a transaction on a pool. Rejects when the connection is lost on the way; then it is unknown whether the commit happened.
- */
+/** Runs `body` in a transaction on a pool. Rejects if the connection is lost on the way; then we do not know whether the commit happened. */
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  // postgres 3.4 writes ROLLBACK, or any other statement, to a socket that is gone, and the process dies of the TypeError. It does reject
-  // `begin` as soon as the connection closes; from then on it must be given nothing more.
+  // postgres 3.4 writes ROLLBACK, or any other statement, to a closed socket, and the process dies of the TypeError. It does reject `begin` as soon
+  // as the connection closes; from then on we must give it nothing more.
   let lost = false
   const silence = () => new Promise<never>(() => {})
-  // By the role's default it might be another level.
+  // The role's default might be another level.
   const running = pool.begin('isolation level read committed', async (sql) => {
     try {
-      // Sent together with the body's first statement, so that it costs no round trip of its own. For this transaction only: a pooler would
-      // pass a setting of the connection on to others.
+      // Goes out with the body's first statement, so it costs no round trip of its own. Only for this transaction, because a pooler would pass a
+      // connection's setting on to others.
       const limit = sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = ${TRANSACTION_SILENCE_MS}`)
       limit.execute().catch(() => {})
       const result = await body(refusing(sql, () => lost))
@@ -240,7 +238,7 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   })
 }
 
-/** Runs `body` in a transaction that is undone. @returns what it answered. */
+/** Runs `body` in a transaction and rolls it back. @returns what it answered. */
 export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   let answer: { of: T } | null = null
   const undo = new Error('undone on purpose')
@@ -256,12 +254,11 @@ export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Pro
   return of
 }
 
-/** True for an error that says a transaction was ended since it and another one waited for each other: it may be run again as a whole. */
+/** True for an error that says that the database ended a transaction because of a deadlock. It may run again as a whole. */
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
 
 /**
- * A transaction in a pool's place, for a function that begins its own: each of those is a savepoint, and what it did is kept or undone with the
- * whole.
+ * A transaction in place of a pool, for a function that begins its own. Each of those is a savepoint, and its work is kept or undone with the whole.
  */
 export function poolWithin(sql: Sql): Pool {
   const begin = (...given: unknown[]) =>

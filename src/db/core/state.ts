@@ -1,14 +1,14 @@
-// Facts about this ledger that are fixed at its first start, the operator's switches, and the audit log.
+// Facts about this ledger that its first start fixes, the operator's switches, and the audit log.
 import { type Audited, eventOf } from '../../domain/webhooks/kinds.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** Reads a setting; null when it was never set. */
+/** Reads a setting; null if it was never set. */
 export async function readState(sql: Sql, name: string): Promise<unknown> {
   const [row] = await sql<{ value: unknown }[]>`SELECT value FROM settings WHERE name = ${name}`
   return row?.value ?? null
 }
 
-/** Sets a setting. @returns false when it had that value already. */
+/** Sets a setting. @returns false if it had that value already. */
 export async function writeState(sql: Sql, name: string, value: unknown, by: string): Promise<boolean> {
   const changed = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${name}, ${jsonRows([{ value }])}::text::jsonb -> 0 -> 'value', ${by})
@@ -28,7 +28,7 @@ export async function clearState(sql: Sql, name: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${name}`
 }
 
-/** What a ledger belongs to: it can never be pointed at another chain or another factory. */
+/** What a ledger belongs to. It can never be pointed at another chain or another factory. */
 export interface Identity {
   chainId: number
   genesisHash: string
@@ -44,7 +44,7 @@ export async function recordIdentity(sql: Sql, identity: Identity): Promise<Iden
   return (await readState(sql, 'identity')) as Identity
 }
 
-/** Adds a line to the audit log, and the event that it is, if it is one, for the endpoints that want it. */
+/** Adds a line to the audit log, and its event, if it has one, for the endpoints that want it. */
 export async function writeAudit(sql: Sql, entry: Audited & { requestId?: string | null }): Promise<void> {
   const { actor, action, subject = null, detail, requestId = null } = entry
   const event = eventOf(entry)

@@ -1,16 +1,16 @@
-// Troubles that people are told of. One that comes and goes is one trouble: it is told as it begins, and over once nothing was seen of it for a while.
-// A row of `settings` each, so that several instances tell it once; the database's clock counts.
+// Troubles that we report to people. One that comes and goes is one trouble: we report its start, and it ends once we have not seen it for a while.
+// Each has a row in `settings`, so several instances report it once. The database's clock counts.
 import type { Sql } from './sql.ts'
 import { clearState } from './state.ts'
 
 export type Trouble = 'halt' | 'proof' | `signer ${string}` | `funds ${string}`
 
-/** Longer than fees, a provider or a signer go up and down for, and short for somebody who waits to hear that it is over. */
+/** Longer than fees, a provider or a signer usually go up and down, and short for a person who waits to hear that it is over. */
 const CALM_SEC = 600
 
 const rowOf = (trouble: Trouble) => `trouble ${trouble}`
 
-/** Notes that a trouble was seen. @returns true where it begins: it is to be told. */
+/** Notes that a trouble was seen. @returns true if it begins now, and must be reported. */
 export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> {
   const [row] = await sql<{ begins: boolean }[]>`
     INSERT INTO settings (name, value, updated_by) VALUES (${rowOf(trouble)}, '{}', 'pass')
@@ -20,7 +20,7 @@ export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> 
 }
 
 /**
- * Notes that nothing is seen of a trouble. @returns `over` where it ends with this, which is to be told; `lasting` while it may come back; null where
+ * Notes that we see nothing of a trouble. @returns `over` if it ends with this, which must be reported; `lasting` while it may come back; null if
  * there is none.
  */
 export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'lasting' | null> {
@@ -34,7 +34,7 @@ export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'la
   return 'over'
 }
 
-/** Ends a trouble by a person's act: what is seen of it later is another one. */
+/** Ends a trouble by a person's act. If we see it again later, that is another trouble. */
 export async function endTrouble(sql: Sql, trouble: Trouble): Promise<void> {
   await clearState(sql, rowOf(trouble))
 }

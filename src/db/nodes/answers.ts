@@ -1,13 +1,13 @@
-// What the API shows of rows that never change, stored beside their columns as JSON by who inserts them, in the same statement: the credits of a
-// node's page (`turns`), withdrawals, and distributions (`rounds`). To make JSON of fifty rows takes the database longer than everything
-// else that a page asks of it. Once 0.1.0 is tagged, a change of the fields below needs a migration that makes the stored answers again.
+// What the API shows of rows that never change, stored as JSON beside their columns in the same insert statement: the credits of a node's page
+// (`turns`), withdrawals, and distributions (`rounds`). Making JSON of fifty rows takes the database longer than everything else that a page needs.
+// Once 0.1.0 is tagged, a change of the fields below needs a migration that makes the stored answers again.
 
 /**
- * An ether's worth is known to a row only where its hour had a price when it was inserted; a price of an hour never changes. Else the text ends
- * where the price goes, and the hour is kept, to look it up with every read.
+ * A row knows ether's price only if its hour had one when the row was inserted; a price of an hour never changes. Otherwise the text ends just before
+ * the price, and the row keeps the hour, so every read can look the price up.
  */
 interface Priced {
-  /** The fields, but for the price. */
+  /** The fields, except the price. */
   fields: string
   /** The hour of the price. */
   hour: string
@@ -40,13 +40,13 @@ const distribution = (turns: string) => `(SELECT row_to_json(d)::text FROM (SELE
 const upToPrice = (fields: string) =>
   `left((SELECT row_to_json(x)::text FROM (SELECT ${fields}) x), -1) || ',"usdPerEther":'`
 
-/** A row of `FROM` with the columns `answer` and `unpriced_hour`, to insert beside the row that it is made of. */
+/** A `FROM` row with the columns `answer` and `unpriced_hour`, to insert with the row that it describes. */
 const stored = ({ fields, hour }: Priced) => `(
   SELECT made.text || coalesce(h.usd::text || '}', '') AS answer,
     CASE WHEN h.usd IS NULL THEN made.hour END AS unpriced_hour
   FROM (SELECT ${upToPrice(fields)} AS text, ${hour} AS hour) made LEFT JOIN price_history h ON h.hour = made.hour)`
 
-/** Pieces of statements. They hold no parameter, so that they are made once, and not with each request. */
+/** Fragments of statements. They hold no parameter, so they are made once, not at each request. */
 export const STORED_CREDIT = stored(CREDIT)
 export const STORED_WITHDRAWAL = stored(WITHDRAWAL)
 
@@ -54,5 +54,5 @@ export const STORED_WITHDRAWAL = stored(WITHDRAWAL)
 export const PRICED_ANSWER = `CASE WHEN unpriced_hour IS NULL THEN answer
   ELSE answer || coalesce((SELECT h.usd::text FROM price_history h WHERE h.hour = unpriced_hour), 'null') || '}' END`
 
-/** The column `answer` of a round, to insert beside the row; null for one that is no distribution. */
+/** The column `answer` of a round, to insert with the row; null if it is no distribution. */
 export const storedDistribution = (turns: string) => `CASE WHEN r.node_count > 0 THEN ${distribution(turns)} END`

@@ -1,20 +1,20 @@
-// Measures the use of the minter's budget: recent mints, and the cohorts that one more tier would open.
+// Measures how the minter's budget is used: recent mints, and the cohorts that one more tier would open.
 import type { Sql } from '../core/sql.ts'
 import { readCreditTerms } from '../sale/terms.ts'
 
-/** The window of recent mints; in a younger ledger the ledger's age, but at least a day. */
+/** The window of recent mints. In a younger ledger it is the ledger's age, but at least a day. */
 const LOOK_BACK_SEC = 7 * 86_400
 const LOOK_BACK_LEAST_SEC = 86_400
 
 /** The share of the budget that a week like the last one takes. */
 export interface BudgetNeed {
-  /** Nodes minted in a week; 0 where none was minted recently. */
+  /** Nodes minted in a week; 0 if none was minted recently. */
   nodesPerWeek: number
   /** Cohorts that one more tier needs: one for each phase of the interval. */
   cohortsPerTier: number
 }
 
-/** SQL, true while the minter's budget as last read has no node left, or a payment waits for it: whatever is paid now waits for the contract's owner. */
+/** SQL: true while the minter's budget, as last read, has no node left, or a payment waits for it, so new payments wait too. */
 export const SOLD_OUT = `coalesce((SELECT value ->> 'nodes' = '0' OR value ->> 'spent' IS NOT NULL FROM settings WHERE name = 'budget'), false)`
 
 /** Reads it as of a block time, unix seconds. */

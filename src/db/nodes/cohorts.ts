@@ -58,10 +58,10 @@ export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): 
 }
 
 /**
- * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had then nor the contract's owner has set
- * since, or with a phase that is no multiple of the slot. A transaction signed under earlier terms may have opened one within an hour of
- * their end. Cohorts from before the first terms are not odd: a rebuilt ledger does not know the terms they were opened by. Nor are those
- * without a stored opening: the reconciler entered them. Never null.
+ * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had at that time nor the contract's owner has set
+ * since, or with a phase that is not a multiple of the slot. A transaction signed under earlier terms may have opened one within an hour of their
+ * end. Cohorts from before the first terms are not odd, because a rebuilt ledger does not know the terms at their opening. Nor are those without a
+ * stored opening, which the reconciler entered. Never null.
  */
 export function isOdd(sql: Sql) {
   return sql`(coalesce(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms), false) AND NOT EXISTS (SELECT FROM credit_terms t
@@ -79,7 +79,7 @@ export interface OddCohort {
   firstDue: number
 }
 
-/** The odd ones of all cohorts, or of these: they take no mints, and no round credits them. */
+/** The odd ones of all cohorts, or of these. They take no mints, and no round credits them. */
 export async function readOddCohorts(sql: Sql, numbers: readonly number[] | null = null): Promise<OddCohort[]> {
   return await sql<OddCohort[]>`
     SELECT cohort, interval_sec AS "intervalSec", first_due AS "firstDue" FROM cohorts c
@@ -93,7 +93,7 @@ export async function readSoundCohorts(sql: Sql): Promise<LedgerCohort[]> {
   >`SELECT ${columns(sql)} FROM cohorts c WHERE cohort > 0 AND NOT ${isOdd(sql)} ORDER BY cohort`
 }
 
-/** Takes every cohort back to its state after block `height`; later cohorts are removed. Their nodes must be gone already. */
+/** Rewinds every cohort to its state after block `height`, and removes later cohorts. Their nodes must be gone already. */
 export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
   const changed = await sql<{ cohort: number }[]>`
     DELETE FROM cohort_states WHERE block_number > ${height} RETURNING cohort`
@@ -108,7 +108,7 @@ export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
     ) s WHERE s.cohort = c.cohort`
 }
 
-/** Forgets states from before a height, except for each cohort's last one. */
+/** Deletes states from before a height, except for each cohort's last one. */
 export async function pruneCohortStates(sql: Sql, below: number): Promise<void> {
   await sql`
     DELETE FROM cohort_states s WHERE block_number < ${below}
@@ -116,7 +116,7 @@ export async function pruneCohortStates(sql: Sql, below: number): Promise<void> 
         AND n.block_number <= ${below})`
 }
 
-/** Nodes without payment and grant, by cohort: such a cohort is not credited. */
+/** Nodes without payment and grant, by cohort. Such a cohort is not credited. */
 export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
   const rows = await sql<{ cohort: number; nodes: number }[]>`
     SELECT n.cohort, count(*) AS nodes FROM nodes n
@@ -127,8 +127,8 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
 }
 
 /**
- * Counts a node into its cohort's states from a block on (`by` is 1: its mint was not followed), or out of them (-1: its expulsion was
- * not). So taking blocks back keeps the count.
+ * Counts a node into its cohort's states from a block on (`by` is 1, because its mint was not followed), or out of them (-1, because its expulsion
+ * was not). So a rewind keeps the count right.
  */
 export async function countIntoStates(
   sql: Sql,
@@ -143,7 +143,7 @@ export async function countIntoStates(
     UPDATE cohort_states SET size = greatest(0, size + ${by}) WHERE cohort = ${cohort} AND block_number >= ${fromBlock}`
 }
 
-/** Sets a cohort's size to the contract's, where the reconciler found nodes that were not followed. */
+/** Sets a cohort's size to the contract's, if the reconciler found nodes that were not followed. */
 export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
   await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`
 }

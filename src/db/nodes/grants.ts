@@ -19,28 +19,28 @@ export async function listUnpaidNodes(
     ORDER BY n.node_id DESC LIMIT ${limit}`
 }
 
-/** A node's ref, and its payment if any; null when the ledger has no such node. Locked until the transaction ends. */
+/** A node's ref, and its payment if any; null if the ledger has no such node. Locked until the transaction ends. */
 export async function lockNode(sql: Sql, nodeId: number): Promise<{ ref: Hash; paid: boolean } | null> {
   const [row] = await sql<{ ref: Hash; paid: boolean }[]>`
     SELECT ref, payment_id IS NOT NULL AS paid FROM nodes WHERE node_id = ${nodeId} FOR UPDATE`
   return row ?? null
 }
 
-/** Grants the node of a ref. @returns false when it was granted already. */
+/** Grants the node of a ref. @returns false if it was granted already. */
 export async function insertGrant(sql: Sql, ref: Hash, reason: string, by: string): Promise<boolean> {
   const added = await sql`
     INSERT INTO grants (ref, reason, granted_by) VALUES (${ref}, ${reason}, ${by}) ON CONFLICT DO NOTHING`
   return added.count > 0
 }
 
-/** Takes a grant back. @returns its note, or null when there was none. */
+/** Revokes a grant. @returns its note, or null if there was none. */
 export async function deleteGrant(sql: Sql, ref: Hash): Promise<{ reason: string; grantedBy: string } | null> {
   const [row] = await sql<{ reason: string; grantedBy: string }[]>`
     DELETE FROM grants WHERE ref = ${ref} RETURNING reason, granted_by AS "grantedBy"`
   return row ?? null
 }
 
-/** The ledger's objections to an expulsion of the node of a ref, and to its usefulness. */
+/** What the ledger knows for and against expelling the node of a ref. */
 export interface NodeOfRef {
   ref: Hash
   nodeId: number
@@ -49,15 +49,15 @@ export interface NodeOfRef {
   cohort: number | null
   paid: boolean
   granted: boolean
-  /** Credited since its mint: then it can be expelled only for a while. */
+  /** Credited since its mint. After that it can be expelled only for a while. */
   creditedWei: Wei
   /** Unix seconds. */
   mintedAt: number
-  /** Of its cohort; null once it was expelled. */
+  /** Its cohort's interval; null once it was expelled. */
   intervalSec: number | null
 }
 
-/** The nodes of these refs, in the order of their ids; a ref without a node is left out. */
+/** The nodes of these refs, ordered by id. A ref without a node is left out. */
 export async function readNodesOfRefs(sql: Sql, refs: readonly Hash[]): Promise<NodeOfRef[]> {
   return await sql<NodeOfRef[]>`
     SELECT n.ref, n.node_id AS "nodeId", n.owner, n.cohort, n.payment_id IS NOT NULL AS paid, g.ref IS NOT NULL AS granted,

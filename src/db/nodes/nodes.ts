@@ -1,4 +1,4 @@
-// Nodes, their owners, and the owners' withdrawals: all of it from the chain's events.
+// Nodes, their owners, and the owners' withdrawals, all from the chain's events.
 import type { FailedWithdrawal } from '../../domain/observed.ts'
 import {
   lastOwners,
@@ -11,7 +11,7 @@ import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { STORED_WITHDRAWAL } from './answers.ts'
 
-/** What a node `n` was credited; `c` is its cohort, which an expelled one has none of. */
+/** What a node `n` was credited; `c` is its cohort, which an expelled node does not have. */
 export const CREDITED = `CASE WHEN n.cohort IS NULL THEN (SELECT e.credited_wei FROM expulsions e WHERE e.node_id = n.node_id)
   ELSE c.per_node_wei - n.per_node_at_mint_wei END`
 
@@ -29,8 +29,8 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
 }
 
 /**
- * Stores transfers of nodes and gives each node its last owner. Transfers of a node that the ledger lacks are left out. The reconciler,
- * which finds the node, stores them, and following must not stop at them.
+ * Stores transfers of nodes and gives each node its last owner. Skips transfers of a node that the ledger lacks, because following must not stop at
+ * them. The reconciler stores them when it finds the node.
  */
 export async function insertOwnershipChanges(sql: Sql, transfers: readonly OwnershipChange[]): Promise<void> {
   if (transfers.length === 0) return
@@ -50,8 +50,8 @@ export async function insertOwnershipChanges(sql: Sql, transfers: readonly Owner
 }
 
 /**
- * Stores withdrawals that went through, and each node's total, which the event itself carries. Those of a node that the ledger lacks are
- * left out, as its transfers are.
+ * Stores successful withdrawals, and each node's total, which the event itself carries. Skips those of a node that the ledger lacks, as with its
+ * transfers.
  */
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
@@ -87,7 +87,7 @@ export async function readUnpaidRefs(sql: Sql, cohorts: readonly number[]): Prom
   return rows.map(({ ref }) => ref)
 }
 
-/** Takes nodes out of their cohorts, and records these cohorts. Nodes that the ledger lacks are left out. */
+/** Takes nodes out of their cohorts, and records these cohorts. Skips nodes that the ledger lacks. */
 export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsion[]): Promise<void> {
   if (expulsions.length === 0) return
   await sql`
@@ -113,19 +113,19 @@ export async function readPaidExpulsions(
     WHERE node_id = ANY(${column(expulsions, 'nodeId')}::bigint[]) AND payment_id IS NOT NULL ORDER BY node_id`
 }
 
-/** True if the payment's own node was expelled: the ref stays used, so it gets no other. */
+/** True if the payment's own node was expelled. The ref stays used, so it gets no other node. */
 export async function isExpelled(sql: Sql, { id }: { id: number }): Promise<boolean> {
   return (await sql`SELECT FROM nodes WHERE payment_id = ${id} AND cohort IS NULL`).count > 0
 }
 
-/** The largest id of a row. A call may name any word of 256 bits, which as a comparison would scan all nodes. */
+/** The largest row id. A call may name any 256-bit word, which as a comparison would scan all nodes. */
 const NODE_ID_MAX = 2n ** 63n - 1n
 
 const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
 
 /**
- * Stores withdraw calls that reverted, one row a node, where the caller owned it in the parent block; any other caller's leaves no trace.
- * The amount of a withdrawAll is the node's balance then. Runs in chain order with everything else of the range stored.
+ * Stores withdraw calls that reverted, one row per node, if the caller owned it in the parent block; others leave no trace. The amount of a
+ * withdrawAll is the node's balance at that point. Runs in chain order, after everything else of the range is stored.
  */
 export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
   const rows = failed.flatMap((call) =>
@@ -154,7 +154,7 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
   )
 }
 
-/** Inserts withdrawals with their answers, which name their ids: so these are drawn before. `rows` are in the order of the ids. */
+/** Inserts withdrawals with their answers, which contain their ids, so we draw the ids first. `rows` are ordered by id. */
 async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
   await sql`
     INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
@@ -166,7 +166,7 @@ async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
     CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} stored`
 }
 
-/** Takes nodes, transfers and withdrawals back to a height. Their payments must be detached already. */
+/** Rewinds nodes, transfers and withdrawals to a height. Their payments must be detached already. */
 export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: number; withdrawals: number }> {
   const withdrawn = await sql<{ node_id: number }[]>`
     DELETE FROM withdrawals WHERE block_number > ${height} RETURNING node_id`
@@ -187,7 +187,7 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   return { nodes: removed.count, withdrawals: withdrawn.count }
 }
 
-/** The number of a node's followed events, its mint left out. */
+/** The number of a node's followed events, without its mint. */
 export interface EventCounts {
   transfers: number
   withdrawals: number
@@ -208,7 +208,7 @@ export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
   await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
 }
 
-/** A node in the ledger, for comparing with the contract. An expelled one is in cohort 0. */
+/** A node in the ledger, to compare with the contract. An expelled one is in cohort 0. */
 export interface LedgerNode {
   nodeId: number
   owner: Address
@@ -226,7 +226,7 @@ export async function readNodes(sql: Sql, firstId: number, count: number): Promi
     WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`
 }
 
-/** The ledger's counters, for comparing with the contract's. */
+/** The ledger's counters, to compare with the contract's. */
 export async function readLedgerCounters(sql: Sql): Promise<{ nodes: bigint; round: number; outstandingWei: Wei }> {
   const [row] = await sql<{ nodes: number; round: number; outstandingWei: Wei }[]>`
     SELECT nodes, (SELECT coalesce(max(round), 0) FROM rounds) AS round, distributed_wei - withdrawn_wei AS "outstandingWei"
@@ -235,7 +235,7 @@ export async function readLedgerCounters(sql: Sql): Promise<{ nodes: bigint; rou
   return { ...row, nodes: BigInt(row.nodes) }
 }
 
-/** Ids from 1 to `lastId` that the ledger lacks, at most `limit`. Reads every id: only for when the counters differ. */
+/** Ids from 1 to `lastId` that the ledger lacks, at most `limit`. Reads every id, so call it only if the counters differ. */
 export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): Promise<bigint[]> {
   const rows = await sql<{ id: number }[]>`
     SELECT wanted.id FROM generate_series(1::bigint, ${lastId.toString()}::bigint) AS wanted(id)
@@ -243,7 +243,7 @@ export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): P
   return rows.map((row) => BigInt(row.id))
 }
 
-/** The block of a node's mint. Where the ledger lacks the node, the block of the last node before it; null for none. */
+/** The block of a node's mint. If the ledger lacks the node, the block of the last node before it; null if there is none. */
 export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<number | null> {
   const [row] = await sql<{ block: number }[]>`
     SELECT block_number AS block FROM nodes WHERE node_id <= ${nodeId.toString()} ORDER BY node_id DESC LIMIT 1`
@@ -258,8 +258,8 @@ export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Pr
 }
 
 /**
- * A cohort's credits before a mint, and their sum for each node: the share that the node has missed. They are those of the blocks before
- * the mint's, and the named rounds of its own block.
+ * A cohort's credits before a mint, and their sum for each node: the share that the node has missed. They come from the blocks before the mint's, and
+ * from the named rounds of its own block.
  */
 export async function sumCreditsBefore(
   sql: Sql,
@@ -273,7 +273,7 @@ export async function sumCreditsBefore(
   return row
 }
 
-/** The nodes that a transaction minted, as far as the ledger has them. */
+/** The nodes that a transaction minted, if the ledger has them. */
 export async function readMintedBy(
   sql: Sql,
   txHash: Hash,
@@ -288,7 +288,7 @@ export async function readMintedBy(
   return owners.map((node) => ({ ...node, mintedTo: mintedTo.get(node.nodeId) ?? node.owner }))
 }
 
-/** The mints in the ledger of these nodes, or by these refs, lowest block first. */
+/** The ledger's mints of these nodes, or by these refs, lowest block first. */
 export async function readMints(
   sql: Sql,
   minted: readonly { nodeId: bigint; ref: Hash }[],

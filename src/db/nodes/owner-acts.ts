@@ -1,5 +1,5 @@
-// The acts of the contract's owner, from its events: keys, budgets, bounds, caps of tiers, windows of turns not owed, pause, ownership, sweeps;
-// and the ether that somebody sent to the contract, which the owner may send back.
+// The acts of the contract's owner, from its events: keys, budgets, bounds, caps of tiers, windows of turns not owed, pause, ownership, sweeps; and
+// ether that others sent to the contract, which the owner may return.
 import type { NotOwedWindow } from '../../domain/payouts.ts'
 import type { NewOwnerAct } from '../../domain/replay.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -14,7 +14,7 @@ export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): P
       detail jsonb, "txHash" text, "blockTime" bigint, "blockHash" text)`
 }
 
-/** Takes acts back to a height. */
+/** Rewinds acts to a height. */
 export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
 }

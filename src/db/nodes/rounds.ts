@@ -1,16 +1,16 @@
-// Rounds and their turns, from the contract's events, each turn with the terms and the seed it can be recomputed from.
+// Rounds and their turns, from the contract's events. Each turn has the terms and the seed from which anyone can recompute it.
 import type { Proof } from '../../domain/observed.ts'
 import type { NewRound, NewSkip, NewTurn } from '../../domain/replay.ts'
 import type { Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { STORED_CREDIT, storedDistribution } from './answers.ts'
 
-/** The inputs of a turn's amount; null where the ledger has no terms for it. */
+/** The inputs of a turn's amount; null if the ledger has no terms for it. */
 export interface TurnTerms {
   tierId: string | null
   seedBlock: number | null
   seed: Hash | null
-  /** What the seed rests on; for several turns the weakest of theirs. */
+  /** What backs the seed; for several turns the weakest of theirs. */
   proof: Proof | null
   minWei: Wei | null
   maxWei: Wei | null
@@ -20,7 +20,7 @@ export interface TurnTerms {
 /** One of the turns of a credit. */
 export interface SingleTurn extends Omit<TurnTerms, 'tierId'> {
   due: number
-  /** The amount for each node by these terms; null where one of them is not known. */
+  /** The amount for each node by these terms; null if one of them is unknown. */
   amountWei: Wei | null
 }
 
@@ -57,7 +57,7 @@ export async function insertRounds(
         "blockNumber" AS block_number, "blockHash" AS block_hash, turns
       FROM jsonb_to_recordset(${jsonRows(withTurns)}::text::jsonb) AS g(round bigint, mode text, "totalWei" numeric,
         "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text, turns jsonb)) r`
-  // After their rounds, which their answers name.
+  // After their rounds, because their answers name them.
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
       payout_bps, answer, unpriced_hour)
@@ -93,7 +93,7 @@ export async function lastRound(sql: Sql): Promise<number> {
   return row?.round ?? 0
 }
 
-/** Takes rounds back to a height. */
+/** Rewinds rounds to a height. */
 export async function rewindRounds(sql: Sql, height: number): Promise<number> {
   const removed = await sql`DELETE FROM rounds WHERE block_number > ${height}`
   return removed.count

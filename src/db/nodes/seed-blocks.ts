@@ -1,26 +1,26 @@
-// The blocks from which turns have their seeds: each was the first not before a turn. Kept until every cohort's turn in them is paid, which
-// may be long after their headers are gone. One row for each block in which turns came, whatever the number of cohorts.
+// The blocks from which turns have their seeds: each was the first not before a turn. We keep them until every cohort's turn in them is paid, which
+// may be long after their headers are gone. One row for each block with turns, whatever the number of cohorts.
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
-/** A block with the seed of the turns that came after its parent and not after it. */
+/** A block with the seed of the turns that came due after its parent and not after it. */
 export interface SeedBlock {
   number: number
   time: number
   /** Unix seconds; null for a block without parent. */
   parentTime: number | null
   seed: Hash
-  /** What they rest on. */
+  /** What backs them. */
   proof: Proof
 }
 
-/** The same of a turn. */
+/** The same for one turn. */
 interface KeptSeed extends Pick<SeedBlock, 'seed' | 'proof'> {
   seedBlock: number
 }
 
-/** Keeps blocks of a range that is being stored. */
+/** Stores blocks of a range that is being stored. */
 export async function insertSeedBlocks(sql: Sql, blocks: readonly SeedBlock[]): Promise<void> {
   if (blocks.length === 0) return
   await sql`
@@ -31,7 +31,7 @@ export async function insertSeedBlocks(sql: Sql, blocks: readonly SeedBlock[]): 
       proof = excluded.proof`
 }
 
-/** Keeps a block that was looked up on the chain, where its header is too old to be stored: no reorganisation can be followed that deep. */
+/** Stores a block that we looked up on the chain because its header is too old to be stored. No reorganisation can be followed that deep. */
 export async function keepOldSeedBlock(sql: Sql, { number, time, parentTime, seed, proof }: SeedBlock): Promise<void> {
   await sql`
     INSERT INTO seed_blocks (number, time, parent_time, seed, proof)
@@ -39,7 +39,7 @@ export async function keepOldSeedBlock(sql: Sql, { number, time, parentTime, see
     ON CONFLICT (number) DO NOTHING`
 }
 
-/** Keeps a followed block as two providers tell it, in the place of what one has told. */
+/** Replaces what one provider said of a followed block with what two providers agree on. */
 export async function keepAgreedSeedBlock(
   sql: Sql,
   { number, time, parentTime, seed, proof }: SeedBlock,
@@ -50,7 +50,7 @@ export async function keepAgreedSeedBlock(
     ON CONFLICT (number) DO UPDATE SET time = excluded.time, parent_time = excluded.parent_time, seed = excluded.seed, proof = excluded.proof`
 }
 
-/** The block of a turn; null where it is not kept. */
+/** The block of a turn; null if we do not keep it. */
 export async function readSeedBlock(sql: Sql, due: number): Promise<KeptSeed | null> {
   const [row] = await sql<(KeptSeed & { isFirst: boolean })[]>`
     SELECT number AS "seedBlock", seed, proof, coalesce(parent_time < ${due}, true) AS "isFirst" FROM seed_blocks
@@ -58,17 +58,17 @@ export async function readSeedBlock(sql: Sql, due: number): Promise<KeptSeed | n
   return row?.isFirst ? { seedBlock: row.seedBlock, seed: row.seed, proof: row.proof } : null
 }
 
-/** Takes back what is above a height. */
+/** Rewinds them to a height. */
 export async function rewindSeedBlocks(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM seed_blocks WHERE number > ${height}`
 }
 
-/** Rows that one call forgets at most. */
+/** The most rows that one call deletes. */
 const FORGOTTEN_MAX = 1_000
 
 /**
- * Forgets blocks before every turn that is still to be paid, now or after a reorganisation that the ledger can follow. Removes a part of
- * them at once.
+ * Deletes blocks before every turn that is still to be paid, now or after a reorganisation that the ledger can follow. Deletes only a part of them at
+ * a time.
  */
 export async function forgetSeedBlocks(sql: Sql): Promise<void> {
   await sql`

@@ -7,7 +7,7 @@ export interface AdminKeyRow {
   id: number
   label: string
   scopes: Scope[]
-  /** The passkey that signed in, where the key is a session. */
+  /** The passkey that signed in, if the key is a session. */
   passkeyId: number | null
   madeBy: string
   madeAt: Date
@@ -17,21 +17,21 @@ export interface AdminKeyRow {
   revokedBy: string | null
 }
 
-/** What the guard needs of a key that opens. */
+/** What the guard needs about a valid key. */
 export interface LiveKey {
   id: number
   label: string
   scopes: Scope[]
   expiresAt: Date
-  /** The passkey of a session, and when that ends; null for other keys. */
+  /** The passkey of a session, and when that expires; null for other keys. */
   passkeyId: number | null
   passkeyEndsAt: Date | null
   madeAt: Date
-  /** Whether its last use is on record to the minute. */
+  /** Whether its last use is recorded to the minute. */
   isNoted: boolean
 }
 
-/** The key with this digest, as long as it opens; one read of an index. */
+/** The key with this digest while it is valid; one index read. */
 export async function findLiveKey(sql: Sql, digest: string): Promise<LiveKey | null> {
   const [row] = await sql<LiveKey[]>`
     SELECT k.id, k.label, to_jsonb(k.scopes) AS scopes, k.expires_at AS "expiresAt", k.passkey_id AS "passkeyId",
@@ -42,7 +42,7 @@ export async function findLiveKey(sql: Sql, digest: string): Promise<LiveKey | n
   return row ?? null
 }
 
-/** True if any key of the ledger opens, or somebody can sign in for one by a passkey. */
+/** True if the ledger has a valid key, or a passkey with which someone can sign in for one. */
 export async function hasLiveKeys(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`
     SELECT EXISTS (SELECT FROM admin_keys WHERE revoked_at IS NULL AND expires_at > now())
@@ -50,7 +50,7 @@ export async function hasLiveKeys(sql: Sql): Promise<boolean> {
   return row?.has ?? false
 }
 
-/** Puts a key's last use on record, at most once a minute whatever asks for it. */
+/** Records a key's last use, at most once a minute however often it is used. */
 export async function noteKeyUsed(sql: Sql, id: number): Promise<void> {
   await sql`
     UPDATE admin_keys SET used_at = now() WHERE id = ${id} AND (used_at IS NULL OR used_at <= now() - interval '1 minute')`
@@ -60,14 +60,14 @@ const columns = (sql: Sql) => sql`
   id, label, to_jsonb(scopes) AS scopes, passkey_id AS "passkeyId", made_by AS "madeBy", made_at AS "madeAt", expires_at AS "expiresAt", used_at AS "usedAt",
   revoked_at AS "revokedAt", revoked_by AS "revokedBy"`
 
-/** The newest keys: those that open first. Sessions are left out: their passkeys stand for them. */
+/** The newest keys, valid ones first. Sessions are left out, because their passkeys stand for them. */
 export async function readAdminKeys(sql: Sql, limit: number): Promise<AdminKeyRow[]> {
   return await sql<AdminKeyRow[]>`
     SELECT ${columns(sql)} FROM admin_keys WHERE passkey_id IS NULL
     ORDER BY revoked_at IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
-/** Stores a key that opens from now on, for so many seconds; a session no longer than its passkey. */
+/** Stores a key that is valid from now on, for this many seconds; a session no longer than its passkey. */
 export async function insertAdminKey(
   sql: Sql,
   key: {
@@ -95,19 +95,19 @@ export async function readAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | 
   return row ?? null
 }
 
-/** True if a key opens. Behind the gate it does until the transaction ends. */
+/** True if a key is valid. Behind the gate it stays so until the transaction ends. */
 export async function isOpen(sql: Sql, id: number): Promise<boolean> {
   const [row] = await sql<{ open: boolean }[]>`
     SELECT EXISTS (SELECT FROM admin_keys WHERE id = ${id} AND revoked_at IS NULL AND expires_at > now()) AS open`
   return row?.open ?? false
 }
 
-/** Has a key open no more. */
+/** Revokes a key. */
 export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
 }
 
-/** Has no key of the ledger open any more. @returns how many did, without sessions. */
+/** Revokes all keys of the ledger. @returns how many were valid, without sessions. */
 export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> {
   const revoked = await sql<{ isSession: boolean }[]>`
     UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()
@@ -115,7 +115,7 @@ export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> 
   return revoked.filter(({ isSession }) => !isSession).length
 }
 
-/** The makers of all keys that ever had this label, and who invited somebody under it. */
+/** The makers of all keys that ever had this label, and those who invited someone under it. */
 export async function makersOfLabel(sql: Sql, label: string): Promise<string[]> {
   const rows = await sql<{ madeBy: string }[]>`
     SELECT made_by AS "madeBy" FROM admin_keys WHERE label = ${label}
@@ -123,7 +123,7 @@ export async function makersOfLabel(sql: Sql, label: string): Promise<string[]> 
   return rows.map(({ madeBy }) => madeBy)
 }
 
-/** How many keys open, without sessions. */
+/** How many keys are valid, without sessions. */
 export async function countLiveKeys(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     SELECT count(*) AS n FROM admin_keys WHERE passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()`

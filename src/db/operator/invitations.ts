@@ -10,9 +10,9 @@ export interface InvitationRow {
   madeBy: string
   madeAt: Date
   expiresAt: Date
-  /** The end of the passkey that it makes. */
+  /** When the passkey that it makes will expire. */
   passkeyExpiresAt: Date
-  /** The passkey that was made; null before. */
+  /** The passkey that it made; null before. */
   passkeyId: number | null
   revokedAt: Date | null
   revokedBy: string | null
@@ -25,19 +25,19 @@ const columns = (sql: Sql) => sql`
   expires_at <= now() AS "isExpired"`
 const open = (sql: Sql) => sql`passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()`
 
-/** The invitations that wait, newest first. */
+/** The open invitations, newest first. */
 export async function readOpenInvitations(sql: Sql, limit: number): Promise<InvitationRow[]> {
   return await sql<InvitationRow[]>`
     SELECT ${columns(sql)} FROM passkey_invitations WHERE ${open(sql)} ORDER BY id DESC LIMIT ${limit}`
 }
 
-/** How many wait. */
+/** How many are open. */
 export async function countOpenInvitations(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`SELECT count(*) AS n FROM passkey_invitations WHERE ${open(sql)}`
   return row?.n ?? 0
 }
 
-/** Stores an invitation; the passkey that it makes ends after so many seconds. */
+/** Stores an invitation. The passkey that it makes expires after this many seconds. */
 export async function insertInvitation(
   sql: Sql,
   invitation: {
@@ -66,18 +66,18 @@ export async function findInvitation(sql: Sql, digest: string): Promise<Invitati
   return row ?? null
 }
 
-/** The invitation of this id, locked until the transaction ends: of two who use it the second waits. */
+/** The invitation with this id, locked until the transaction ends. If two people use it, the second waits. */
 export async function lockInvitation(sql: Sql, id: number): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`SELECT ${columns(sql)} FROM passkey_invitations WHERE id = ${id} FOR UPDATE`
   return row ?? null
 }
 
-/** Stores the passkey that was made. */
+/** Stores the passkey that it made. */
 export async function useInvitation(sql: Sql, id: number, passkeyId: number): Promise<void> {
   await sql`UPDATE passkey_invitations SET passkey_id = ${passkeyId} WHERE id = ${id}`
 }
 
-/** Takes back invitations that wait: this one, those of a key, of a passkey, or all. @returns how many. */
+/** Revokes open invitations: this one, those of a key, of a passkey, or all. @returns how many. */
 export async function revokeInvitations(
   sql: Sql,
   which: { id: number } | { byKey: number } | { byPasskey: number } | 'all',

@@ -1,6 +1,6 @@
-// The gate between those who make keys and invitations and those who revoke what opens /api/admin. Who makes passes it, many at a time. Who
-// revokes closes it: it waits for all who are within, and sees what they have made; the others wait, and see what is revoked. It comes before
-// any row, so that nobody within waits for who closes it. Who accepts an invitation or signs in holds its row instead.
+// The gate between those who make keys and invitations and those who revoke what opens /api/admin. Makers pass it, many at a time. A revoker closes
+// it: waits for all makers inside, and sees what they have made; later makers wait, and see what is revoked. Everyone takes the gate before any row,
+// so no one inside waits for the revoker. A person who accepts an invitation or signs in holds its row instead.
 import type { Sql } from '../core/sql.ts'
 
 /** Advisory lock number; any constant will do. */
@@ -26,12 +26,12 @@ const open = (sql: Sql) => sql`
   SELECT 'key' AS kind, id, label, made_by AS by FROM admin_keys WHERE passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()
   UNION ALL SELECT 'passkey', id, label, invited_by FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()`
 
-/** All that open. */
+/** All that are valid. */
 export async function readOpen(sql: Sql): Promise<Made> {
   return madeOf(await sql<MadeRow[]>`SELECT kind, id FROM (${open(sql)}) o`)
 }
 
-/** What this person has made since then, themselves or through what they made since then. */
+/** What this person has made since then, directly or through keys and passkeys that they made since then. */
 export async function readMadeSince(sql: Sql, label: string, { keys, passkeys }: Made): Promise<Made> {
   return madeOf(
     await sql<MadeRow[]>`

@@ -17,7 +17,7 @@ export interface PasskeyRow {
   sessions: number
 }
 
-/** What a signature is held against. Ids and keys are bytes as base64url. */
+/** What a signature is checked against. Ids and keys are bytes as base64url. */
 export interface Credential {
   id: number
   credentialId: string
@@ -30,25 +30,25 @@ const columns = (sql: Sql) => sql`
   p.used_at AS "usedAt", p.revoked_at AS "revokedAt", p.revoked_by AS "revokedBy",
   (SELECT count(*) FROM admin_keys k WHERE k.passkey_id = p.id AND k.revoked_at IS NULL AND k.expires_at > now()) AS sessions`
 
-/** The newest passkeys: those that sign in first. */
+/** The newest passkeys, valid ones first. */
 export async function readPasskeys(sql: Sql, limit: number): Promise<PasskeyRow[]> {
   return await sql<PasskeyRow[]>`
     SELECT ${columns(sql)} FROM passkeys p ORDER BY p.revoked_at IS NULL AND p.expires_at > now() DESC, p.id DESC LIMIT ${limit}`
 }
 
-/** True if anybody can sign in by a passkey. */
+/** True if anyone can sign in with a passkey. */
 export async function hasLivePasskeys(sql: Sql): Promise<boolean> {
   return (await countLivePasskeys(sql)) > 0
 }
 
-/** How many passkeys sign in. */
+/** How many passkeys are valid. */
 export async function countLivePasskeys(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     SELECT count(*) AS n FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()`
   return row?.n ?? 0
 }
 
-/** The passkey with this credential, as long as it signs in; one read of an index. */
+/** The passkey with this credential while it is valid; one index read. */
 export async function findCredential(sql: Sql, credentialId: string): Promise<Credential | null> {
   const [row] = await sql<(Omit<Credential, 'credentialId' | 'publicKey'> & { publicKey: Buffer })[]>`
     SELECT id, public_key AS "publicKey", counter FROM passkeys
@@ -56,7 +56,7 @@ export async function findCredential(sql: Sql, credentialId: string): Promise<Cr
   return row ? { ...row, credentialId, publicKey: row.publicKey.toString('base64url') } : null
 }
 
-/** Stores a passkey; null where the ledger has its credential already. */
+/** Stores a passkey; null if the ledger already has its credential. */
 export async function insertPasskey(
   sql: Sql,
   passkey: {
@@ -79,25 +79,25 @@ export async function insertPasskey(
   return row?.id ?? null
 }
 
-/** The passkey of this id, locked until the transaction ends. */
+/** The passkey with this id, locked until the transaction ends. */
 export async function lockPasskey(sql: Sql, id: number): Promise<(PasskeyRow & { counter: number }) | null> {
   const [row] = await sql<(PasskeyRow & { counter: number })[]>`
     SELECT ${columns(sql)}, p.counter FROM passkeys p WHERE p.id = ${id} FOR UPDATE OF p`
   return row ?? null
 }
 
-/** Puts a sign-in on record. */
+/** Records a sign-in. */
 export async function notePasskeyUsed(sql: Sql, id: number, counter: number): Promise<void> {
   await sql`UPDATE passkeys SET counter = ${counter}, used_at = now() WHERE id = ${id}`
 }
 
-/** Revokes a passkey, and each of its sessions in its own row: a session is a key, and checked as one. */
+/** Revokes a passkey, and each of its sessions in its own row, because a session is a key, and checked as one. */
 export async function revokePasskeyRow(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE passkeys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE passkey_id = ${id} AND revoked_at IS NULL`
 }
 
-/** Has no passkey sign in any more. @returns how many did. */
+/** Revokes all passkeys. @returns how many were valid. */
 export async function revokeAllPasskeys(sql: Sql, by: string): Promise<number> {
   const revoked = await sql`
     UPDATE passkeys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()`

@@ -1,4 +1,4 @@
-// The sums that an act lets through: what the rule of the second person is held against.
+// The sums that an act lets through. The two-person rule compares them with its limit.
 import type { Address } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import type { PaymentKey } from '../payments/decisions.ts'
@@ -7,7 +7,7 @@ import type { PaymentKey } from '../payments/decisions.ts'
 export const sumOfPayments = (sql: Sql, keys: readonly PaymentKey[]): Promise<bigint> =>
   sum(sql, sql`value_wei`, named(sql, keys))
 
-/** The same without those whose refund is prepared already. */
+/** The same without payments whose refund is already prepared. */
 export const sumToPrepare = (sql: Sql, keys: readonly PaymentKey[]): Promise<bigint> =>
   sum(
     sql,
@@ -16,8 +16,8 @@ export const sumToPrepare = (sql: Sql, keys: readonly PaymentKey[]): Promise<big
   )
 
 /**
- * What releasing these payments gives away: their value, or the price of the tier that is named for those of no tier, if that is more. Of the
- * prices that the tier ever had the highest counts.
+ * What releasing these payments gives away: their value, or, for those without a tier, the price of the named tier if that is more. The highest price
+ * that the tier ever had counts.
  */
 export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: string | null): Promise<bigint> =>
   sum(
@@ -34,7 +34,7 @@ export const sumWaiting = (sql: Sql, from: Address, reason: 'contractWallet' | '
     sql`from_address = ${from} AND (state = 'seen' OR state = 'held' AND reason IS NOT DISTINCT FROM ${reason})`,
   )
 
-/** The highest price of a node's tier: what a grant gives away. Null for a tier that the ledger does not know; 0 for a node that takes no grant. */
+/** The highest price of a node's tier, which a grant gives away. Null if the ledger does not know the tier; 0 if the node needs no grant. */
 export async function worthOfGrant(sql: Sql, nodeId: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint | null }[]>`
     SELECT (SELECT max(price_wei) FROM tiers t WHERE t.tier_no = c.tier_no) AS wei

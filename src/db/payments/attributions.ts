@@ -1,6 +1,6 @@
-// Residues that the operator takes apart: what is attributed to an inner transfer is that transfer, a payment with its payer, for as long as
-// its block stands. Once that block is reorganised out, the whole is an unexplained residue again. Comes the same block back, all is as it was
-// attributed.
+// Residues that the operator splits. If the operator attributes an inner transfer, that transfer is a payment with its payer, for as long as its
+// block stands. If a reorganisation takes the block out, the whole is an unexplained residue again. If the same block returns, the attributions apply
+// again.
 import type { InnerTransferIn } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -11,14 +11,14 @@ import { adoptNodes } from './rows.ts'
 
 /** An inner transfer that the operator attributes: a part of a residue, or all of it. */
 export interface Part {
-  /** The identity under which it is minted. */
+  /** The identity under which its node is minted. */
   ref: Hash
   txHash: Hash
   txIndex: number
   innerIndex: number
   from: Address
   valueWei: bigint
-  /** The trace of its transaction, or, where no provider has that, the operator's word alone. */
+  /** The trace of its transaction or, if no provider has one, only the operator's statement. */
   proof: 'trace' | 'word'
 }
 
@@ -31,8 +31,8 @@ interface Residue {
 }
 
 /**
- * Takes inner transfers out of a residue, each a payment of its own with its payer. The one that takes the whole rest takes over the residue's
- * row. Cursor and residue must be locked, none of the transfers may be in the books, and together they are at most the residue.
+ * Takes inner transfers out of a residue, each a payment of its own with its payer. A transfer of the whole rest takes over the residue's row. Cursor
+ * and residue must be locked, none of the transfers may be in the books, and together they are at most the residue.
  * @returns the rows of the parts, in order, and what is left.
  */
 export async function takeParts(
@@ -43,7 +43,7 @@ export async function takeParts(
   let restWei = residue.valueWei
   const ids: number[] = []
   for (const part of parts) {
-    // A transfer that was refunded is so in whichever block it comes. Others are decided again.
+    // A refunded transfer stays refunded, whichever block it comes in. Others are decided again.
     await reattach(sql, [part.ref], sql`EXISTS (SELECT FROM refunds r WHERE r.payment_ref = a.ref)`)
     const takesOver = part.valueWei === restWei && (await findByRef(sql, part.ref)) === null
     await remember(sql, residue, { part, by, takesOver })
@@ -64,7 +64,7 @@ async function remember(
 ): Promise<void> {
   const { ref, txHash, txIndex, innerIndex, from, valueWei, proof } = part
   const [residueRef, partOf] = takesOver ? [residue.ref, null] : [ref, residue.ref]
-  // An earlier transfer of the whole that is not in force.
+  // An earlier transfer of the whole that is no longer in force.
   await sql`DELETE FROM attributions WHERE residue_ref = ${residueRef} AND ref <> ${ref}`
   await sql`
     INSERT INTO attributions (residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by, proof)
@@ -85,8 +85,8 @@ async function readValue(sql: Sql, paymentId: number): Promise<bigint | null> {
 }
 
 /**
- * Applies to a residue that is in a block (again) what the operator had attributed of it: its parts are payments of their own, which come back
- * as they were decided, and what is left has its known payer. Where a node is on chain already, that is its node.
+ * Applies the operator's attributions to a residue that is in a block (again). Its parts are separate payments, which come back with their decisions,
+ * and the rest gets its known payer. If a node is on chain already, it belongs to that payment.
  */
 export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<void> {
   const refs = await fileParts(sql, residueRef)
@@ -101,8 +101,8 @@ export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<voi
 }
 
 /**
- * Files the parts of a residue that are not in the books, as payments in its block, and takes their value off it. What is left is the residue;
- * where nothing is, it is gone. @returns the refs of those parts.
+ * Files the missing parts of a residue as payments in its block, and subtracts their value from it. The rest stays the residue; if nothing is left,
+ * the residue is gone. @returns the refs of those parts.
  */
 async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
   const parts = await sql<{ ref: Hash; from: Address; blockHash: Hash }[]>`
@@ -130,9 +130,7 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
   return refs
 }
 
-/**
- * Takes the payer from payments whose block was reorganised out: a transfer that comes back is filed by its block, and may be another one.
- */
+/** Removes the payer from payments whose block was reorganised out. A transfer that comes back is filed by its block, and may be another one. */
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
@@ -148,14 +146,14 @@ export async function readStanding(sql: Sql, paymentId: number): Promise<{ state
   return row
 }
 
-/** A residue that the ledger, or the one it was rebuilt from, knows already, and that comes (again). */
+/** A residue that comes (again), and that this ledger, or the one it was rebuilt from, already knows. */
 export interface KnownResidue {
   ref: Hash
-  /** Decided as a whole, or what is left of it: no trace takes its place. */
+  /** Decided as a whole, or what is left of it. No trace replaces it. */
   decided: boolean
 }
 
-/** Those of these residues that the operator has decided, or taken apart. */
+/** Those of these residues that the operator has decided or split. */
 export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promise<KnownResidue[]> {
   return await sql<KnownResidue[]>`
     SELECT ref, bool_or(decided) AS decided FROM (
@@ -166,10 +164,10 @@ export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promis
       WHERE part_of = ANY(${[...refs]}) OR residue_ref = ANY(${[...refs]}) AND part_of IS NULL) r GROUP BY ref`
 }
 
-/** A transfer of a trace, as far as it is compared with what was attributed. */
+/** A transfer of a trace, with the fields that we compare with attributions. */
 type Shown = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex' | 'from' | 'valueWei'>
 
-/** True if a trace shows whatever was attributed of a residue, just as it was attributed. */
+/** True if a trace shows every attribution of a residue exactly as the operator made it. */
 export async function agreesWithAttributions(sql: Sql, residueRef: Hash, shown: readonly Shown[]): Promise<boolean> {
   const [row] = await sql<{ agrees: boolean }[]>`
     SELECT NOT EXISTS (SELECT FROM attributions a WHERE (a.part_of = ${residueRef} OR a.residue_ref = ${residueRef} AND a.part_of IS NULL)

@@ -1,5 +1,5 @@
-// Payments on the operator's desk: lists, one payment with everything known about it, and the operator's verdicts. A verdict by hand is
-// kept with the payment and outlives a reorganisation. It is never changed, only followed by another.
+// Payments on the operator's desk: lists, one payment with everything known about it, and the operator's verdicts. A verdict by hand stays with the
+// payment and outlives a reorganisation. We never change it; another one may follow.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -7,11 +7,11 @@ import type { Sql } from '../core/sql.ts'
 import { mintMayCome } from '../sends/outbox.ts'
 import { moveAndRead } from './moves.ts'
 
-/** The filter; null: any. */
+/** The filter; null matches any. */
 export interface PaymentFilter {
   status: PaymentState | null
   reason: string | null
-  /** The payer. Without `status`, what is ignored is left out then: that is what the index of payers holds. */
+  /** The payer. Without `status` this leaves out ignored payments, because the index of payers does not hold them. */
   from: Address | null
   tierId: string | null
   /** Rows older than this one. */
@@ -31,15 +31,15 @@ function verdictColumns(sql: Sql) {
 }
 
 /**
- * A state or reason as text of the statement. PostgreSQL knows nothing about a parameter, and estimates a few held payments to be as many
- * as the minted ones. A generic plan then walks all payments, newest first, until it has found enough.
+ * A state or reason as text in the statement. PostgreSQL does not know a parameter's value, so it estimates as many held payments as minted ones. A
+ * generic plan then walks all payments, newest first, until it has found enough.
  */
 function word(sql: Sql, text: string) {
   if (!/^[a-zA-Z]+$/.test(text)) throw new Error(`not a state or reason: ${text}`)
   return sql.unsafe(`'${text}'`)
 }
 
-/** A page of payments, newest first, each with its standing verdict. Any filter is answered from an index. */
+/** A page of payments, newest first, each with its standing verdict. An index answers any filter. */
 export async function listPayments(
   sql: Sql,
   { status, reason, from, tierId, before, limit }: PaymentFilter,
@@ -64,10 +64,10 @@ export interface WaitingPayments {
   sumWei: Wei
 }
 
-/** Rows counted at most: beyond that many, a number tells the operator nothing more. */
+/** The most rows that we count. Beyond that, a number tells the operator nothing more. */
 export const WAITING_COUNT_MAX = 10_000
 
-/** Payments that wait, for a pass or for the operator, by state and reason; the first `WAITING_COUNT_MAX` of those held, and of the others. */
+/** Payments that wait, for a pass or for the operator, by state and reason: at most `WAITING_COUNT_MAX` held ones, and as many others. */
 export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]> {
   return await sql<WaitingPayments[]>`
     SELECT state AS status, reason, count(*) AS count, sum(value_wei) AS "sumWei" FROM (
@@ -86,9 +86,9 @@ export function where(sql: Sql, key: PaymentKey) {
 }
 
 /**
- * Everything known of these payments: verdicts in order, the refund, what was attributed by hand, what a trace shows of a residue that stays,
- * the transaction that carries the mint with every attempt, and the node. For a held one also the outflows of the payments wallet of exactly that value that belong to no refund yet. As a rule such an
- * outflow is a refund that a restored ledger has lost.
+ * Everything we know about these payments: verdicts in order, the refund, attributions by hand, what a trace shows of a residue that stays, the
+ * transaction that carries the mint with every attempt, and the node. For a held payment also the outflows of the payments wallet of exactly that
+ * value that belong to no refund yet. Usually such an outflow is a refund that a restored ledger has lost.
  */
 export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
   return await sql<object[]>`
@@ -126,7 +126,7 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index`
 }
 
-/** A payment on the operator's desk. `from` is null where no payer is proven, block fields while it is in no block. */
+/** A payment on the operator's desk. `from` is null if no payer is proven; block fields are null while it is in no block. */
 export interface DeskPayment {
   id: number
   ref: Hash
@@ -135,7 +135,7 @@ export interface DeskPayment {
   innerIndex: number
   from: Address | null
   valueWei: Wei
-  /** False where the transfer failed on chain: it moved nothing. */
+  /** False if the transfer failed on chain and moved nothing. */
   succeeded: boolean
   state: PaymentState
   reason: string | null
@@ -145,7 +145,7 @@ export interface DeskPayment {
   blockHash: Hash | null
 }
 
-/** The selected payments; with `lock`, no other decision about them can be made until the transaction ends. */
+/** The selected payments. With `lock`, no other decision about them is possible until the transaction ends. */
 export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
@@ -154,7 +154,7 @@ export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock:
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
 }
 
-/** The rows of payments that are named by their transactions' hashes. */
+/** The rows of payments whose key is a transaction hash. */
 export async function readRowsOf(sql: Sql, keys: readonly PaymentKey[]): Promise<{ id: number; txHash: Hash }[]> {
   const hashes = keys.flatMap((key) => ('txHash' in key ? [key.txHash] : []))
   if (hashes.length === 0) return []
@@ -162,7 +162,7 @@ export async function readRowsOf(sql: Sql, keys: readonly PaymentKey[]): Promise
     SELECT id, tx_hash AS "txHash" FROM payments WHERE tx_hash = ANY(${hashes}) ORDER BY inner_index`
 }
 
-/** The blocks in which value without transaction arrived: one, unless the states in between could not be read. */
+/** The blocks in which value arrived without a transaction: one, unless we could not read the states in between. */
 export async function readResidueRange(
   sql: Sql,
   paymentId: number,
@@ -173,9 +173,7 @@ export async function readResidueRange(
   return row ?? null
 }
 
-/**
- * Held payments of less than `belowWei`. A payment that waits for room in its wallet is sold already; one about to be refunded is decided.
- */
+/** Held payments of less than `belowWei`, except those already sold (they wait for room in their wallet) or decided (about to be refunded). */
 const isDust = (sql: Sql, belowWei: bigint) =>
   sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')
     AND NOT ${mintMayCome(sql, sql`payments.ref`)}`
@@ -189,8 +187,8 @@ export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: numb
 }
 
 /**
- * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Leaves out a payment that is being decided
- * or taken back just now: waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
+ * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Skips a payment that is being decided or reorganised
+ * out just now, because waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
  */
 export async function dismissDust(
   sql: Sql,

@@ -1,5 +1,5 @@
-// The deny list: wallets whose payments are held for the operator, as `senderDenied`. An exchange's wallet, for one, pays for many people
-// and owns no node for any of them.
+// The deny list: wallets whose payments are held for the operator, as `senderDenied`. For example, an exchange's wallet pays for many people, and
+// must not own their nodes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -12,7 +12,7 @@ export interface DeniedWallet {
   addedAt: Date
 }
 
-/** All entries, by address: few. */
+/** All entries, by address. There are few. */
 export async function readDenyList(sql: Sql): Promise<DeniedWallet[]> {
   return await sql<DeniedWallet[]>`
     SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM senders ORDER BY address`
@@ -40,7 +40,7 @@ export async function denyWallet(sql: Sql, sender: Omit<DeniedWallet, 'addedAt'>
       added_at = now()`
 }
 
-/** Takes a wallet off the list. Its held payments stay held until they are released. @returns false when it was not there. */
+/** Takes a wallet off the list. Its held payments stay held until they are released. @returns false if it was not on the list. */
 export async function allowWallet(sql: Sql, address: Address): Promise<boolean> {
   const removed = await sql`DELETE FROM senders WHERE address = ${address}`
   return removed.count > 0

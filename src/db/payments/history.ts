@@ -1,8 +1,8 @@
-// Everything that happened to a payment, in the order of its time: from the block to the books, over passes, instances and people.
+// Everything that happened to a payment, in order of time: from the block to the books, over passes, instances and people.
 import type { Sql } from '../core/sql.ts'
 import { type PaymentKey, where } from './decisions.ts'
 
-/** One thing that happened. `by` is the block, pass, account or person it came from. */
+/** One event. `by` is the block, pass, account or person that caused it. */
 export interface PaymentEvent {
   /** ISO 8601. */
   at: string
@@ -11,7 +11,7 @@ export interface PaymentEvent {
   detail: unknown
 }
 
-/** Reads it for every payment that the key names; empty for one that is not known. Its cost is bounded by what happened to them. */
+/** Reads it for every payment that the key names; empty if there is none. The payments' own events bound its cost. */
 export async function readPaymentHistory(sql: Sql, key: PaymentKey): Promise<PaymentEvent[]> {
   return await sql<PaymentEvent[]>`
     WITH named AS MATERIALIZED (SELECT * FROM payments p WHERE ${where(sql, key)}),

@@ -1,15 +1,15 @@
-// Inner transfers that a trace has shown, as payments, dust and outflows: told apart from what the ledger has already, and stored.
+// Inner transfers that a trace has shown, as payments, dust and outflows. Filters out those already in the ledger, and stores the rest.
 import type { InnerTransferIn, InnerTransferOut } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { enter, move } from './moves.ts'
 
-/** Names a transfer of a trace. */
+/** Identifies a transfer of a trace. */
 type InnerKey = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex'>
 
 const keyOf = ({ txHash, wallet, innerIndex }: InnerKey) => `${txHash} ${wallet} ${innerIndex}`
 
-/** Tells which transfers of these transactions to wallets are in the books already: as a payment in a block, attributed by hand, or as dust. */
+/** Tells which transfers of these transactions to wallets are already in the books: as a payment in a block, attributed by hand, or as dust. */
 export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
   const hashes = [...txHashes]
   const rows = await sql<InnerKey[]>`
@@ -22,7 +22,7 @@ export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<
   return (transfer) => known.has(keyOf(transfer))
 }
 
-/** Tells which transfers of these transactions from wallets are in the books already. */
+/** Tells which transfers of these transactions from wallets are already in the books. */
 export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
   const rows = await sql<InnerKey[]>`
     SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM wallet_outflows
@@ -32,8 +32,8 @@ export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise
 }
 
 /**
- * Stores inner transfers as payments. One that a reorganisation had taken out comes back as the operator decided it, where block and payer
- * are those that were decided about; else it is judged again. `areAgreed`: two providers told them. @returns the number that came or came back.
+ * Stores inner transfers as payments. One that was reorganised out comes back with the operator's decision if that was about the same block and
+ * payer; otherwise it is judged again. `areAgreed`: two providers reported them. @returns the number that came or came back.
  */
 export async function insertInnerTransfers(
   sql: Sql,
@@ -61,8 +61,8 @@ export async function insertInnerTransfers(
 }
 
 /**
- * Gives transfers that were attributed, and are reorganised out as residues again, the identity that they had. `where` is a further condition
- * on the attribution `a`.
+ * Gives transfers that were attributed, and then reorganised out as residues, their earlier identity back. `where` is a further condition on the
+ * attribution `a`.
  */
 export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true`): Promise<void> {
   await sql`
@@ -71,12 +71,12 @@ export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true
       AND ${where} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
 }
 
-/** Takes residues `p` out of their block: the transfers that they were made of are in the books. @returns the number. */
+/** Takes residues `p` out of their block, because the transfers that they consisted of are in the books. @returns the number. */
 export async function explainResidue(sql: Sql, where: Fragment): Promise<number> {
   return await move(sql, 'explainResidue', { where, set: sql`block_number = NULL, block_hash = NULL, tx_index = NULL` })
 }
 
-/** Withdraws verdicts by hand on transfers that are in another block, or from another payer, than was decided about. A refund stands: it was paid. */
+/** Withdraws verdicts by hand on transfers whose block or payer has changed since the decision. A refund stands, because it was paid. */
 export async function withdrawStrayVerdicts(
   sql: Sql,
   transfers: readonly Pick<InnerTransferIn, 'ref' | 'blockHash' | 'from'>[],
@@ -92,7 +92,7 @@ export async function withdrawStrayVerdicts(
 /** An inner transfer to a wallet that a reorganisation has taken out. */
 export type OrphanedInner = Pick<InnerTransferIn, 'txHash' | 'innerIndex' | 'from' | 'valueWei'>
 
-/** Those to a wallet that were in a block of this time, and with it were taken out. */
+/** Those to a wallet that were in a block of this time and were reorganised out with it. */
 export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: number): Promise<OrphanedInner[]> {
   return await sql<OrphanedInner[]>`
     SELECT tx_hash AS "txHash", inner_index AS "innerIndex", from_address AS "from", value_wei AS "valueWei"
@@ -100,7 +100,7 @@ export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: nu
     ORDER BY tx_hash, inner_index`
 }
 
-/** Such a transfer of a residue's block. It is settled once it has its node, or was refunded: the residue holds its value once more. */
+/** Such a transfer of a residue's block. It is settled once it has its node or was refunded; then the residue counts its value a second time. */
 export interface OrphanOfResidue {
   ref: Hash
   txHash: Hash
@@ -118,7 +118,7 @@ export async function readOrphansOfResidue(sql: Sql, residueId: number): Promise
 
 const isOrphanedInner = (sql: Sql) => sql`(q.state = 'orphaned' AND q.inner_index > 0 AND q.tx_hash IS NOT NULL)`
 
-/** Stores inner transfers from wallets. Their transactions were paid for by others. */
+/** Stores inner transfers from wallets. Others paid for their transactions. */
 export async function insertInnerOutflows(sql: Sql, outflows: readonly InnerTransferOut[]): Promise<void> {
   if (outflows.length === 0) return
   await sql`

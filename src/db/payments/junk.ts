@@ -4,7 +4,7 @@ import type { Incoming } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { column, type Sql } from '../core/sql.ts'
 
-/** Stores dust: one statement, one row for each transfer. */
+/** Stores dust in one statement, one row for each transfer. */
 export async function insertDust(sql: Sql, dust: readonly (Incoming & { innerIndex?: number })[]): Promise<void> {
   if (dust.length === 0) return
   const places = dust.map(({ innerIndex = 0 }) => innerIndex)
@@ -17,7 +17,7 @@ export async function insertDust(sql: Sql, dust: readonly (Incoming & { innerInd
     ORDER BY block_number, tx_index, inner_index ON CONFLICT DO NOTHING`
 }
 
-/** Counts transfers of nothing, by block and wallet. */
+/** Counts transfers of zero value, by block and wallet. */
 export async function countZeroTransfers(sql: Sql, transfers: readonly Incoming[]): Promise<void> {
   if (transfers.length === 0) return
   await sql`

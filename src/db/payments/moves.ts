@@ -1,5 +1,5 @@
-// Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts. Each
-// statement compares them, so that a payment in another state stays where it is. Callers hold the locks.
+// Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts. Each statement compares
+// them, so a payment in another state keeps its state. Callers hold the locks.
 import type { Evidence } from '../../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
@@ -16,7 +16,7 @@ interface Selection {
   /** A further column of `moved`, for `moveAndRead`. */
   returning?: Fragment
 }
-/** The evidence for a verdict, and its author. `ofRow` adds the parts that differ from payment to payment. */
+/** The evidence for a verdict, and its author. `ofRow` adds the parts that differ between payments. */
 interface VerdictDetail {
   evidence: Evidence
   ofRow?: Fragment
@@ -27,13 +27,13 @@ interface AnyChange extends Selection, Partial<VerdictDetail> {
   reason?: string | Fragment
 }
 
-/** The inputs of a move: state and reason where the table leaves a choice, evidence where a verdict is stored. */
+/** The inputs of a move: state and reason if the table leaves a choice, evidence if it stores a verdict. */
 export type Change<M extends MoveName> = Selection &
   (Moves[M]['to'] extends readonly [unknown] ? unknown : { to: Fragment; reason: Fragment }) &
   (Moves[M] extends { reasons: readonly [unknown, unknown, ...unknown[]] } ? { reason: ReasonAfter<M> } : unknown) &
   (Moves[M] extends { verdict: string } ? VerdictDetail : unknown)
 
-/** Moves the selected payments, in one statement. @returns the number that were in a state that the move leads from. */
+/** Moves the selected payments, in one statement. @returns how many were in a state that allows the move. */
 export async function move<M extends MoveName>(sql: Sql, name: M, change: Change<M>): Promise<number> {
   return await count(sql, name, change as AnyChange)
 }
@@ -53,7 +53,7 @@ export async function moveAndRead<M extends MoveName, Row extends object>(
 async function count(sql: Sql, name: MoveName, change: AnyChange): Promise<number> {
   const [row] = await run<{ moved: number }>(sql, name, change, sql`count(*) AS moved`)
   const moved = row?.moved ?? 0
-  // Those who watch a payment are told of each of its states, also where nothing else changes with it.
+  // Watchers of a payment hear of each of its states, even if nothing else changes with it.
   if (moved > 0) await notifyLedgerChanged(sql)
   return moved
 }
@@ -73,7 +73,7 @@ async function run<Row extends object>(sql: Sql, name: MoveName, change: AnyChan
     SELECT ${answer} FROM moved`
 }
 
-/** Held and ignored payments have a reason. Decided and orphaned ones keep the one they were held for; others have none. */
+/** Held and ignored payments have a reason. Decided and orphaned ones keep the one for which they were held; others have none. */
 function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
   if (typeof reason === 'string') return sql`${reason}`
   if (reason) return reason
@@ -83,7 +83,7 @@ function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
     : sql`NULL`
 }
 
-/** Words of the table, as SQL. Not as parameters: the planner uses an index of some states only where it can read them. */
+/** Words of the table, as SQL. Not as parameters, because the planner uses an index of some states only if it can read them. */
 function list(sql: Sql, words: readonly string[]): Fragment {
   return sql.unsafe(words.map((word) => `'${word}'`).join(', '))
 }
@@ -113,7 +113,7 @@ interface TierKey {
   version: number
 }
 
-/** Writes a verdict on a payment, which must be locked. Throws where its state is none that this verdict may follow. */
+/** Writes a verdict on a payment, which must be locked. Throws if its state does not allow this verdict. */
 export async function writeVerdict(sql: Sql, paymentId: number, decision: Decision): Promise<void> {
   const { move: name, evidence, by } = decision
   const tier = 'tier' in decision ? decision.tier : undefined
@@ -128,7 +128,7 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
   if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
 }
 
-/** A verdict of the rules on a payment that was `was` in that block. Without a tier, one that is accepted keeps its own. */
+/** A verdict of the rules on a payment that was in state `was` in that block. Without a tier, an accepted one keeps its own. */
 export interface JudgedPayment {
   id: number
   blockHash: string
@@ -140,8 +140,8 @@ export interface JudgedPayment {
 }
 
 /**
- * Writes verdicts of the rules on many payments, which must be locked, each with reason, tier and evidence of its own, in one statement. Throws
- * where one of them is in another state or block.
+ * Writes verdicts of the rules on many payments, which must be locked, each with reason, tier and evidence of its own, in one statement. Throws if
+ * one of them is in another state or block.
  */
 export async function writeVerdicts(
   sql: Sql,
@@ -165,7 +165,7 @@ export async function writeVerdicts(
     throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)
 }
 
-/** The moves that bring a payment into the ledger, and back after its block was reorganised out. */
+/** The moves that bring a payment into the ledger, and those that bring it back after its block was reorganised out. */
 const COMES_BACK = {
   observe: 'reinstate',
   fileResidue: 'refileResidue',
@@ -173,9 +173,9 @@ const COMES_BACK = {
 } as const satisfies Partial<Record<MoveName, MoveName>>
 
 /**
- * Stores payments of followed blocks, in one statement. A payment that a reorganisation had taken out comes back as the operator last
- * decided it: decisions by hand outlive the block. A payment that is in a block already stays as it is.
- * @param rows a query with `columns`; `evidence` is for the verdict on those that are new, where the move has one.
+ * Stores payments of followed blocks, in one statement. A payment that a reorganisation had taken out comes back as the operator last decided it,
+ * because decisions by hand outlive the block. A payment that is already in a block stays as it is.
+ * @param rows a query with `columns`; `evidence` is for the verdict on the new ones, if the move has one.
  * @returns the number that came or came back.
  */
 export async function enter(

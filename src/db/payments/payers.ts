@@ -1,21 +1,21 @@
-// What the ledger knows of the senders of inner transfers: their code at the payment's block, and the contracts that have signed in here.
-// A code that was read is kept, so that a payment that is judged again later needs no old state of a provider.
+// What the ledger knows about the senders of inner transfers: their code at the payment's block, and the contracts that have signed in here. We store
+// a code once read, so a payment that is judged again later needs no old state from a provider.
 import { KNOWN_WALLETS_VERSION } from '../../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type PayerCode } from '../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
-/** Proofs of wallets without code that are kept. Making up such a wallet costs nothing, and its proof only spares it a second sign-in. */
+/** How many proofs of wallets without code we keep. Anyone can invent such a wallet for free, and its proof only saves it a second sign-in. */
 const UNDEPLOYED_MAX = 10_000
 
-/** What is known of the sender of a payment; the code is null where it was not read yet. */
+/** What we know about the sender of a payment; the code is null if we have not read it yet. */
 export interface PayerStanding {
   signedIn: boolean
   allowed: boolean
   code: PayerCode | null
 }
 
-/** Reads it, of each of these payments. */
+/** Reads it for each of these payments. */
 export async function readPayerStandings(
   sql: Sql,
   payments: readonly { id: number; from: Address; blockHash: Hash }[],
@@ -34,7 +34,7 @@ export const permissionColumns = (sql: Sql, wallet: Address | Fragment): Fragmen
   sql`EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
     EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`
 
-/** Keeps the code of a payment's sender at a block, in place of that at another one. */
+/** Stores the code of a payment's sender at a block, in place of the one at another block. */
 export async function storePayerCode(
   sql: Sql,
   { id, blockHash }: { id: number; blockHash: Hash },
@@ -45,7 +45,7 @@ export async function storePayerCode(
     ON CONFLICT (payment_id) DO UPDATE SET block_hash = excluded.block_hash, code = excluded.code`
 }
 
-/** Keeps that a contract has signed in. One without code yet is kept only up to a bound. */
+/** Records that a contract has signed in. For contracts without code yet there is a limit. */
 export async function proveWallet(sql: Sql, address: Address, { deployed }: { deployed: boolean }): Promise<void> {
   await sql`
     INSERT INTO proven_wallets (address, deployed)
@@ -55,8 +55,9 @@ export async function proveWallet(sql: Sql, address: Address, { deployed }: { de
 }
 
 /**
- * True for a payment `p` that is held as a contract's and was judged by other facts than there are now: the mode, a sign-in, an allowance,
- * the list of known wallets, the operator's trust in the only provider. One whose sender had no code, or that nobody signed, is held whatever these say.
+ * True for a payment `p` that is held because its sender is a contract, if these facts have changed since it was judged: the mode, a sign-in, an
+ * allowance, the list of known wallets, the operator's trust in the only provider. They cannot free a payment whose sender had no code, or that no
+ * key signed.
  */
 export function payerChanged(sql: Sql, block: number, trustsProvider: boolean): Fragment {
   const rank = (mode: Fragment) => sql`array_position(${[...CONTRACT_WALLET_MODES]}::text[], coalesce(${mode}, 'hold'))`

@@ -1,9 +1,9 @@
-// The places that a wallet takes of its limits: nodes that it holds, and those that it has paid for. Whoever counts them to fill one holds the
-// wallet's lock.
+// The places that a wallet takes of its limits: nodes that it holds, and those that it has paid for. To count them and fill one, hold the wallet's
+// lock.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** The nodes that a wallet holds and has paid for, of one tier and of all, to be compared with the allowance and the cap. */
+/** The nodes that a wallet holds and has paid for, in one tier and in all, to compare with the allowance and the cap. */
 export interface WalletUse {
   walletNodes: number
   walletInFlight: number
@@ -34,12 +34,12 @@ export function walletUse(places: readonly TierPlaces[], tierNo: number | null):
 
 /**
  * Counts the nodes and the payments in flight of wallets, by tier. Nodes count by the cohort's tier, whatever their origin. A payment about to be
- * refunded is in flight where a mint was signed for it, since that may yet be carried out. Two questions: each has an index of its own.
+ * refunded is in flight if a mint was signed for it, because that may still be executed. Two queries, because each has an index of its own.
  */
 export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, TierPlaces[]>> {
   const [first, ...others] = wallets
   if (!first) return new Map()
-  // Of an array whose length it does not know the database would make a plan anew each time, which takes longer than to carry it out.
+  // For an array of unknown length the database would plan each time, which takes longer than the query itself.
   const asked = others.length === 0 ? sql`= ${first}` : sql`= ANY(${[...wallets]})`
   const rows = await sql<(TierPlaces & { wallet: Address })[]>`
     SELECT n.owner AS wallet, c.tier_no AS "tierNo", count(*) AS nodes, 0 AS "inFlight"
@@ -60,12 +60,12 @@ export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | 
   return walletUse((await readPlaces(sql, [wallet])).get(wallet) ?? [], tierNo)
 }
 
-/** Serialises judgements about one wallet across instances, until the transaction ends. */
+/** Serialises decisions about one wallet across instances, until the transaction ends. */
 export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
 }
 
-/** Takes the same locks of many wallets. Throws if one of them is not free: waiting for a lock while holding others risks a deadlock. */
+/** Takes the same locks for many wallets. Throws if one of them is not free, because waiting for a lock while holding others risks a deadlock. */
 export async function lockWalletsNow(sql: Sql, wallets: readonly Address[]): Promise<void> {
   if (wallets.length === 0) return
   const [row] = await sql<{ held: number }[]>`

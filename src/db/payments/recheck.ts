@@ -1,5 +1,5 @@
-// The recheck block of a ledger restored from a backup or rebuilt. Such a ledger must not mint by itself a payment that may have been
-// refunded in the lost part. Up to the block noted here, the operator decides about payments without a node.
+// The recheck block of a ledger restored from a backup or rebuilt. Such a ledger must not automatically mint a payment that may have been refunded in
+// the lost part. Up to the block noted here, the operator decides about payments without a node.
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -7,14 +7,14 @@ import { move } from './moves.ts'
 
 const NAME = 'recheckUpTo'
 
-/** The recheck block; null when the ledger was never restored. */
+/** The recheck block; null if the ledger was never restored. */
 export async function readRecheck(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ block: number }[]>`
     SELECT (value ->> 'block')::bigint AS block FROM settings WHERE name = ${NAME}`
   return row?.block ?? null
 }
 
-/** Raises that block; it never goes down by itself. @returns false when it was there, or higher, already. */
+/** Raises that block; nothing lowers it automatically. @returns false if it was there, or higher, already. */
 export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
   const raised = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
@@ -29,7 +29,7 @@ export interface Word {
   reason: string | null
 }
 
-/** The operator's last standing decision on a payment; null where there is none. */
+/** The operator's last standing decision on a payment; null if there is none. */
 export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
   const [word] = await sql<Word[]>`
     SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
@@ -50,14 +50,14 @@ export async function readLastVerdicts(sql: Sql, paymentIds: readonly number[]):
   return new Map(rows.map(({ id, verdict }) => [id, verdict]))
 }
 
-/** True if the operator's last decision accepted a payment: then only the contract's cap can delay it. */
+/** True if the operator's last decision accepted a payment. Then only the contract's cap can delay it. */
 export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
   return (await readLastWord(sql, paymentId))?.verdict === 'accepted'
 }
 
 /**
- * Holds unminted payments that a pass had accepted at or below the block. Those being minted stay: their transaction is stored, may be on
- * chain, and is settled by following. @returns the number.
+ * Holds unminted payments that a pass had accepted at or below the block. Those being minted stay, because their transaction is stored, may be on
+ * chain, and following settles it. @returns the number.
  */
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
   return await move(sql, 'recheck', {
@@ -68,7 +68,7 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
   })
 }
 
-/** The number of these mints for payments that the ledger has seen and not judged yet, to the wallet that paid. */
+/** How many of these mints are for payments that the ledger has seen and not judged yet, to the wallet that paid. */
 export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
   if (minted.length === 0) return 0
   const [row] = await sql<{ unjudged: number }[]>`
@@ -77,7 +77,7 @@ export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owne
   return row?.unjudged ?? 0
 }
 
-/** Payments at or below a block that a raise of the recheck to it would leave to the operator, and their sum. */
+/** Payments at or below a block that the operator would have to decide if the recheck rose to it, and their sum. */
 export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p

@@ -1,5 +1,5 @@
-// Recorded refunds: the transaction that proves each. The operator's own wallet made it; nothing here sends. Until its block is final a
-// reorganisation may take it back, and the record with it.
+// Recorded refunds: the transaction that proves each. The operator's own wallet sent it; nothing here sends. Until its block is final a
+// reorganisation may remove it, and the record with it.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -8,10 +8,10 @@ import { move } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
 export interface Refund {
-  /** Of the refunded payment. */
+  /** Ref of the refunded payment. */
   paymentRef: Hash
   txHash: Hash
-  /** Among the transaction's inner transfers to the recipient, from 1; 0 for the transaction's own transfer. */
+  /** Position among the transaction's inner transfers to the recipient, from 1; 0 for the transaction's own transfer. */
   innerIndex: number
   from: Address
   to: Address
@@ -23,8 +23,8 @@ export interface Refund {
 }
 
 /**
- * Records a refund. One that is already recorded for this payment is recorded again: it may be in another block by now, with a new decision
- * of the operator. @returns false when the transfer proves another payment's refund, or the payment has another one.
+ * Records a refund. If it is already recorded for this payment, it is recorded again, because it may be in another block by now, with a new decision
+ * of the operator. @returns false if the transfer proves another payment's refund, or the payment has another one.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const { paymentRef, txHash, innerIndex, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
@@ -37,7 +37,7 @@ export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   return known.count > 0
 }
 
-/** The refunds on record that a transaction made to one recipient. */
+/** The recorded refunds that a transaction made to one recipient. */
 export async function readRefundsBy(
   sql: Sql,
   txHash: Hash,
@@ -48,7 +48,7 @@ export async function readRefundsBy(
     FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
-/** When the first file was made that pays a payment back, ISO 8601, by the audit log; null if none was. A subject may have several payments. */
+/** When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. A subject may have several payments. */
 export async function readFirstFile(sql: Sql, paymentId: number, subject: string): Promise<string | null> {
   const [row] = await sql<{ at: string | null }[]>`
     SELECT iso(min(at)) AS at FROM audit
@@ -56,14 +56,14 @@ export async function readFirstFile(sql: Sql, paymentId: number, subject: string
   return row?.at ?? null
 }
 
-/** Notes as final the refunds in followed blocks up to a final height. */
+/** Marks as final the refunds in followed blocks up to a final height. */
 export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
   await sql`
     UPDATE refunds r SET final = true FROM blocks b
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.number = r.block_number AND b.hash = r.block_hash`
 }
 
-/** Takes back the finality of refunds above a height that the ledger goes back to. */
+/** Withdraws the finality of refunds above a height to which the ledger rewinds. */
 export async function reopenRefunds(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE refunds SET final = false WHERE final AND block_number > ${height}`
 }
@@ -74,8 +74,8 @@ export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those taken back, and those whose
- * headers are no longer kept. A refund in a followed block needs no question to a provider.
+ * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those that were reorganised out, and those
+ * whose headers we no longer keep. For a refund in a followed block we need not ask a provider.
  */
 export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
@@ -85,7 +85,7 @@ export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number)
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.hash IS DISTINCT FROM r.block_hash ORDER BY r.block_number DESC LIMIT ${limit}`
 }
 
-/** Notes the present block of a payment's refund. */
+/** Records the present block of a payment's refund. */
 export async function moveRefund(
   sql: Sql,
   paymentRef: Hash,
@@ -97,9 +97,9 @@ export async function moveRefund(
 }
 
 /**
- * Takes back a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may
- * yet come back, so no pass may decide, as it would where a payment waits for room in its wallet.
- * @returns the payment, held again unless it has its node; null where it was not refunded (any more).
+ * Takes back a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may yet come
+ * back, so no pass may decide, as one would if a payment waits for room in its wallet.
+ * @returns the payment, held again unless it has its node; null if it was not refunded (any more).
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
   const removed = await sql`
@@ -109,20 +109,20 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<number | nul
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   if (!payment) return null
   if (payment.state === 'minted') {
-    // It has its node; otherwise it returns to its state before the refund.
+    // It has its node. Otherwise it returns to its state before the refund.
     await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
     return payment.id
   }
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
-  // Under a name of its own: the operator's last decision was the refund, which must not stand again should the block come back.
+  // Under a name of its own, because the operator's last decision was the refund, which must not apply again if the block comes back.
   const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
   return moved === 0 ? null : payment.id
 }
 
 /**
- * The expiry of the last signed mint with this ref, for any signing key and any outcome: a reorganisation may take it out of its block
- * again. Unix seconds; null where none can be carried out after `since`, a block time.
+ * The expiry of the last signed mint with this ref, for any signing key and any outcome, because a reorganisation may take it out of its block again.
+ * Unix seconds; null if none can be executed after `since`, a block time.
  */
 export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promise<number | null> {
   const [row] = await sql<{ until: number | null }[]>`
@@ -132,8 +132,8 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
 }
 
 /**
- * Withdraws the verdict that a payment is about to be refunded. @returns its record of the former state, and the operator's last standing
- * decision; null where there is none.
+ * Withdraws the verdict that a payment is about to be refunded. @returns its record of the former state, and the operator's last standing decision;
+ * null if there is none.
  */
 export async function withdrawRefunding(
   sql: Sql,
@@ -144,7 +144,7 @@ export async function withdrawRefunding(
   return { before, word: await readLastWord(sql, paymentId) }
 }
 
-/** Withdraws a payment's verdicts of one kind. @returns the evidence; null where none of the kind stands. */
+/** Withdraws a payment's verdicts of one kind. @returns the evidence; null if none of the kind stands. */
 async function withdrawVerdict(
   sql: Sql,
   { paymentId, verdict, reason, by }: { paymentId: number; verdict: 'held' | 'refunded'; reason?: string; by: string },
@@ -156,7 +156,7 @@ async function withdrawVerdict(
   return withdrawn?.evidence ?? null
 }
 
-/** Moves a payment that is not refunded after all. It must be locked. */
+/** Moves a payment that will not be refunded after all. It must be locked. */
 export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<void> {
   // It has no tier before it is judged.
   const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
@@ -179,7 +179,7 @@ export interface RefundedPayment {
   valueWei: Wei
 }
 
-/** Refunds above a height, which a reorganisation takes out. Read before it does. */
+/** Refunds above a height, which a rewind will remove. Read them before it does. */
 export async function readRefundedAbove(sql: Sql, height: number): Promise<RefundedPayment[]> {
   return await sql<RefundedPayment[]>`
     SELECT p.ref, r.tx_hash AS "refundTxHash", p.value_wei AS "valueWei"

@@ -1,4 +1,4 @@
-// The back-off of payments whose facts could not be read: when each is judged again. Block times, since rules go by these.
+// The back-off of payments whose facts we could not read: when each is judged again. In block times, because rules use these.
 import type { Fragment, Sql } from '../core/sql.ts'
 
 /** Makes a payment, and the later ones of its wallet, wait until a block time. */
@@ -8,7 +8,7 @@ export async function retryPaymentAt(sql: Sql, paymentId: number, retryTime: num
     ON CONFLICT (payment_id) DO UPDATE SET retry_time = excluded.retry_time`
 }
 
-/** Removes the notes of payments that wait for no facts any more. */
+/** Removes the notes of payments that no longer wait for facts. */
 export async function forgetRetries(sql: Sql): Promise<void> {
   await sql`DELETE FROM payment_retries r USING payments p WHERE p.id = r.payment_id AND p.state <> 'seen'`
 }
@@ -21,8 +21,8 @@ export async function readRetryTimes(sql: Sql): Promise<Map<number, number>> {
 }
 
 /**
- * True for a payment `p` that backs off at a block time, or waits behind an earlier one of its wallet that does. Those that back off are looked
- * for once. Else the planner may begin with all earlier payments of the wallet: for thousands of one wallet, the square of their number.
+ * True for a payment `p` that backs off at a block time, or waits behind an earlier one of its wallet that does. The query finds those that back off
+ * once. Otherwise the planner may start with all earlier payments of the wallet: for thousands of one wallet, the square of their number.
  */
 export function waitsToBeRetried(sql: Sql, now: number): Fragment {
   return sql`EXISTS (WITH waiting AS MATERIALIZED (

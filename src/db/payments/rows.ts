@@ -1,4 +1,4 @@
-// Payments: arrivals at the payments wallets, their states, and every verdict on them with its evidence.
+// Payments: transfers to the payments wallets, their states, and every verdict on them with its evidence.
 import type { Incoming, Outflow, Proof, Transfer } from '../../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../../domain/transitions.ts'
@@ -14,7 +14,7 @@ export interface Payment {
   id: number
   txHash: Hash
   ref: Hash
-  /** The payments wallet it came to. */
+  /** The payments wallet that received it. */
   wallet: Address
   from: Address
   valueWei: Wei
@@ -30,7 +30,7 @@ export interface Payment {
   innerIndex: number
   /** Null if a person or one provider's trace says who sent it. */
   proof: Proof | null
-  /** The type of a transaction that nobody signs; null for all others. */
+  /** The type of a transaction without a signature; null for all others. */
   unsignedType: number | null
 }
 
@@ -41,7 +41,7 @@ function columns(sql: Sql) {
     p.tx_index AS "txIndex", p.inner_index AS "innerIndex", p.unsigned_type AS "unsignedType", p.proof`
 }
 
-/** The order in which payments are judged: block, then place in it. Never by id, since a payment may come back elsewhere. */
+/** The order in which payments are judged: block, then position in it. Never by id, because a payment may come back in another block. */
 export function byPlace(a: Payment, b: Payment): number {
   return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
 }
@@ -68,7 +68,7 @@ export async function insertIncomingTransfers(
   })
 }
 
-/** Notes what payments of a block rest on that rested on one provider's word. */
+/** Updates what backs the payments of a block that rested on one provider's word. */
 export async function noteProof(
   sql: Sql,
   { blockHash, txHashes }: { blockHash: Hash; txHashes: readonly Hash[] },
@@ -114,11 +114,10 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 }
 
 /**
- * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
- * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
- * tier come before all others. `payerChangedAt`, a block: only those of contracts of which something else is known there than when they were
- * judged, `trustsProvider` among it. `rests`: only those that rest on one provider's word, or none of these. `exceptTiers`: none that bought one of
- * these.
+ * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets that hold
+ * fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that match the price of a tier come first.
+ * `payerChangedAt`, a block: only those of contracts about which the facts there, including `trustsProvider`, have changed since they were judged.
+ * `rests`: only those that rest on one provider's word, or only the others. `exceptTiers`: none that bought one of these.
  */
 export async function readPayments(
   sql: Sql,
@@ -151,8 +150,8 @@ export async function readPayments(
 }
 
 /**
- * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if one of them is locked just now: waiting for a
- * lock while holding others risks a deadlock.
+ * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if one of them is locked just now, because waiting
+ * for a lock while holding others risks a deadlock.
  */
 export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = { wait: true }): Promise<Payment[]> {
   const locked = await sql<Payment[]>`
@@ -162,7 +161,7 @@ export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = 
   return locked
 }
 
-/** The payments that a transaction made, in any state: its own transfer's, and those of the calls within it, in their order. */
+/** The payments that a transaction made, in any state: its own transfer, and those of its inner calls, in their order. */
 export async function findPayments(
   sql: Sql,
   txHash: Hash,
@@ -171,7 +170,7 @@ export async function findPayments(
     SELECT id, state, block_number AS "blockNumber" FROM payments WHERE tx_hash = ${txHash} ORDER BY inner_index, wallet`
 }
 
-/** Payments that still wait for this service: seen, accepted or minting. */
+/** Payments that this service still has to process: seen, accepted or minting. */
 export async function countOpenPayments(sql: Sql): Promise<number> {
   const [row] = await sql<{ open: number }[]>`
     SELECT count(*) AS open FROM payments WHERE state IN ('seen', 'accepted', 'minting')`
@@ -191,21 +190,21 @@ interface NodeOfPayment {
   tierNo: number
   valueWei: Wei
   state: PaymentState
-  /** Compares its tier with the payment's: `unknown` where neither a verdict nor the price says. */
+  /** Compares its tier with the payment's; `unknown` if neither a verdict nor the price tells. */
   tier: 'own' | 'other' | 'unknown'
 }
 
 /** The outcome of assigning nodes to payments. */
 export interface AdoptedPayment {
-  /** Payments that were minted though they were held, refunded, dismissed or ignored. */
+  /** Payments that were minted although they were held, refunded, dismissed or ignored. */
   surprises: MintSurprise[]
-  /** Nodes of which it is unknown whether their tier was paid for; each is reported once. */
+  /** Nodes whose tier may or may not be the paid one; each is reported once. */
   toConfirm: NodeOfPayment[]
-  /** Nodes of another tier than the paid one: they are not the payments'. */
+  /** Nodes of another tier than the paid one, which do not belong to the payments. */
   others: NodeOfPayment[]
 }
 
-/** A payment that was minted and should not have been: `before` is its former state. */
+/** A payment that was minted and should not have been. `before` is its former state. */
 export interface MintSurprise {
   ref: Hash
   before: PaymentState
@@ -213,8 +212,8 @@ export interface MintSurprise {
 }
 
 /**
- * Assigns the nodes of these refs to payments in followed blocks, where a node was minted to the wallet that paid and in the tier that was
- * paid for. All others stay nodes without a payment.
+ * Assigns the nodes of these refs to payments in followed blocks, if a node was minted to the wallet that paid and in the tier that was paid for. All
+ * others stay nodes without a payment.
  */
 export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<AdoptedPayment> {
   if (refs.length === 0) return { surprises: [], toConfirm: [], others: [] }
@@ -232,8 +231,8 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopt
 }
 
 /**
- * The tier is that of the verdict, which was given before the mint was followed; without one, the tier with that price, now or before. A
- * transfer whose value was judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
+ * The tier is that of the verdict, which came before we followed the mint; without one, the tier with that price, now or before. A transfer that was
+ * judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
  */
 async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
   return await sql<NodeOfPayment[]>`
@@ -259,7 +258,7 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
 }
 
-/** The payments that are missing in the audit log. */
+/** The payments that the audit log does not mention. */
 async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
   if (nodes.length === 0) return []
   const refs = nodes.map(({ ref }) => ref)
@@ -269,8 +268,8 @@ async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Nod
 }
 
 /**
- * Marks payments as minted. The tier is the verdict's. Where the payment had none yet (the mint came first, as in a rebuild), it is the
- * version of the node's tier that was in force.
+ * Marks payments as minted. The tier is the verdict's. If the payment had none yet (the mint came first, as in a rebuild), it is the version of the
+ * node's tier that was in force.
  */
 async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
   if (minted.length === 0) return []
@@ -294,7 +293,7 @@ async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<M
   return moved.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
 }
 
-/** Those of the refs that are a node's. For hundreds of them this takes a small part of what the statements take that look at each node. */
+/** The refs that belong to a node. For hundreds of them this takes a small part of the time of the statements that look at each node. */
 export async function readRefsOfNodes(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const rows = await sql<
@@ -303,15 +302,15 @@ export async function readRefsOfNodes(sql: Sql, refs: readonly Hash[]): Promise<
   return rows.map(({ ref }) => ref)
 }
 
-/** Frees the payments of an intent that was mined without minting them: a later one mints them. */
+/** Frees the payments of an intent that was mined without minting them; a later one mints them. */
 export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): Promise<void> {
   if (outboxIds.length === 0) return
   await move(sql, 'lapseMint', { where: sql`p.outbox_id = ANY(${[...outboxIds]})` })
 }
 
 /**
- * Frees the payments that wait for an intent of another account than the present minter: its key was replaced, and its transactions are no
- * longer sent. @returns their refs.
+ * Frees the payments that wait for an intent of another account than the present minter, because its key was replaced and we no longer send its
+ * transactions. @returns their refs.
  */
 export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
   const chosen = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
@@ -320,7 +319,7 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   return rows.map((row) => row.ref)
 }
 
-/** Holds payments whose ref is another node's. @returns their refs, without those already held for it. */
+/** Holds payments whose ref belongs to another node. @returns their refs, without those already held for it. */
 export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
@@ -330,7 +329,7 @@ export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Ha
   return rows.map(({ ref }) => ref)
 }
 
-/** Holds payments whose order the contract skipped: because the wallet was full, or for a reason that no later order would mend. */
+/** Holds payments whose order the contract skipped: because the wallet was full, or for a reason that no later order would solve. */
 export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: ReasonAfter<'skipMint'>): Promise<void> {
   if (refs.length === 0) return
   const evidence = { rule: reason, by: 'contract' }
@@ -338,9 +337,9 @@ export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: Reaso
 }
 
 /**
- * Takes payments back to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last
- * verdict, on their way if it accepted them. A mint is no verdict: its payer may have lacked the right to mint. Runs before the nodes go
- * and before the outbox is taken back. @returns the number of orphaned ones.
+ * Rewinds payments to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last verdict, and
+ * go on if it accepted them. A mint is no verdict, because its payer may have lacked the right to mint. Runs before the rewind of nodes and outbox.
+ * @returns the number of orphaned ones.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
   const chosen = sql`
@@ -374,7 +373,7 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   return orphaned
 }
 
-/** The refs that are payments; what was attributed by hand is one, too, also while it is a residue in no block. */
+/** The refs that belong to payments, including attributed ones, even while they are a residue in no block. */
 export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   const rows = await sql<{ ref: Hash }[]>`
     SELECT ref FROM payments WHERE ref = ANY(${[...refs]})

@@ -1,11 +1,11 @@
-// Traces: how many blocks all instances have traced on a day, and the residues that are traced again.
+// Traces: how many blocks all instances have traced on a day, and the residues that we trace again.
 import type { Block } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue } from './inner.ts'
 import { decidedByHand } from './recheck.ts'
 
-/** Takes one trace out of the day's budget. @returns false where it is used up, which is counted. */
+/** Takes one trace out of the day's budget. @returns false if it is used up, and counts that. */
 export async function takeTrace(sql: Sql, perDay: number): Promise<boolean> {
   const taken = await sql`
     INSERT INTO trace_days AS t (day, traced) VALUES (current_date, 1)
@@ -15,7 +15,7 @@ export async function takeTrace(sql: Sql, perDay: number): Promise<boolean> {
   return false
 }
 
-/** Counts a trace that told nothing apart: no provider had it, two disagreed, or it did not add up. */
+/** Counts a trace without a result: no provider had it, two disagreed, or it did not add up. */
 export async function noteFailedTrace(sql: Sql): Promise<void> {
   await sql`
     INSERT INTO trace_days AS t (day, failed) VALUES (current_date, 1) ON CONFLICT (day) DO UPDATE SET failed = t.failed + 1`
@@ -25,9 +25,9 @@ export async function noteFailedTrace(sql: Sql): Promise<void> {
 export interface TraceableResidue {
   ref: Hash
   wallet: Address
-  /** Negative where it left. */
+  /** Negative if the value left. */
   residueWei: bigint
-  /** Decided by the operator, or about to be: it stays, whatever a trace shows. */
+  /** Decided by the operator, or about to be. It stays, whatever a trace shows. */
   decided: boolean
   block: Pick<Block, 'number' | 'hash' | 'time'>
 }
@@ -36,9 +36,9 @@ export interface TraceableResidue {
 const isDecided = (sql: Sql) => sql`(p.state <> 'held' OR p.reason <> 'unattributed' OR ${decidedByHand(sql)})`
 
 /**
- * Residues of one block each whose turn it is: undecided ones first, and those never tried. A decided one has no further turn once a trace has
- * shown what it is made of. After each try the pause doubles, from a minute to a day, so that a provider that traces again is noticed soon, and
- * what no trace explains takes little of the budget.
+ * Single-block residues that are due for a trace: undecided ones first, and those never tried. A decided one is never due again once a trace has
+ * shown its parts. After each try the pause doubles, from a minute to a day, so we soon notice a provider that can trace again, and residues that no
+ * trace explains use little of the budget.
  */
 export async function readResiduesToTrace(sql: Sql, limit: number): Promise<TraceableResidue[]> {
   const rows = await sql<(Omit<TraceableResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
@@ -58,14 +58,14 @@ export async function readResiduesToTrace(sql: Sql, limit: number): Promise<Trac
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
-/** An undecided residue that rests on what providers say, or is wide, of the blocks from `fromBlock` on. */
+/** An undecided residue that rests on what providers say, or is wide. It covers the blocks from `fromBlock` on. */
 export interface ToldResidue extends TraceableResidue {
   fromBlock: number
-  /** It is of several blocks, because the states between were not to be had, and nothing was taken out of it. */
+  /** It covers several blocks, because no provider had the states between, and no part was taken out of it. */
   isWide: boolean
 }
 
-/** Such residues whose turn it is to be compared with proofs. */
+/** Those of these residues that are due for a comparison with proofs. */
 export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
   const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
     SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock", r.is_wide AS "isWide",
@@ -83,21 +83,21 @@ export async function readToldResidues(sql: Sql, limit: number): Promise<ToldRes
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
-/** Notes when a residue is to be compared with proofs, in so many seconds from now; null once it is proven. */
+/** Schedules the comparison of a residue with proofs, in this many seconds; null once it is proven. */
 export async function proveResidueIn(sql: Sql, ref: Hash, seconds: number | null): Promise<void> {
   await sql`
     INSERT INTO residue_traces (ref, prove_at) VALUES (${ref}, now() + ${seconds} * interval '1 second')
     ON CONFLICT (ref) DO UPDATE SET prove_at = excluded.prove_at`
 }
 
-/** Notes that a residue is traced again now. */
+/** Records that a residue is traced again now. */
 export async function noteResidueTrace(sql: Sql, ref: Hash): Promise<void> {
   await sql`
     INSERT INTO residue_traces AS t (ref, tries) VALUES (${ref}, 1)
     ON CONFLICT (ref) DO UPDATE SET tries = t.tries + 1, tried_at = now()`
 }
 
-/** A transfer of a trace as it is noted on a residue. */
+/** A transfer of a trace as a residue records it. */
 export interface ShownTransfer {
   txHash: Hash
   direction: 'in' | 'out'
@@ -106,14 +106,14 @@ export interface ShownTransfer {
   valueWei: string
 }
 
-/** Notes on a residue that stays what a trace shows of it. */
+/** Records on a residue that stays what a trace shows of it. */
 export async function noteShown(sql: Sql, ref: Hash, shown: readonly ShownTransfer[]): Promise<void> {
   await sql`
     INSERT INTO residue_traces (ref, shown) VALUES (${ref}, ${jsonRows(shown)}::text::jsonb)
     ON CONFLICT (ref) DO UPDATE SET shown = excluded.shown`
 }
 
-/** Locks a residue. False where it is not what it was: decided, attributed in part, or in no block any more. */
+/** Locks a residue. False if it has changed: decided, attributed in part, or no longer in a block. */
 export async function lockResidue(sql: Sql, { ref, residueWei, decided, block }: TraceableResidue): Promise<boolean> {
   const locked =
     residueWei > 0n
@@ -125,7 +125,7 @@ export async function lockResidue(sql: Sql, { ref, residueWei, decided, block }:
   return locked.count > 0
 }
 
-/** Takes a residue out of the books: the transfers that it was made of are in them. It must be locked and undecided. */
+/** Takes a residue out of the books, because the transfers that it consisted of are in them. It must be locked and undecided. */
 export async function replaceResidue(sql: Sql, { ref, residueWei }: TraceableResidue): Promise<void> {
   const gone =
     residueWei > 0n

@@ -1,5 +1,5 @@
-// The payments wallets: each one's balance by the ledger, which triggers maintain so that reading it costs the same in a large
-// ledger, and the residues that the balance check found.
+// The payments wallets: each one's balance by the ledger, which triggers maintain, so that a read costs the same in a large ledger, and the residues
+// that the balance check found.
 import type { Proof } from '../../domain/observed.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -7,25 +7,25 @@ import type { Fragment, Sql } from '../core/sql.ts'
 import { applyAttributions } from './attributions.ts'
 import { enter } from './moves.ts'
 
-/** A wallet's expected balance at a followed block, read together with that block. */
+/** A wallet's expected balance at a followed block, read in one query with that block. */
 export interface WalletBalance {
   cursor: { number: number; hash: Hash }
   wallet: Address
-  /** The first block that is read for it, and the last one; null while it is open. */
+  /** The first block that we read for it, and the last one; null while it is open. */
   watchedFrom: number
   closedBlock: number | null
   inWei: Wei
   outWei: Wei
-  /** The block at which the balance begins; null before a first balance could be read, and when a reorganisation took that block out. */
+  /** The block at which the balance begins; null before we could read a first balance, and after a reorganisation took that block out. */
   base: { block: number; wei: bigint } | null
-  /** The last block at which it agreed with the chain, and what the balance there rests on. */
+  /** The last block at which it agreed with the chain, and what backs the balance there. */
   auditedBlock: number | null
   auditedProof: Proof | null
 }
 
 /**
- * Reads the balances of all wallets that are open at the followed block, or were not checked up to their closing, in the order of entry. None
- * before the first block was stored.
+ * Reads the balances of all wallets that are open at the followed block, or were not checked up to their closing, in the order of entry. Empty before
+ * the first block is stored.
  */
 export async function readOpenWalletBalances(sql: Sql): Promise<WalletBalance[]> {
   return readSome(
@@ -34,7 +34,7 @@ export async function readOpenWalletBalances(sql: Sql): Promise<WalletBalance[]>
   )
 }
 
-/** Reads the balance of one wallet; null before the first block was stored. */
+/** Reads the balance of one wallet; null before the first block is stored. */
 export async function readWalletBalance(sql: Sql, wallet: Address): Promise<WalletBalance | null> {
   const [balance] = await readSome(sql, sql`b.wallet = ${wallet}`)
   return balance ?? null
@@ -67,7 +67,7 @@ async function readSome(sql: Sql, where: Fragment): Promise<WalletBalance[]> {
   }))
 }
 
-/** True if the balance of every wallet that was read at a block has been checked up to it: what arrived by calls is known. */
+/** True if the balance of every wallet that we read at a block has been checked up to it, so what arrived by inner calls is known. */
 export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean> {
   const [row] = await sql<{ checked: boolean }[]>`
     SELECT NOT EXISTS (SELECT FROM wallet_books b JOIN payment_wallets w USING (wallet)
@@ -76,7 +76,7 @@ export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean
   return row?.checked ?? false
 }
 
-/** True if a held residue covers a block: what a contract paid in it may be part of that. */
+/** True if a held residue covers a block. What a contract paid in it may be part of that residue. */
 export async function isInResidue(sql: Sql, block: number): Promise<boolean> {
   const [row] = await sql<{ covered: boolean }[]>`
     SELECT EXISTS (SELECT FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id
@@ -105,8 +105,8 @@ export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number
 }
 
 /**
- * Has a wallet checked again from where its balance begins. `proven`: its balance after a block was not what a provider had said, but this; if it begins
- * there, it begins with that.
+ * Marks a wallet to be checked again from the start of its balance. `proven` is its true balance after a block for which a provider had said
+ * otherwise. If the balance starts there, it starts with `proven`.
  */
 export async function checkAgain(
   sql: Sql,
@@ -122,7 +122,7 @@ export async function checkAgain(
     WHERE wallet = ${wallet} AND base_block = ${proven.block}`
 }
 
-/** Inflows less outflows, fees included, of a wallet in the blocks after `block` up to `upTo`: the cost grows with their rows. */
+/** Inflows less outflows, fees included, of a wallet in the blocks after `block` up to `upTo`: the cost grows with the number of rows. */
 export async function netFlow(
   sql: Sql,
   wallet: Address,
@@ -149,13 +149,13 @@ export interface Residue {
   blockHash: Hash
   blockTime: number
   evidence: Evidence
-  /** The first block of those in which it arose, of which `blockNumber` is the last. */
+  /** The first block in which it may have arisen; `blockNumber` is the last. */
   fromBlock: number
 }
 
 /**
- * Files value that arrived, as a payment without payer, held for the operator. One that was released, reorganised out and filed again
- * continues once it has its payer (attributions.ts), and not before. @returns false when it was filed already.
+ * Files value that arrived, as a payment without a payer, held for the operator. If one was released, reorganised out and filed again, it continues
+ * once it has its payer (attributions.ts), and not before. @returns false if it was filed already.
  */
 export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
@@ -168,7 +168,7 @@ export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean
   return filed > 0
 }
 
-/** Files value that left, as an outflow without transaction. @returns false when it was filed already. */
+/** Files value that left, as an outflow without a transaction. @returns false if it was filed already. */
 export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, fromBlock, blockNumber, blockHash, blockTime } = residue
   const added = await sql`
@@ -179,8 +179,8 @@ export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<
 }
 
 /**
- * The next block, from one on, with a residue, or with what the operator attributed of one; null where there is none. A residue may be of several
- * blocks, up to this one: a ledger that is checked at it finds the same.
+ * The next block, from `from` on, with a residue, or with an attributed part of one; null if there is none. A residue may cover several blocks, up to
+ * this one, so a ledger that is checked at it finds the same.
  */
 export async function readNextResidueBlock(sql: Sql, from: number): Promise<number | null> {
   const [row] = await sql<{ block: number | null }[]>`
@@ -191,12 +191,12 @@ export async function readNextResidueBlock(sql: Sql, from: number): Promise<numb
   return row?.block ?? null
 }
 
-/** Makes the balances begin as those of a new ledger do. Their rows must be gone already. */
+/** Makes the balances start as those of a new ledger do. Their rows must be gone already. */
 export async function forgetWalletBalances(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL, audited_proof = NULL`
 }
 
-/** Takes the balances back to a height. The sums follow their rows; a balance that began above it begins again. */
+/** Rewinds the balances to a height. The sums follow their rows; a balance that started above it starts again. */
 export async function rewindWalletBalances(sql: Sql, height: number): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
