@@ -33,17 +33,17 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  /** Most entries of a page, 1 to 200; the service's default is 50. */
+  /** Most entries of a page, 1 to 200. The service's default is 50. */
   limit?: number
 }
 
 export interface QuoteOptions extends CallOptions {
-  /** Past every cache: before something is paid by it. */
+  /** Bypasses every cache. Set it before a payment that relies on the answer. */
   fresh?: boolean
 }
 
 export interface EventsOptions extends Omit<CallOptions, 'attempts'> {
-  /** Of an earlier stream's last `current`: leaves out what is known. */
+  /** The id of an earlier stream's last `current`, so the service leaves out what the client has. */
   lastEventId?: string
   /** Called once the stream has begun. */
   onOpen?: () => void
@@ -60,71 +60,71 @@ export type NodeId = string | number | bigint
 export interface LedgerClient {
   /** Totals of the whole ledger. */
   getStats(options?: CallOptions): Promise<Stats>
-  /** Every tier as it is now, those off sale too. */
+  /** Every tier as it is now, including tiers off sale. */
   getTiers(options?: CallOptions): Promise<Tier[]>
-  /** The cover of the contract's debt by its balance; readings are `null` while the chain cannot be reached. */
+  /** How far the contract's balance covers its debt. Readings are `null` while the chain is unreachable. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
   getNodesOfAddress(address: string, options?: CallOptions): Promise<Node[]>
-  /** One node with its credits and withdrawals, newest first. Throws 404 when there is none. */
+  /** One node with its credits and withdrawals, newest first. Throws 404 if it does not exist. */
   getNode(id: NodeId, options?: ListOptions): Promise<NodeDetail>
-  /** The newest rounds first. */
+  /** Rounds, newest first. */
   getDistributions(options?: ListOptions): Promise<Distribution[]>
-  /** The single turns of a round, by cohort and time, 2,000 at most. Throws 404 when there is no such round. */
+  /** The single turns of a round, by cohort and time, 2,000 at most. Throws 404 if the round does not exist. */
   getTurns(round: number, options?: TurnsOptions): Promise<SingleTurns>
-  /** Price and payment address of a tier (without one: the default tier). Throws 503 when nothing can be bought. */
+  /** Price and payment address of a tier (the default tier if none is named). Throws 503 if nothing is for sale. */
   getDeployQuote(tierId?: string, options?: QuoteOptions): Promise<Quote>
   /**
-   * Whether a payment of this wallet for a tier (without one: the default tier) would become a node by itself: one check for each rule. `null`
-   * is what could not be checked, neither yes nor no.
+   * Whether a payment of this wallet for a tier (the default tier if none is named) would become a node automatically:
+   * one check for each rule. `null` is what the service could not check, neither yes nor no.
    */
   canBuy(address: string, tierId?: string, options?: QuoteOptions): Promise<CanBuy>
-  /** US dollars per ether, for display; `null` when unknown. */
+  /** US dollars per ether, for display; `null` if unknown. */
   getPrice(options?: CallOptions): Promise<number | null>
   /** The OpenAPI document. */
   getOpenapi(options?: CallOptions): Promise<Record<string, unknown>>
-  /** Has a transfer looked at now; the payment's present state. Asked again while the service's node has not seen it (409). */
+  /** Has the service look at a transfer now; the payment's state. Retried while the provider lacks it (409). */
   claimPayment(txHash: string, options?: CallOptions): Promise<Payment>
-  /** The state of a payment as the ledger has it, without a look at the chain. Throws 404 while the ledger does not know it. */
+  /** The state of a payment in the ledger; does not look at the chain. Throws 404 while the ledger lacks it. */
   getPayment(txHash: string, options?: CallOptions): Promise<Payment>
-  /** What a wallet has paid, newest first: for a payment whose hash was lost. */
+  /** What a wallet has paid, newest first. Use it if a payment's hash was lost. */
   getPaymentsOfAddress(address: string, options?: ListOptions): Promise<Payment[]>
-  /** What a transaction did, as the ledger knows it. Throws 404 where it knows nothing of it. */
+  /** What the ledger recorded of a transaction. Throws 404 if it recorded nothing. */
   getTransaction(txHash: string, options?: CallOptions): Promise<Transaction>
   /**
-   * The events of one stream, until it ends: the present states, `current`, and then whatever differs. Throws where it cannot be opened, or
-   * breaks; {@link watchPayment} and {@link watchAddress} go on from there.
+   * The events of one stream, until it ends: the present states, `current`, then each difference. Throws if the stream
+   * cannot be opened, or breaks; {@link watchPayment} and {@link watchAddress} then continue.
    */
   getEvents(which: Watched, options?: EventsOptions): AsyncGenerator<LedgerEvent>
   /** Begins to sign in; `message` is what the wallet signs, exactly as it is. */
   getNonce(address?: string, options?: CallOptions): Promise<{ nonce: string; message: string }>
-  /** Signs in with the signature of the message. Not repeated when its answer is lost: a nonce is good for one attempt. */
+  /** Signs in with the signature of the message. Not retried: a nonce is good for one attempt, answered or not. */
   verifySignature(signed: { address: string; signature: string }, options?: CallOptions): Promise<{ address: Hex }>
   /** Signs out. */
   logout(options?: CallOptions): Promise<void>
-  /** The signed-in wallet; `null` without a session. */
+  /** The signed-in wallet; `null` if there is no session. */
   getMe(options?: CallOptions): Promise<Wallet | null>
   /**
-   * Records a node of the signed-in wallet that the ledger does not have yet. By `txHash`, 404 means that the mint is not confirmed yet:
-   * it is asked again, and retryable. By `nodeId` it means that there is no such node.
+   * Records a node of the signed-in wallet that the ledger does not have yet. With `txHash`, 404 means that the mint is
+   * not confirmed yet: it is retried, and retryable. With `nodeId`, 404 means that the node does not exist.
    */
   syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
-  /** Health of the credit worker; readings that could not be taken are `null`. */
+  /** Health of the credit worker; `null` for readings that failed. */
   getHealth(options?: CallOptions): Promise<Health>
   /** Chain, contract and payments wallet of the service. */
   getWellKnown(options?: CallOptions): Promise<Deployment>
 }
 
-/** By a short name, six times. */
+/** A short name, because it is used six times. */
 const inPath = encodeURIComponent
 
 /**
- * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}; what is worth asking again has been by then.
- * Outside of browsers the client itself keeps the session cookie.
+ * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}, and have retried by then if a retry could
+ * help. Outside browsers the client itself keeps the session cookie.
  */
 export function createClient(options: ClientOptions): LedgerClient {
   const { request, open } = createTransport(options)
-  // The service's own tests hold its answers to the OpenAPI document.
+  // We check no answer here, because the service's own tests hold its answers to the OpenAPI document.
   const get = async <T>(
     path: string,
     options?: QuoteOptions,
@@ -179,12 +179,12 @@ async function* eventsOf(
   { signal, lastEventId, onOpen }: EventsOptions = {},
 ): AsyncGenerator<LedgerEvent> {
   const body = await open({ path: '/api/events', query: { ...which }, lastEventId, ...(signal && { signal }) })
-  // Others may be added.
+  // Skip other names, because the service may add events.
   for await (const event of readEvents(body, onOpen ?? (() => undefined)))
     if (EVENTS.includes(event.event)) yield { ...event, data: revive(event.data) } as LedgerEvent
 }
 
-/** For `/api/me`, 401 is the normal answer to a visitor who is not signed in. */
+/** For `/api/me`, 401 is the normal answer if the visitor is not signed in. */
 function nullWhenSignedOut(error: unknown): null {
   if (error instanceof Error && 'status' in error && error.status === 401) return null
   throw error

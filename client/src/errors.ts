@@ -1,4 +1,4 @@
-// The error that methods throw. Go by `status` and `retryable`; the text is for people.
+// The error that methods throw. Decide by `status` and `retryable`, because the text is for people.
 
 export interface LedgerErrorDetails {
   status: number | null
@@ -7,14 +7,14 @@ export interface LedgerErrorDetails {
   cause?: unknown
 }
 
-/** A request that did not end in an answer of success. */
+/** A request that did not succeed. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
-  /** The HTTP status; `null` when no answer came (network, time-out, or one that is not the API's). */
+  /** The HTTP status; `null` if no answer came (network, timeout, or an answer that is not the API's). */
   readonly status: number | null
-  /** True if the same request may succeed later. The client has already tried again as often as its settings say. */
+  /** True if the same request may succeed later. The client has already retried as often as its settings allow. */
   readonly retryable: boolean
-  /** Seconds the service asks to wait; `null` when it does not say. */
+  /** Seconds the service asks the client to wait; `null` if it names none. */
   readonly retryAfter: number | null
 
   constructor(message: string, { status, retryable, retryAfter, cause }: LedgerErrorDetails) {
@@ -25,10 +25,10 @@ export class LedgerError extends Error {
   }
 }
 
-/** Statuses that the API asks to repeat: 409 once things have settled, the others with exponential back-off. */
+/** Statuses that the API asks clients to retry: 409 once the chain settled, the others with back-off that doubles. */
 const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
-/** The error for an answer that is not a success; `notYet`: a 404 means that the chain does not have it yet. */
+/** The error for an answer that is not a success. If `notYet`, a 404 means that the chain does not have it yet. */
 export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null, notYet = false): LedgerError {
   const said = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
   const message = typeof said === 'string' ? said : `The service answered ${status}.`

@@ -1,9 +1,9 @@
-// Reads a stream of server-sent events. Knows their form, and none of what they say.
+// Reads a stream of server-sent events. Knows their format, not their meaning.
 import { errorWithoutAnswer, LedgerError } from './errors.ts'
 
-/** The service says something at once; what buffers on the way is found out. */
+/** The service sends something at once, so silence this long means that a proxy buffers. */
 const FIRST_MS = 8_000
-/** The service says something every 15 seconds. */
+/** The service sends something every 15 seconds. */
 const SILENCE_MS = 45_000
 
 export interface ServerEvent {
@@ -12,7 +12,7 @@ export interface ServerEvent {
   id: string | null
 }
 
-/** Yields the events of a stream until it ends. Throws a LedgerError where it breaks or falls silent. `onFirst`: once it has said anything. */
+/** Yields a stream's events until it ends. Throws a LedgerError if it breaks or falls silent. `onFirst`: bytes came. */
 export async function* readEvents(body: ReadableStream<Uint8Array>, onFirst: () => void): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -32,12 +32,12 @@ export async function* readEvents(body: ReadableStream<Uint8Array>, onFirst: () 
       }
     }
   } finally {
-    // Closes the connection; one that is broken needs no more.
+    // Closes the connection. If it broke, there is nothing left to close.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** Null for comments, and for what says nothing. */
+/** Null for comments and for blocks without data. */
 function eventOf(block: string): ServerEvent | null {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {

@@ -1,4 +1,4 @@
-// Follows a payment from its transfer to its node. Needs no wallet: anyone who has the hash may.
+// Follows a payment from its transfer to its node. Needs no wallet, only the hash.
 import type { LedgerClient } from './client.ts'
 import { LedgerError } from './errors.ts'
 import { sleep } from './transport.ts'
@@ -6,30 +6,30 @@ import type { Hex, NodeDetail, Payment } from './types.ts'
 import { watchPayment } from './watch.ts'
 
 export interface FollowOptions {
-  /** Called with each state that differs from the one before; `waiting`: not in a block that the service has seen. */
+  /** Called with each state that differs from the one before. `waiting`: not in a block that the service has seen. */
   onState?: (state: Payment['status'] | 'waiting', payment: Payment | null) => void
-  /** Between two questions, in milliseconds. Default 4,000: claims are limited to 20 a minute. */
+  /** Time between two claims, in milliseconds. Default 4,000, because the service allows 20 claims a minute. */
   pollMs?: number
   /** Time limit in milliseconds. Default 600,000. The payment proceeds regardless; follow it again with its hash. */
   timeoutMs?: number
-  /** The payer to follow, where a contract made several payments in one transaction. Default: the first. */
+  /** The payer to follow if a contract made several payments in one transaction. Default: the first. */
   from?: Hex
   signal?: AbortSignal
 }
 
 export interface FollowedPayment {
   payment: Payment
-  /** The node that was minted; `null` when the payment is held, refunded or dismissed: see `payment.reason`. */
+  /** The node that was minted; `null` if the payment is held, refunded or dismissed: see `payment.reason`. */
   node: NodeDetail | null
 }
 
-/** States that no pass changes: what follows is the operator's decision, or nothing. */
+/** States that the service never changes. Only the operator can. */
 const SETTLED = new Set<Payment['status']>(['minted', 'held', 'refunded', 'dismissed'])
 
 /**
- * Waits until a payment has become a node, or is held. It has the service look at the chain, at first and every so often, and hears of what the
- * ledger does meanwhile by events, where a stream can be had. Throws a LedgerError: 400 for a transaction that is no payment; without a status
- * when the time is up.
+ * Waits until a payment has become a node, or is held. It has the service look at the chain at once and then every so
+ * often. If a stream can be opened, events tell it what the ledger does meanwhile. Throws a LedgerError: 400 if the
+ * transaction is no payment; without a status if the time is up.
  */
 export async function followPayment(
   ledger: LedgerClient,
@@ -66,7 +66,7 @@ export async function followPayment(
   }
 }
 
-/** The states of a payment, as the ledger comes to them. */
+/** The states of a payment, in the order in which the ledger reaches them. */
 class Changes {
   #latest: Payment | null = null
   #wake = () => {}
@@ -76,7 +76,7 @@ class Changes {
   }
 
   async #listen(ledger: LedgerClient, txHash: string, signal: AbortSignal): Promise<void> {
-    // Without a stream the claims ask often enough.
+    // Without a stream the claims poll often enough.
     for await (const payment of watchPayment(ledger, txHash, { signal, pollMs: Number.POSITIVE_INFINITY })) {
       if (payment === null) continue
       this.#latest = payment
@@ -84,7 +84,7 @@ class Changes {
     }
   }
 
-  /** The next state; null where none came in that time. */
+  /** The next state; null if none came in that time. */
   async next(ms: number, signal?: AbortSignal): Promise<Payment | null> {
     const over = new AbortController()
     this.#wake = () => over.abort()
@@ -98,9 +98,9 @@ class Changes {
 const either = (one: AbortSignal, other?: AbortSignal) => (other ? AbortSignal.any([one, other]) : one)
 
 interface Claimed {
-  /** Null while the service's node does not have the transaction in a block; `undefined`: the service did not say. */
+  /** Null while the service's provider has no block with the transaction; `undefined` if the service did not say. */
   claimed: Payment | null | undefined
-  /** Milliseconds to wait before the next claim, where the service asks for that. */
+  /** Milliseconds to wait before the next claim, if the service asks for a wait. */
   waitMs: number
 }
 

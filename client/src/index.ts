@@ -1,4 +1,4 @@
-// The package's main entry: no dependency, nothing that runs at import.
+// The package's main entry. It has no dependency and runs nothing on import.
 export {
   type CallOptions,
   type ClientOptions,

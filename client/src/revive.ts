@@ -1,9 +1,9 @@
-// From JSON to the types of types.ts, by the API's own naming rule: what ends in Wei is an amount, what ends in At is a time.
+// From JSON to the types of types.ts by the API's names: one that ends in Wei is an amount, one in At is a time.
 
 const TIME = /(At|^due|^since)$/
 const AMOUNT = /Wei$/
 
-/** Turns amounts into bigint and times into Date, in place of the strings, however deep. Everything else stays as it is. */
+/** Replaces the strings of amounts with bigint and those of times with Date, at any depth. Leaves everything else. */
 export function revive(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(revive)
   if (typeof value !== 'object' || value === null) return value

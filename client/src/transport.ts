@@ -1,22 +1,22 @@
-// One HTTP request with its time limit, its retries and its cookies. Knows no route.
+// One HTTP request with its timeout, retries and cookies. Knows no route.
 import { errorOfAnswer, errorWithoutAnswer, LedgerError } from './errors.ts'
 import { revive } from './revive.ts'
 
 export interface RetryOptions {
-  /** Most attempts of a request, the first included; 1: no retry. Default 4. */
+  /** Most attempts of a request, including the first; 1 means no retry. Default 4. */
   attempts?: number
   /** Wait before the second attempt, doubled each time, in milliseconds. Default 300. */
   baseMs?: number
-  /** Longest wait, also where the service asks for longer: then the error is thrown. Default 65,000 (a limit's window is a minute). */
+  /** Longest wait. If the service asks for more, the error is thrown. Default 65,000: a limit's window is a minute. */
   maxMs?: number
-  /** Wait before a 409, or the 404 of a mint that is not confirmed, is asked again: a chain needs a block or so to settle. Doubled each time. Default 1,500. */
+  /** Wait before a 409, or an unconfirmed mint's 404, is retried, so the chain can settle. Doubles. Default 1,500. */
   settleMs?: number
 }
 
 export interface TransportOptions {
   baseUrl: string | URL
   fetch?: typeof globalThis.fetch
-  /** Time limit of one attempt, in milliseconds. Default 15,000. */
+  /** Timeout of one attempt, in milliseconds. Default 15,000. */
   timeoutMs?: number
   retry?: RetryOptions
 }
@@ -27,30 +27,30 @@ export interface Sent {
   query?: Record<string, string | number | undefined>
   body?: object
   signal?: AbortSignal
-  /** Most attempts; without it the client's own setting. */
+  /** Most attempts. Default: the client's own setting. */
   attempts?: number
-  /** False for what must not be asked twice when the answer was lost: a nonce is good for one attempt. */
+  /** False if a request must not be retried after its answer was lost: a nonce is good for one attempt. */
   repeatable?: boolean
-  /** True for what must be of now: no cache on the way may answer. */
+  /** True if no cache on the way may answer. */
   fresh?: boolean | undefined
-  /** True where a 404 means that the chain does not have it yet: asked again as a 409 is. */
+  /** True if a 404 means that the chain does not have it yet, so it is retried as a 409 is. */
   notYet?: boolean
 }
 
 export type Request = (sent: Sent) => Promise<unknown>
 
 export interface Opened extends Pick<Sent, 'path' | 'query' | 'signal'> {
-  /** The last event of an earlier stream. */
+  /** The id of the last event of an earlier stream. */
   lastEventId?: string | undefined
 }
 
 export interface Transport {
   request: Request
-  /** Opens a stream of events. Not tried again: a caller who needs it has other ways meanwhile. */
+  /** Opens a stream of events. Not retried, because a caller who needs it can poll meanwhile. */
   open(opened: Opened): Promise<ReadableStream<Uint8Array>>
 }
 
-/** Builds what makes requests to one service. */
+/** Builds the transport of one service. */
 export function createTransport(options: TransportOptions): Transport {
   const base = baseOf(options.baseUrl)
   const fetch = options.fetch ?? globalThis.fetch.bind(globalThis)
@@ -77,7 +77,7 @@ export function createTransport(options: TransportOptions): Transport {
       })
       text = await response.text()
     } catch (cause) {
-      // A caller who cancels expects their own reason, not ours.
+      // If the caller cancels, they expect their own reason, not ours.
       signal?.throwIfAborted()
       const why = limit.aborted ? `No answer within ${timeoutMs} ms` : 'The service could not be reached'
       throw errorWithoutAnswer(`${why}: ${method} ${url.origin}${url.pathname}`, cause)
@@ -132,14 +132,14 @@ function urlOf(base: string, path: string, query: Sent['query']): URL {
   return url
 }
 
-/** The back-off before attempt `tried + 1`; null: give up. */
+/** The back-off before attempt `tried + 1`; null means give up. */
 function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
   if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
-  // Answered "too many" means not looked at; anything else may have used up what can be used once.
+  // A 429 was rejected unprocessed. After any other error the service may have used up a nonce.
   if (sent.repeatable === false && error.status !== 429) return null
   const first = error.status === 409 || error.status === 404 ? retry.settleMs : retry.baseMs
   const backoffMs = Math.min(first * 2 ** (tried - 1), retry.maxMs)
-  // Half of it drawn, so that many clients do not come back as one.
+  // Half of it is jitter, so many clients do not return at once.
   const drawnMs = backoffMs / 2 + (Math.random() * backoffMs) / 2
   const askedMs = (error.retryAfter ?? 0) * 1000
   return askedMs > retry.maxMs ? null : Math.max(drawnMs, askedMs)
@@ -184,7 +184,7 @@ function secondsToWait(headers: Headers): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : null
 }
 
-/** The session outside of browsers. In a browser these headers are its own affair: it hides the one and ignores the other. */
+/** The session outside browsers. A browser handles cookies itself: it hides the one header and ignores the other. */
 class Cookies {
   readonly #kept = new Map<string, string>()
 

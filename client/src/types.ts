@@ -1,5 +1,5 @@
-// Answers of the methods: the shapes of the OpenAPI document with amounts as bigint, times as Date and addresses and hashes
-// as viem writes them. The document is the source; nothing is written twice here.
+// Answers of the methods: the shapes of the OpenAPI document, with amounts as bigint, times as Date, and addresses and
+// hashes as viem writes them. They derive from the document, so nothing is written twice.
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
@@ -11,7 +11,7 @@ type AmountKey = `${string}Wei`
 type TimeKey = `${string}At` | 'due' | 'since'
 type HexKey = 'owner' | 'from' | 'seed' | 'holdingToken' | 'address' | `${string}Address` | 'txHash' | `${string}TxHash`
 
-/** `null` stays `null`: it means "could not be checked", never zero. */
+/** `null` stays `null`, because it means "could not be checked", never zero. */
 type Field<Key, Value> = Key extends AmountKey
   ? Swap<Value, bigint>
   : Key extends TimeKey
@@ -34,7 +34,7 @@ export interface Tier extends Revived<Schemas['Tier']> {}
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */
 export interface CanBuy extends Revived<Schemas['CanBuy']> {}
-/** One rule of those. */
+/** One of those checks. */
 export type BuyerCheck = CanBuy['checks'][number]
 export interface Cover extends Revived<Schemas['Cover']> {}
 export interface Node extends Revived<Schemas['Node']> {}
@@ -44,7 +44,7 @@ export interface Credit extends Revived<Schemas['Credit']> {}
 export interface Withdrawal extends Revived<Schemas['Withdrawal']> {}
 export interface Distribution extends Revived<Schemas['Distribution']> {}
 export interface Turn extends Revived<Schemas['Turn']> {}
-/** A round's turns one by one. */
+/** The single turns of a round. */
 export interface SingleTurns extends Revived<Schemas['SingleTurns']> {}
 export interface SingleTurn extends Revived<Schemas['SingleTurn']> {}
 export interface Transaction extends Revived<Schemas['Transaction']> {}
@@ -52,10 +52,10 @@ export interface Payment extends Revived<Schemas['Payment']> {}
 export interface Wallet extends Revived<Schemas['Wallet']> {}
 export interface Health extends Revived<Schemas['Health']> {}
 
-/** What to watch: all of a wallet, or what a transaction paid. */
+/** What to watch: a wallet, or the payments of a transaction. */
 export type Watched = { address: string } | { payment: string }
 
-/** An event carries a state, not a change. `current` ends each batch and names all there is: what it does not name was taken back. */
+/** A state, not a change. `current` ends each batch and names every entry; the service took back those it omits. */
 export type LedgerEvent =
   | { event: 'payment'; data: Payment; id: null }
   | { event: 'node'; data: Node; id: null }
@@ -64,20 +64,20 @@ export type LedgerEvent =
 /** A deployment: its chain, its contract, its payments wallet. */
 export interface Deployment {
   chainId: number
-  /** A JSON-RPC URL meant for everybody; `null` where the operator offers none. */
+  /** A public JSON-RPC URL; `null` if the operator offers none. */
   rpcUrl: string | null
   factoryAddress: Hex | null
-  /** Nodes of all tiers that the contract lets a wallet hold; `null` if it could not be read. */
+  /** Nodes of all tiers that the contract lets a wallet hold; `null` if the service could not read it. */
   maxPerWallet: number | null
   paymentAddress: Hex | null
   apiBase: string
-  /** True for a demonstration on a chain of its own. */
+  /** True for a demonstration on its own chain. */
   embedded: boolean
   /** The chain's name for people. */
   chainName: string | null
-  /** A block explorer, without a slash at its end; `/tx/…`, `/address/…` and `/block/…` are put after it. */
+  /** A block explorer, without a trailing slash; append `/tx/…`, `/address/…` or `/block/…`. */
   explorerUrl: string | null
-  /** Whose sale it is; each is `null` where the operator says nothing. */
+  /** Who sells; each is `null` if the operator has not set it. */
   brand: {
     name: string | null
     /** An SVG image, as a path of the service. */
@@ -94,6 +94,6 @@ export interface SyncedNodes {
   node: Node
   /** True if this call found a node that the ledger did not have. */
   created: boolean
-  /** All nodes of that mint which are the caller's. */
+  /** All nodes of that mint that the caller owns. */
   nodes: Node[]
 }

@@ -1,20 +1,20 @@
-// Watches a payment, or a wallet's payments and nodes: by events, and by asking where no stream can be had.
+// Watches a payment, or a wallet's payments and nodes: by events, or by polling if no stream can be opened.
 import type { EventsOptions, LedgerClient } from './client.ts'
 import { LedgerError } from './errors.ts'
 import { sleep } from './transport.ts'
 import type { Hex, LedgerEvent, Node, Payment, Watched } from './types.ts'
 
-/** A stream that could not be had is tried again after so long. */
+/** Wait before another attempt if a stream could not be opened. */
 const STREAM_AGAIN_MS = 30_000
-/** A stream that ended is opened again within this. */
+/** A stream that ended is reopened within this time. */
 const REOPEN_MS = 1_000
 
 export interface WatchOptions {
-  /** Between two questions while no stream can be had, in milliseconds. Default 4,000. */
+  /** Time between two polls while there is no stream, in milliseconds. Default 4,000. */
   pollMs?: number
-  /** Called when changes begin to come by themselves, and when they cease to and are asked for. */
+  /** Called when the stream connects, and when we fall back to polling. */
   onLive?: (isLive: boolean) => void
-  /** Ends it. */
+  /** Ends the watch. */
   signal?: AbortSignal
 }
 
@@ -26,8 +26,9 @@ export interface WatchedWallet {
 }
 
 /**
- * Yields the state of a payment, and each that differs from the one before; `null` while the ledger does not know it. Goes on until the caller
- * leaves the loop or aborts. It asks the ledger only: {@link followPayment} has the service look at the chain.
+ * Yields the state of a payment, and each that differs from the one before; `null` while the ledger does not have it.
+ * Continues until the caller leaves the loop or aborts. It reads the ledger only; {@link followPayment} has the service
+ * look at the chain.
  */
 export function watchPayment(
   ledger: LedgerClient,
@@ -38,7 +39,7 @@ export function watchPayment(
   return watch({ ledger, which: { payment: txHash }, poll, of: ({ payments }) => payments[0] ?? null }, options)
 }
 
-/** Yields what a wallet has paid and owns, and again whenever that differs, until the caller leaves the loop or aborts. */
+/** Yields what a wallet has paid and owns, and again whenever it changes, until the caller leaves or aborts. */
 export function watchAddress(
   ledger: LedgerClient,
   address: Hex | string,
@@ -99,7 +100,7 @@ async function* streamed<T>({ ledger, which, of }: Watching<T>, states: States, 
   for await (const event of ledger.getEvents(which, options)) if (states.take(event)) yield of(states.present())
 }
 
-/** Asks once, and goes on until then. Where the service asks to wait, it waits. */
+/** Polls at least once, until then. If the service asks for a wait, it waits. */
 async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_000, signal }: WatchOptions) {
   for (;;) {
     let pauseMs = pollMs
@@ -116,13 +117,13 @@ async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_0
   }
 }
 
-/** The states that events have told. */
+/** The states that events have carried. */
 class States {
   #payments = new Map<string, Payment>()
   #nodes = new Map<string, Node>()
   #lastEventId: string | null = null
 
-  /** What a stream that goes on from here is opened with. */
+  /** How to resume a stream from here. */
   get resume(): { lastEventId?: string } {
     return this.#lastEventId === null ? {} : { lastEventId: this.#lastEventId }
   }
@@ -149,13 +150,13 @@ function named<T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<st
   return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) as T] as const] : [])))
 }
 
-/** A transaction's payments as a list of a wallet's has them: the newest first. */
+/** A transaction's payments in the form of a wallet's list: newest first. */
 const singly = ({ payments, ...only }: Payment): Payment[] => (payments ? [...payments].reverse() : [only])
 
 const textOf = (state: unknown) =>
   JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
-/** True for what may be well the next time; a service without streams answers 404. */
+/** True for errors that a retry may clear; a service without streams answers 404. */
 const isPassing = (error: unknown): error is LedgerError =>
   error instanceof LedgerError && (error.retryable || error.status === 404)
 

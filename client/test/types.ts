@@ -1,4 +1,4 @@
-// Checked by the compiler alone: what callers may rely on in the types of the answers.
+// Only the compiler checks this file: what callers may rely on in the types of the answers.
 import type {
   Deployment,
   Distribution,
@@ -31,7 +31,7 @@ holds<Equal<Wallet['unrecordedNodeIds'], string[] | null>>()
 holds<Equal<Awaited<ReturnType<LedgerClient['getPrice']>>, number | null>>()
 holds<Equal<Awaited<ReturnType<LedgerClient['getMe']>>, Wallet | null>>()
 
-// A body is one or the other, and an answer's null must be dealt with.
+// A body is one or the other, and the compiler makes callers handle an answer's null.
 declare const ledger: LedgerClient
 declare const node: Node
 // @ts-expect-error: neither hash nor id
@@ -41,6 +41,6 @@ node.priceWei + 1n
 // @ts-expect-error: an amount is no number
 node.creditedWei + 1
 
-// Written out in types.ts, since the document gives this answer no name.
+// Written out in types.ts because the document gives this answer no name.
 type WellKnown = operations['getWellKnown']['responses'][200]['content']['application/json']
 holds<Equal<keyof WellKnown, keyof Deployment>>()

@@ -1,8 +1,8 @@
-// The amount of a turn, from what is published of it. Reads nothing.
+// Recomputes the amount of a turn from its published data. Reads nothing.
 import { encodeAbiParameters, keccak256 } from 'viem'
 import type { SingleTurn } from '../types.ts'
 
-/** The amount that a turn's published seed and terms come to; null where they are none, or where it is a sum of several. */
+/** The amount that a turn's published seed and terms give; null if it has none, or if it is a sum of several turns. */
 export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
   const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
   if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null

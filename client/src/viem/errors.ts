@@ -1,21 +1,21 @@
-// A refusal by a wallet or the contract in words, and how one is made of what viem throws.
+// A refusal by a wallet or the contract in words, and how to make one from what viem throws.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
 import { inWords } from './factory.ts'
 
 export type WalletErrorCode =
-  /** The wallet's owner said no. Nothing was sent. */
+  /** The wallet's owner declined. Nothing was sent. */
   | 'rejected'
   /** The wallet is on another chain. Nothing was sent. */
   | 'wrongChain'
   /** The price is no longer the one that the buyer agreed to. Nothing was sent. */
   | 'priceChanged'
-  /** A contract wallet, and the ledger holds what contracts pay. Nothing was sent. */
+  /** A contract wallet, while the ledger holds payments from contracts. Nothing was sent. */
   | 'contractWallet'
-  /** The contract would refuse, or has refused; the message says why. */
+  /** The contract would revert, or has reverted; the message says why. */
   | 'reverted'
-  /** The service names no contract, or no address of what is needed. */
+  /** The service names no contract, or not the address that the call needs. */
   | 'notDeployed'
-  /** The wallet sends nothing for a page: make `call` by hand in the wallet itself. Nothing was sent. */
+  /** The wallet does not send for a page: make `call` by hand in the wallet itself. Nothing was sent. */
   | 'notOffered'
 
 /** A call as a wallet makes it. */
@@ -23,16 +23,16 @@ export interface WalletCall {
   chainId: number
   to: `0x${string}`
   valueWei: bigint
-  /** Left out: none. */
+  /** Default: no data. */
   data?: `0x${string}`
 }
 
 export class WalletError extends Error {
   override readonly name = 'WalletError'
   readonly code: WalletErrorCode
-  /** The transaction, where one was sent. */
+  /** The transaction, if one was sent. */
   readonly txHash: `0x${string}` | null
-  /** The call that is left to be made by hand, where the wallet offers no way to send it. */
+  /** The call to make by hand, if the wallet has no way to send it. */
   readonly call: WalletCall | null
 
   constructor(
@@ -47,7 +47,7 @@ export class WalletError extends Error {
   }
 }
 
-/** Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, everything else as it came. */
+/** Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, other errors unchanged. */
 export async function explained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

@@ -1,4 +1,4 @@
-// The parts of the NodeFactory that this package reads and calls, and the contract's refusals in words.
+// The parts of the NodeFactory that this package reads and calls, and the contract's errors in words.
 import { parseAbi } from 'viem'
 
 /** The part of the contract's interface that owners and verifiers need. */
@@ -31,5 +31,5 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   ZeroAmount: 'There is nothing to withdraw.',
 }
 
-/** A contract error's name in words; null for one that no call of this package can meet. */
+/** A contract error's name in words; null if no call of this package can meet it. */
 export const inWords = (errorName: string): string | null => IN_WORDS[errorName] ?? null

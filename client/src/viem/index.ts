@@ -1,4 +1,4 @@
-// The part that works with viem: wallets, and reading the chain oneself.
+// The part that needs viem: wallets, and reading the chain directly.
 export { recompute } from './amount.ts'
 export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'

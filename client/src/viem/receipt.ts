@@ -1,4 +1,4 @@
-// Waits until a transaction that was sent is in a block, or one that replaced it: the owner of a wallet may raise the fee.
+// Waits until a sent transaction is in a block, or its replacement is, because a wallet's owner may raise the fee.
 import {
   BlockNotFoundError,
   TransactionNotFoundError,
@@ -13,8 +13,9 @@ import type { OwnWallet } from './send.ts'
 const WAIT_MS = 180_000
 
 /**
- * The receipt of the transaction, or of its replacement. viem's own function looks again only when a new block comes: on a chain that
- * mines no further block it may wait in vain. It also fails if a node shows a block before its receipts.
+ * The receipt of the transaction, or of its replacement. viem's own function looks again only when a new block arrives,
+ * so on a chain that mines no further block it may wait in vain. It also fails if a provider shows a block before its
+ * receipts.
  */
 export async function receiptOf(wallet: OwnWallet, hash: Hex): Promise<TransactionReceipt> {
   const deadline = Date.now() + WAIT_MS
@@ -34,7 +35,7 @@ interface Sent {
   hash: Hex
   from: Hex
   nonce: number
-  /** The head when we first saw the transaction in no block. */
+  /** The head when we first found the transaction in no block. */
   since: bigint
 }
 
@@ -44,7 +45,7 @@ async function readSent(wallet: OwnWallet, hash: Hex): Promise<Sent | null> {
   return transaction && { hash, from: transaction.from, nonce: transaction.nonce, since }
 }
 
-/** The receipt of another transaction with the same nonce. The blocks are read only once the nonce is used. */
+/** The receipt of another transaction with the same nonce. Reads the blocks only once the nonce is used. */
 async function findReplacement(wallet: OwnWallet, { hash, from, nonce, since }: Sent) {
   if ((await getTransactionCount(wallet, { address: from })) <= nonce) return null
   const head = await getBlockNumber(wallet, { cacheTime: 0 })
@@ -58,7 +59,7 @@ async function findReplacement(wallet: OwnWallet, { hash, from, nonce, since }: 
 
 const NOT_KNOWN = [BlockNotFoundError, TransactionNotFoundError, TransactionReceiptNotFoundError]
 
-/** Null if the node does not know it yet. */
+/** Null if the provider does not have it yet. */
 const ifKnown = <T>(reading: Promise<T>): Promise<T | null> =>
   reading.catch((error: unknown) => {
     if (NOT_KNOWN.some((kind) => error instanceof kind)) return null

@@ -1,2 +1,2 @@
-// Signs and sends for an account whose key the program holds. A file of its own, which is loaded with its first use: pages have wallets for that.
+// Signs and sends for an account whose key the program holds. Loaded on first use, because pages never need it.
 export { sendTransaction } from 'viem/actions'

@@ -1,5 +1,5 @@
-// Has a wallet send one call. An account that is a contract (a Safe, a smart account) is asked by EIP-5792 where it offers that: its call
-// then comes in a transaction of its own making, whose hash the wallet names once it is in a block.
+// Has a wallet send one call. For a contract account (a Safe, a smart account) it uses EIP-5792 if the wallet offers
+// it: the wallet then makes the transaction, and names its hash once it is in a block.
 import type { Account, Chain, Client, Transport } from 'viem'
 import {
   BaseError,
@@ -13,24 +13,24 @@ import { getTransactionError } from 'viem/utils'
 import type { Hex } from '../types.ts'
 import { type WalletCall, WalletError } from './errors.ts'
 
-/** A viem wallet client with an account, or any client that has one. Its transport also answers reads, as that of every browser wallet does. */
+/** A viem wallet client with an account, or any such client. Its transport also answers reads, like a browser wallet's. */
 export type OwnWallet = Client<Transport, Chain | undefined, Account>
 
-/** Limits of a contract wallet's call, in milliseconds: other signers may have to agree first. */
+/** Limits of a contract wallet's call, in milliseconds. Long, because other signers may have to agree first. */
 const CALLS_MS_MAX = 24 * 60 * 60 * 1000
 const CALLS_POLL_MS = 2_000
 
 export interface Asking {
-  /** Called just before the wallet is asked to send. */
+  /** Called just before the wallet prompts. */
   onAsk?: (() => void) | undefined
-  /** Called once a contract wallet has taken the call, with the wallet's own id of it. */
+  /** Called once a contract wallet has accepted the call, with the wallet's own id for it. */
   onProposed?: ((callsId: string) => void) | undefined
 }
 
 /** EIP-7702: an ordinary account that delegates. It pays by plain transfers. */
 const DELEGATED = '0xef0100'
 
-/** True for an account whose code is a contract's. */
+/** True if the account has a contract's code. */
 export async function isContract(wallet: OwnWallet): Promise<boolean> {
   const code = (await getCode(wallet, { address: wallet.account.address })) ?? '0x'
   return code !== '0x' && !code.startsWith(DELEGATED)
@@ -38,8 +38,8 @@ export async function isContract(wallet: OwnWallet): Promise<boolean> {
 
 /**
  * Sends a call.
- * @returns the transaction's hash: of a contract wallet once it is in a block. Throws what the wallet throws: once it was asked, that says
- * nothing about whether it has sent, unless it is a WalletError or the owner's refusal.
+ * @returns the transaction's hash, for a contract wallet once it is in a block. Throws what the wallet throws. After
+ * the prompt, an error does not say whether the wallet has sent, unless it is a WalletError or the owner's refusal.
  */
 export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onProposed }: Asking = {}): Promise<Hex> {
   const isOfContract = await isContract(wallet)
@@ -62,8 +62,8 @@ export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onP
   })
 }
 
-// Calls and transactions are put to a wallet as its own interface has them: viem's functions for that bring along, for other accounts than a
-// browser's, twice of what a page needs.
+// We call the wallet's own methods, because viem's functions support other accounts too and would double the page's
+// code for this.
 
 async function startCalls(wallet: OwnWallet, { chainId, to, valueWei, data }: WalletCall): Promise<string> {
   const call = { to, value: numberToHex(valueWei), ...(data && { data }) }
@@ -73,11 +73,11 @@ async function startCalls(wallet: OwnWallet, { chainId, to, valueWei, data }: Wa
     { method: 'wallet_sendCalls', params: [{ ...whole, calls: [call] }] },
     ONCE,
   )) as Answer
-  // Some wallets keep to the draft that answered with the id alone.
+  // Some wallets follow the draft, which answered with the id alone.
   return typeof answer === 'string' ? answer : answer.id
 }
 
-/** A wallet that is asked twice may send twice. */
+/** A wallet that gets the request twice may send twice. */
 const ONCE = { retryCount: 0 }
 
 async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
@@ -90,13 +90,13 @@ async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
   }
 }
 
-/** Some wallets answer nothing, or something else, for what they have sent. */
+/** Some wallets return nothing, or something else, after they have sent. */
 function hashIn(answer: unknown): Hex {
   if (/^0x[0-9a-f]{64}$/i.test(String(answer))) return answer as Hex
   throw new Error('The wallet did not answer with the hash of a transaction.')
 }
 
-/** Has the wallet sign and send. Nonce and fee are its own. */
+/** Has the wallet sign and send. The wallet chooses nonce and fee. */
 async function askToSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall): Promise<Hex> {
   const { account } = wallet
   const transaction = { from: account.address, to, value: numberToHex(valueWei), ...(data && { data }) }

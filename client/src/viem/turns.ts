@@ -1,20 +1,21 @@
-// The amounts of a round from what the service publishes of it, turn by turn. Asks no chain.
+// Recomputes the amounts of a round, turn by turn, from what the service publishes. Reads no chain.
 import type { LedgerClient } from '../client.ts'
 import type { Distribution, SingleTurn, Turn } from '../types.ts'
 import { recompute } from './amount.ts'
 
 export interface RecomputedTurn {
-  /** The turn itself, or each of those that it is the sum of. */
+  /** The turn itself, or each of the turns that it sums up. */
   singles: SingleTurn[]
-  /** The amount by the published seeds and terms; null where the ledger has no terms for a turn. */
+  /** The amount by the published seeds and terms; null if the ledger has no terms for a turn. */
   expectedWei: bigint | null
-  /** True if that is the credited amount; null where it cannot be computed. */
+  /** True if that is the credited amount; null if it cannot be computed. */
   amountMatches: boolean | null
 }
 
 /**
- * True if the amounts of a round follow from their published seeds and terms, and add up to its total; null where the ledger has no terms for one
- * of them. Asks the service for the single turns where the round paid several at once. {@link verifyRound} compares with the chain, too.
+ * True if the amounts of a round follow from their published seeds and terms, and add up to its total; null if the
+ * ledger has no terms for one of them. If the round paid several turns at once, it fetches the single turns. {@link
+ * verifyRound} compares with the chain, too.
  */
 export async function recomputeRound(ledger: LedgerClient, round: Distribution): Promise<boolean | null> {
   const singles = await singlesOf(ledger, round)
@@ -23,7 +24,7 @@ export async function recomputeRound(ledger: LedgerClient, round: Distribution):
   return answers.length === 0 || answers.includes(null) ? null : true
 }
 
-/** A turn from the single turns of its round. */
+/** Recomputes a turn from the single turns of its round. */
 export function recomputeTurn(turn: Turn, ofRound: readonly SingleTurn[]): RecomputedTurn {
   const singles = turn.count === 1 ? [turn] : ofRound.filter(({ cohort }) => cohort === turn.cohort)
   const amounts = singles.map(recompute)
@@ -32,11 +33,11 @@ export function recomputeTurn(turn: Turn, ofRound: readonly SingleTurn[]): Recom
   return { singles, expectedWei, amountMatches }
 }
 
-/** True if the amounts of a round's turns are its total. */
+/** True if the amounts of a round's turns add up to its total. */
 export const addsUp = ({ turns, totalWei }: Distribution): boolean =>
   turns.reduce((sum, { amountWei, nodeCount }) => sum + amountWei * BigInt(nodeCount), 0n) === totalWei
 
-/** True if single turns match a sum: in number, in the time of the first, in their spacing, and each in its amount. */
+/** True if single turns match a sum: their number, the time of the first, their spacing, and each amount. */
 function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
   const step = (singles[1]?.dueSec ?? 0) - dueSec
   return (
@@ -50,7 +51,7 @@ function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCoun
 
 export const isAt = (time: Date, sec: number) => time.getTime() === sec * 1000
 
-/** The single turns of a round, where it paid a cohort several at once. */
+/** The single turns of a round, if it paid a cohort several at once. */
 export async function singlesOf(ledger: LedgerClient, { id, turns }: Distribution): Promise<SingleTurn[]> {
   const singles: SingleTurn[] = []
   if (turns.every(({ count }) => count === 1)) return singles
@@ -61,5 +62,5 @@ export async function singlesOf(ledger: LedgerClient, { id, turns }: Distributio
   }
 }
 
-/** Turns in a round at most: the contract's own limit. */
+/** Most turns in a round: the contract's own limit. */
 const TURNS_MAX = 2_000

@@ -11,13 +11,13 @@ import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './t
 export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface Verified<Said, Chain> {
-  /** True if the chain says the same; null where the service says that it could not read the chain itself. */
+  /** True if the chain says the same; null if the service says that it could not read the chain itself. */
   matches: boolean | null
-  /** Names of the fields in which they differ. */
+  /** Names of the fields that differ. */
   differences: string[]
   said: Said
   chain: Chain
-  /** The block at which the chain was read: the one the service had read, where the provider still has its state. */
+  /** The block of the reads: the one the service read, if the provider still has its state. */
   blockNumber: bigint
 }
 
@@ -26,13 +26,13 @@ export interface NodeOnChain {
   balanceWei: bigint
   creditedWei: bigint
   withdrawnWei: bigint
-  /** True if the contract's owner expelled the node: it is credited nothing more. */
+  /** True if the contract's owner expelled the node, so it gets no more credits. */
   isExpelled: boolean
 }
 
 /**
- * Compares a node's record, and what it says of the chain, with the contract's `nodeInfo`. Throws what the provider throws when it cannot be
- * read.
+ * Compares a node's record, and what it says of the chain, with the contract's `nodeInfo`. Throws the provider's error
+ * if it cannot be read.
  */
 export async function verifyNode(
   ledger: LedgerClient,
@@ -65,7 +65,7 @@ export async function verifyNode(
   return { ...verified, matches: differences.length === 0, differences }
 }
 
-/** True if a record is of the node that was asked for, by either of its two ids. */
+/** True if a record is the requested node, by either of its two ids. */
 function isAskedFor({ matchedBy, nodeId, id: rowId }: NodeDetail, id: NodeId): boolean {
   return BigInt(matchedBy === 'nodeId' ? nodeId : rowId) === BigInt(id)
 }
@@ -75,12 +75,12 @@ export interface CoverOnChain {
   outstandingWei: bigint
   /** Balance less what is owed. */
   surplusWei: bigint
-  /** Null when nothing is owed. */
+  /** Null if nothing is owed. */
   coverBps: number | null
   isSolvent: boolean
 }
 
-/** Compares the cover with the contract's balance, `outstanding()`, what follows from these, and `isSolvent()`, all read at one block. */
+/** Compares the cover with the contract's balance, `outstanding()`, their results, and `isSolvent()`, at one block. */
 export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Promise<Verified<Cover, CoverOnChain>> {
   const address = await factoryOf(ledger)
   const said = await ledger.getCover()
@@ -102,27 +102,28 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
 
 export interface VerifiedTurn extends RecomputedTurn {
   turn: Turn
-  /** True if each seed is the chain's: the randomness of the first block not before its `due`. Null when the chain was not asked. */
+  /** True if each seed is the chain's: the randomness of the first block at or after `due`. Null without a chain. */
   seedMatches: boolean | null
-  /** True if the contract's own `Credited` event says the same. Null when the chain was not asked. */
+  /** True if the contract's own `Credited` event says the same. Null if no chain was given. */
   creditedMatches: boolean | null
 }
 
 export interface VerifiedRound {
-  /** True when nothing differs; what could not be checked is `null` in its turn and does not count as equal. */
+  /** True if nothing differs. What could not be checked is `null` in its turn and does not count as equal. */
   matches: boolean
   turns: VerifiedTurn[]
   /** True if the amounts add up to the round's total. */
   totalMatches: boolean
-  /** Names of the round's other fields that are not what its turns or, where it was asked, the chain say. */
+  /** Names of the round's other fields that contradict its turns or, if one was given, the chain. */
   differences: string[]
-  /** True if the turns listed are those that the round's transaction credited, each once. Null when the chain was not asked. */
+  /** True if the turns listed are those that the round's transaction credited, each once. Null without a chain. */
   allListed: boolean | null
 }
 
 /**
- * Recomputes each amount of a round from its published seed and terms, turn by turn. Given a chain, also whether the seeds are the chain's
- * and whether the round's transaction credited just that. Without one, only the arithmetic is checked.
+ * Recomputes each amount of a round from its published seed and terms, turn by turn. If a chain is given, also checks
+ * that the seeds are the chain's and that the round's transaction credited exactly these amounts. Otherwise it checks
+ * only the arithmetic.
  */
 export async function verifyRound(
   ledger: LedgerClient,
@@ -143,12 +144,12 @@ export async function verifyRound(
   const differences = differencesOf(distribution, paid)
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
-  // A round that credits no node is not listed: one without turns hides them.
+  // The service lists no round that credits no node, so a round without turns hides them.
   const isWhole = turns.length > 0 && totalMatches && allListed !== false && differences.length === 0
   return { matches: isWhole && turns.every(isRight), turns, totalMatches, differences, allListed }
 }
 
-/** True if each turn listed has an event of its own, and no event is left over. */
+/** True if each listed turn has its own event, and no event is left over. */
 function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]): boolean {
   const listed = new Set(turns.map(({ cohort }) => BigInt(cohort)))
   return (
@@ -158,7 +159,7 @@ function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]):
   )
 }
 
-/** Names of a round's own fields that are wrong. Null in `mode` and `createdAt` says nothing. */
+/** Names of a round's own fields that are wrong. Null in `mode` and `createdAt` claims nothing. */
 function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
   const { nodeCount, mode, blockNumber, createdAt, turns } = round
   const nodes = turns.reduce((sum, turn) => sum + turn.nodeCount, 0)
@@ -197,7 +198,7 @@ async function verifyTurn(
   }
 }
 
-/** True where all are, false where one is; null where one could not be checked. */
+/** True if all are, false if one is; null if one could not be checked. */
 function allOf(answers: readonly (boolean | null)[]): boolean | null {
   if (answers.includes(false)) return false
   return answers.includes(null) ? null : true
@@ -212,7 +213,7 @@ function saysTheSame(event: CreditedEvent | undefined, turn: Turn): boolean {
   )
 }
 
-/** Asks for each block once: turns of several cohorts may share their seed. */
+/** Fetches each block once, because turns of several cohorts may share their seed. */
 function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | null> {
   const blocks = new Map<number, ReturnType<typeof getBlock>>()
   const read = (number: number) => {
@@ -223,7 +224,7 @@ function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | nu
   return (turn) => seedIsTheChains(turn, read)
 }
 
-/** None of the four 64-bit words is below 2^32: chains without randomness have counters and times there. */
+/** None of the four 64-bit words is below 2^32, because chains without randomness put counters and times there. */
 const DRAWN = /^0x(?:(?!0{8})[0-9a-fA-F]{16}){4}$/
 
 async function seedIsTheChains(
@@ -234,7 +235,7 @@ async function seedIsTheChains(
   const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
-  // If it is no randomness, the block's hash stands in.
+  // If it is no randomness, the block's hash replaces it.
   const isRandom = DRAWN.test(block.mixHash) && block.mixHash !== parent?.mixHash
   return isFirst && seed === (isRandom ? block.mixHash : block.hash)
 }
@@ -267,7 +268,7 @@ async function factoryOf(ledger: LedgerClient): Promise<Hex> {
   return factoryAddress
 }
 
-/** Reads at the block the service read at; at the newest where it names none, or the provider has dropped that state. */
+/** Reads at the service's block; at the newest if it names none, or the provider has dropped that state. */
 async function readAt<T>(
   chain: ChainClient,
   at: number | null,

@@ -1,5 +1,5 @@
-// Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
-// wallet's own.
+// What owners and buyers do with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and the wallet sends every
+// transaction.
 import { encodeFunctionData, formatEther, parseEventLogs, type TransactionReceipt } from 'viem'
 import { getChainId, readContract, signMessage, simulateContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
@@ -10,7 +10,7 @@ import { factoryAbi } from './factory.ts'
 import { receiptOf } from './receipt.ts'
 import { isContract, type OwnWallet, sendCall } from './send.ts'
 
-/** Signs in: asks for the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
+/** Signs in: fetches the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
 export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<Hex> {
   const { account } = wallet
   const { message } = await ledger.getNonce(account.address)
@@ -20,23 +20,24 @@ export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<H
 }
 
 export interface BuyOptions extends FollowOptions {
-  /** The price that the buyer agreed to: where the quote is another one by now, this throws before anything is sent. */
+  /** The price that the buyer agreed to. If the quote has changed since, this throws before anything is sent. */
   priceWei?: bigint
-  /** Called with the quote before the wallet is asked, and with the hash once the transfer is sent: keep it. */
+  /** Called with the quote before the wallet prompts, and with the hash once the transfer is sent: keep it. */
   onQuote?: (quote: Quote) => void
-  /** Called just before the wallet is asked to send. From then on an error that is no WalletError says nothing about whether it has sent. */
+  /** Called just before the wallet prompts. A later error leaves open whether it has sent, unless it is a WalletError. */
   onAsk?: () => void
   onSent?: (txHash: Hex) => void
-  /** Called once a contract wallet has taken the call: its other signers, if it has any, have to agree before it is sent. */
+  /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
   onProposed?: (callsId: string) => void
-  /** Pays from a contract wallet also where the ledger will hold the payment for review. Default: throws before anything is sent. */
+  /** Pays from a contract wallet even if the ledger will hold the payment. Default: throws, and sends nothing. */
   acceptHold?: boolean
 }
 
 /**
- * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError where
- * nothing was sent. Another error after `onAsk` was called tells nothing: the wallet may have sent, so look at the wallet's payments before it
- * pays again. After `onSent` was called, the payment proceeds even if this throws: use `followPayment` with its hash.
+ * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError if
+ * nothing was sent. After `onAsk`, any other error leaves it open: the wallet may have sent, so look at the wallet's
+ * payments before it pays again. After `onSent`, the payment proceeds even if this throws: use `followPayment` with its
+ * hash.
  */
 export async function buy(
   ledger: LedgerClient,
@@ -67,19 +68,19 @@ export interface SendOptions {
   onAsk?: () => void
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
-  /** Called once a contract wallet has taken the call, as in {@link BuyOptions}. */
+  /** Called once a contract wallet has accepted the call, as in {@link BuyOptions}. */
   onProposed?: (callsId: string) => void
 }
 
 export interface WithdrawOptions extends SendOptions {
-  /** The receiver of the ether; by default the wallet itself. */
+  /** The receiver of the ether. Default: the wallet itself. */
   to?: Hex
 }
 
 export interface Withdrawn {
   txHash: Hex
   blockNumber: bigint
-  /** What the contract says it paid, one for each node. */
+  /** The contract's payouts from its events, one for each node. */
   payouts: Payout[]
 }
 
@@ -89,12 +90,12 @@ export interface Payout {
   amountWei: bigint
 }
 
-/** Names the contract and its chain: a client of the service, or what it said before. So a withdrawal needs no service that answers. */
+/** Names contract and chain: a client of the service, or a saved answer, so a withdrawal needs no service. */
 export type Directory = Pick<LedgerClient, 'getWellKnown'>
 
 /**
- * Withdraws an amount from one node. Simulated first: what the contract would refuse is thrown as a WalletError in words
- * before the wallet is asked. Resolves once the transaction is in a block.
+ * Withdraws an amount from one node. Simulates it first: if the contract would revert, this throws a WalletError in
+ * words before the wallet prompts. Resolves once the transaction is in a block.
  */
 export async function withdraw(
   ledger: Directory,
@@ -106,7 +107,7 @@ export async function withdraw(
   return pay(ledger, wallet, { nodeIds: [nodeId], amountWei }, options)
 }
 
-/** Withdraws everything that the given nodes hold, in one transaction; otherwise as {@link withdraw}. */
+/** Withdraws everything that the given nodes hold, in one transaction; otherwise like {@link withdraw}. */
 export async function withdrawAll(
   ledger: Directory,
   wallet: OwnWallet,
@@ -124,8 +125,9 @@ export async function declinesGifts(ledger: Directory, wallet: OwnWallet): Promi
 }
 
 /**
- * Has the wallet decline nodes that others send to it, or accept them again. While it declines, it cannot receive a node that it bought on a
- * market: a market delivers by a call of its own. Nodes bought from the ledger come as ever. Resolves once the transaction is in a block.
+ * Has the wallet decline nodes that others send to it, or accept them again. While it declines, it cannot receive a
+ * node that it bought on a market, because the market makes the transfer. Nodes bought from the ledger still arrive.
+ * Resolves once the transaction is in a block.
  */
 export async function declineGifts(
   ledger: Directory,
@@ -137,13 +139,13 @@ export async function declineGifts(
   return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber }
 }
 
-/** What is withdrawn: an amount of one node, or all that several hold (`null`). */
+/** What to withdraw: an amount of one node, or all that several hold (`null`). */
 export interface WithdrawalRequest {
   nodeIds: readonly NodeId[]
   amountWei: bigint | null
 }
 
-/** The call of a withdrawal, to be made by hand in a wallet that a program cannot reach. Only the nodes' owner can make it. */
+/** The call of a withdrawal, to make by hand in a wallet that a program cannot reach. Only the owner can make it. */
 export function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest, to: Hex): Promise<WalletCall> {
   return callOf(ledger, functionOf(withdrawal, to))
 }
@@ -188,7 +190,7 @@ async function send(
   const { account } = wallet
   const call = await callOf(ledger, called)
   await requireChain(wallet, call.chainId)
-  // The functions differ in their arguments, which `called` keeps together.
+  // The functions differ in their arguments; `called` keeps each with its own.
   const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...called } as never
   await explained(() => simulateContract(wallet, simulated))
   const txHash = await explained(() => sendCall(wallet, call, options))
@@ -219,7 +221,7 @@ async function requireChain(wallet: OwnWallet, chainId: number): Promise<void> {
     )
 }
 
-/** Throws for a contract wallet where the ledger would hold its payment for review. */
+/** Throws for a contract wallet if the ledger would hold its payment for review. */
 async function refuseContractWallet(wallet: OwnWallet, { contractWallets }: Quote): Promise<void> {
   if (contractWallets === 'all' || contractWallets === 'proven' || !(await isContract(wallet))) return
   const why =
