@@ -17,21 +17,22 @@ import { callRpc } from './rpc.ts'
 export const EMBED_CHAIN_ID = 31337
 /** Number of funded accounts; their keys are in accounts.ts. */
 const ACCOUNTS = 20
-/** Beyond these, anvil keeps old states in its cache directory: 100 of them are 88 MB. */
+/** If there are more, anvil writes old states to its cache directory: 100 of them are 88 MB. */
 const PERSISTED_STATES_MAX = 100
 /**
- * So many blocks back there is a state, however old the chain is; in its first half hour there are 1,500. More costs much: each state
- * holds the hashes of all blocks, so that 1,500 of them took 0.7 GB at block 2,500 and 1.7 GB at block 6,500.
+ * Anvil has the states of at least so many blocks back, however old the chain is; in its first half hour there are
+ * 1,500. More costs much, because each state holds the hashes of all blocks: 1,500 of them took 0.7 GB at block 2,500
+ * and 1.7 GB at block 6,500.
  */
 export const STATES_KEPT_MIN = PERSISTED_STATES_MAX
-/** Time that anvil may take until it listens: it first reads the whole state, half a second per day of blocks. */
+/** Time that anvil may take until it listens. It first reads the whole state: half a second per day of blocks. */
 const LISTEN_WAIT_MS = 120_000
-/** Anvil writes its state as it ends on SIGTERM; only then is it killed. */
+/** Anvil writes its state when it gets SIGTERM, so SIGKILL comes only after that. */
 const STOP_STEPS = [
   { signal: 'SIGTERM', waitMs: 30_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ] as const
-/** The chain is stopped anyway should it not answer this. */
+/** If the chain does not answer this, we stop it anyway. */
 const PAUSE_TIMEOUT_MS = 2_000
 
 export interface AnvilOptions {
@@ -40,14 +41,14 @@ export interface AnvilOptions {
   readonly port: number
   /** Seconds between blocks, by default 1; 0 mines only on request. */
   readonly blockTimeSec?: number
-  /** False keeps nothing on disk: tests. */
+  /** False keeps nothing on disk; for tests. */
   readonly persist?: boolean
-  /** The chain calls final what is two of these below its head; by default anvil's 32. */
+  /** The chain finalizes what is two of these below its head; anvil's default is 32. */
   readonly slotsInEpoch?: number
   readonly log: Log
-  /** Called with a few words when a step takes long. */
+  /** Called with a few words if a step takes long. */
   readonly onProgress?: (text: string) => void
-  /** Restrict how the chain is tied to this process; for tests of those ways. */
+  /** Restricts how the chain is tied to this process; for tests of those ways. */
   readonly guard?: Guard
 }
 
@@ -55,25 +56,24 @@ export interface Anvil {
   readonly rpcUrl: string
   readonly port: number
   readonly pid: number
-  /** True when an earlier run's state was loaded. */
+  /** True if an earlier run's state was loaded. */
   readonly resumed: boolean
   /**
-   * The lowest block whose hash the BLOCKHASH instruction returns correctly. After a restart that is the first block mined
-   * since; of those before, contracts see a wrong hash.
+   * The lowest block whose hash the BLOCKHASH instruction returns correctly. After a restart that is the first block
+   * mined since, because contracts see wrong hashes for earlier blocks.
    */
   readonly firstTrustedBlock: number
   /** Writes the state and stops the chain. Safe to call again. */
   stop(): Promise<void>
-  /** Calls back once if the chain ends without `stop` having been called. */
+  /** Calls back once if the chain ends without a call of `stop`. */
   onExit(listener: (exit: Exit) => void): void
-  /** Lets this process end by itself while the chain runs. */
+  /** Lets this process exit while the chain runs. */
   unref(): void
 }
 
 /**
- * Starts the chain kept in `dataDir`, or a new one. A chain left over from a killed service is stopped first, which
- * makes it write its state. Throws an EmbedError when the port is taken, anvil is not installed, or the state cannot
- * be read.
+ * Starts the chain kept in `dataDir`, or a new one. First stops a chain that a killed service left over, which makes it
+ * write its state. Throws an EmbedError if the port is taken, anvil is not installed, or the state cannot be read.
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const made = resolve(options.dataDir, 'chain')
@@ -83,7 +83,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   await stopLeftover(recordFile, options.log)
   await refuseTakenPort(options.port)
   const cache = join(directory, 'cache')
-  // Files that a killed run left there are useless to another.
+  // Another run cannot use the files that a killed one left there.
   rmSync(cache, { recursive: true, force: true })
   mkdirSync(cache, { mode: PRIVATE_DIR_MODE })
 
@@ -102,7 +102,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { chain, loaded } = launched
   if (loaded !== null) adopt(files, loaded)
   writeFileAtomic(recordFile, JSON.stringify(recordOf(chain.child.pid)))
-  // For commands that look for the running chain (running.ts): CHAIN_PORT may have been 0.
+  // For commands that look for the running chain (running.ts), because CHAIN_PORT may be 0.
   writeFileAtomic(join(directory, 'port'), String(chain.port))
   const rpcUrl = `http://${LOOPBACK}:${chain.port}`
   const firstTrustedBlock = await begin(rpcUrl, loaded !== null, options.blockTimeSec ?? 1)
@@ -135,7 +135,7 @@ interface Listening {
   readonly port: number
 }
 
-/** Resolves with the state that was loaded; null when there is none to load. */
+/** Resolves with the state that was loaded; null if there is none to load. */
 async function launchFromFirstReadable(
   candidates: readonly string[],
   base: readonly string[],
@@ -169,7 +169,7 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
     ],
     deathSignal: 'SIGTERM',
     onLine: (line) => {
-      // Its own word for it: an answer on the port could be someone else's chain.
+      // We trust only its own output, because an answer on the port could be another chain's.
       const port = /^Listening on [\d.]+:(\d+)/.exec(line)?.[1]
       if (port !== undefined) found?.(Number(port))
     },
@@ -182,25 +182,25 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
   throw new Error(`The embedded chain did not start:\n${child.tail()}`)
 }
 
-/** Sets the chain going after its start; returns the first block whose hash can be relied on. */
+/** Starts mining; returns the first block whose hash is right. */
 async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Promise<number> {
-  // Logging prints an unread line for each call.
+  // With logging on, it prints an unread line for each call.
   await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false])
   if (resumed) {
-    // A chain whose time had been moved on would start again from the clock, behind its own last block.
+    // If the chain's time had been moved forward, it would restart from the clock, behind its own last block.
     const { timestamp } = await callRpc<{ timestamp: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
     const aheadSec = Number(timestamp) + 1 - Math.floor(Date.now() / 1000)
     if (aheadSec > 0) await callRpc(rpcUrl, 'evm_increaseTime', [aheadSec])
     await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   }
   const head = Number(await callRpc<string>(rpcUrl, 'eth_blockNumber'))
-  // A second one, so that the hash of the block before the head is right: the service checks at its start whether contracts know it.
+  // A second one makes the hash of the block before the head right: the service checks whether contracts see it.
   if (resumed) await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   if (blockTimeSec > 0) await callRpc(rpcUrl, 'evm_setIntervalMining', [blockTimeSec])
   return head
 }
 
-/** A chain that runs, and what keeps its state; `finalFile` is null where nothing is kept. */
+/** A running chain and its saver; `finalFile` is null if nothing is kept. */
 interface RunningChain {
   child: Child
   rpcUrl: string
@@ -211,7 +211,7 @@ interface RunningChain {
 async function stopChain({ child, rpcUrl, saver, finalFile }: RunningChain, log: Log): Promise<void> {
   await saver?.stop()
   if (child.running()) {
-    // No block may come after the state is written: a follower would have seen it, and it would be lost.
+    // If a block came after the state is written, a follower would have seen it, and it would be lost.
     await callRpc(rpcUrl, 'evm_setIntervalMining', [0], PAUSE_TIMEOUT_MS).catch(() => {
       log.warn('the embedded chain does not answer; stopping it all the same')
     })
@@ -221,7 +221,7 @@ async function stopChain({ child, rpcUrl, saver, finalFile }: RunningChain, log:
   log.debug({ exit }, 'embedded chain stopped')
 }
 
-/** Ends the chain that a killed service left behind; the signal makes it write its state. */
+/** Ends the chain that a killed service left behind. The signal makes it write its state. */
 async function stopLeftover(recordFile: string, log: Log): Promise<void> {
   const record = parseRecord(readIfExists(recordFile))
   if (record === null || !stillRuns(record)) return

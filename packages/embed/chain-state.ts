@@ -1,5 +1,5 @@
-// Files of the embedded chain: the state last saved while it ran, and the one it wrote itself as it ended.
-// Chooses the one to load and makes saves atomic; never begins a new chain where an old one cannot be read.
+// Files of the embedded chain: the state last saved while it ran, and the one it wrote itself at its end. Chooses the
+// one to load and makes saves atomic. If an old chain cannot be read, it never begins a new one.
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -10,13 +10,13 @@ import { callRpc, callRpcBatch } from './rpc.ts'
 
 /** Interval of the check for a block worth saving. */
 const LOOK_MS = 2_000
-/** Empty blocks alone are saved this often, so that a chain that is restarted does not lose its clock by much. */
+/** Empty blocks alone are saved this often, so a restarted chain's clock loses little. */
 const EMPTY_SAVE_MS = 60_000
-/** A save may take at most this share of the time: the chain does not answer meanwhile, and its state only grows. */
+/** A save may take at most this share of the time: the chain does not answer meanwhile, and the state only grows. */
 const SAVE_SHARE_MAX = 0.05
-/** Days of blocks are hundreds of megabytes. */
+/** Long, because days of blocks are hundreds of megabytes. */
 const DUMP_TIMEOUT_MS = 120_000
-/** More blocks than this since the last look (mined by hand) are saved without asking what is in them. */
+/** If more blocks than this were mined since the last look (by hand), we save without looking into them. */
 const BLOCKS_ASKED_MAX = 200
 
 /** Ending of the name of a state that could not be read. */
@@ -25,11 +25,11 @@ const BROKEN = '.broken'
 export interface StateFiles {
   /** Saved while the chain ran: always whole. */
   readonly saved: string
-  /** Written in place by the chain as it ends: later than `saved` when it is there, but cut short by a kill. */
+  /** The chain writes it in place as it ends: later than `saved` if it exists, but a kill may have truncated it. */
   readonly final: string
 }
 
-/** The state files in `directory`, which is made when it is missing. */
+/** The state files in `directory`, which is created if missing. */
 export function stateFiles(directory: string): StateFiles {
   mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
   return { saved: join(directory, 'state.json'), final: join(directory, 'state.final.json') }
@@ -40,17 +40,17 @@ export function loadable({ final, saved }: StateFiles): string[] {
   return [final, saved].filter((path) => existsSync(path))
 }
 
-/** True when there was a state that could not be read and none is left to load. */
+/** True if there was a state that could not be read and none is left to load. */
 export function isLost(files: StateFiles): boolean {
   return loadable(files).length === 0 && [files.final, files.saved].some((path) => existsSync(path + BROKEN))
 }
 
-/** The chain has read `path` without complaint: from here on it is the saved state. */
+/** The chain has read `path` without complaint, so it is the saved state from here on. */
 export function adopt(files: StateFiles, path: string): void {
   if (path === files.final) renameSync(files.final, files.saved)
 }
 
-/** The chain could not read `path`: it is kept for a person to look at, and not tried again. */
+/** The chain could not read `path`, so it is kept for a person to look at, and not tried again. */
 export function setAside(path: string): void {
   renameSync(path, path + BROKEN)
 }
@@ -59,8 +59,8 @@ export function setAside(path: string): void {
 const saves = new Map<string, Promise<void>>()
 
 /**
- * Writes the state of the chain at `url` into `path`, whole or not at all. One save of a path at a time: an older state never takes the
- * place of a newer one.
+ * Writes the state of the chain at `url` into `path`, whole or not at all. One save of a path at a time, so an older
+ * state never replaces a newer one.
  */
 export function saveState(url: string, path: string): Promise<void> {
   const before = saves.get(path) ?? Promise.resolve()
@@ -87,15 +87,15 @@ async function writeState(url: string, path: string): Promise<void> {
   }
 }
 
-/** Saves again and again while the chain runs. */
+/** Saves repeatedly while the chain runs. */
 export interface Saver {
-  /** Saves no more; resolves when a save under way is done. */
+  /** Stops saving; resolves once a save under way is done. */
   stop(): Promise<void>
 }
 
 /**
  * Starts saving the chain at `url` into `path` soon after each block with a transaction, and now and then without one.
- * A failed save is reported to `onError` and tried again.
+ * Reports a failed save to `onError` and retries it.
  */
 export function startSaver(url: string, path: string, headBlock: number, onError: (error: unknown) => void): Saver {
   let savedBlock = headBlock
@@ -138,7 +138,7 @@ export function startSaver(url: string, path: string, headBlock: number, onError
 
 async function areEmpty(url: string, firstBlock: number, lastBlock: number): Promise<boolean> {
   const count = lastBlock - firstBlock + 1
-  // A head below the last save: someone reverted the chain to a snapshot.
+  // If the head is below the last save, someone reverted the chain to a snapshot.
   if (count < 0 || count > BLOCKS_ASKED_MAX) return false
   const blocks = Array.from({ length: count }, (_, offset) => [`0x${(firstBlock + offset).toString(16)}`])
   const counts = await callRpcBatch<string | null>(url, 'eth_getBlockTransactionCountByNumber', blocks)

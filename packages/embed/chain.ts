@@ -1,5 +1,5 @@
 // The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and tokens to play with.
-// Owns DATA_DIR/deployment.json, which is written only once the chain's state that holds the deployment is on disk.
+// Owns DATA_DIR/deployment.json, which it writes only once the chain's state with the deployment is on disk.
 import { join, resolve } from 'node:path'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { readIfExists, writeFileAtomic } from '../../src/lib/files.ts'
@@ -9,12 +9,12 @@ import { saveState, stateFiles } from './chain-state.ts'
 import { EmbedError } from './errors.ts'
 import { callRpc } from './rpc.ts'
 
-/** Accounts of the embedded chain by their part; 5 to 19 are for playing. */
+/** Accounts of the embedded chain by role; 5 to 19 are for playing. */
 export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, tokenHolder: 4 } as const
-/** Accounts that are sent demo tokens at the first start, and how many (smallest units). */
+/** Accounts that get demo tokens at the first start, and how many (smallest units). */
 const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]
 const TOKENS_EACH = 10_000n * 10n ** 18n
-/** The widest budgets and bounds: no owner refills them here, and rounds come every few seconds. */
+/** The widest budgets and bounds, because no owner refills them here, and rounds run every few seconds. */
 const SETUP = {
   nodes: 2 ** 32 - 1,
   cohorts: 2 ** 16 - 1,
@@ -31,7 +31,7 @@ export interface EmbeddedChain {
   anvil: Anvil
   factory: Hex
   token: Hex
-  /** Block of the factory's deployment: where following begins. */
+  /** Block of the factory's deployment, where following begins. */
   startBlock: number
 }
 
@@ -78,7 +78,7 @@ async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployme
 }
 
 async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: string) => void): Promise<Deployment> {
-  // Loaded here: it is needed once in a chain's life, and commands load this file to find the chain that runs.
+  // Imported here because it is needed once in a chain's life, and commands load this file to find the running chain.
   const { deployDemoToken, deployFactory, transferToken } = await import('../../src/chain/factory/deploy.ts')
   const key = (part: keyof typeof EMBED_PARTS) => developmentAccount(EMBED_PARTS[part]).privateKey
   const addressOf = (index: number) => developmentAccount(index).address.toLowerCase() as Hex

@@ -1,6 +1,6 @@
-// Starts the programs that the service keeps beside itself, so that none outlives it: the kernel signals the child
-// when the service dies (setpriv --pdeathsig), or a watcher at the other end of a pipe does. Children get a session of
-// their own: a terminal's Ctrl-C must reach the service alone, which then stops them in order.
+// Starts the programs that the service runs beside itself, so none outlives it: if the service dies, the kernel signals
+// the child (setpriv --pdeathsig), or a watcher at the other end of a pipe does. Children get their own session,
+// because a terminal's Ctrl-C must reach the service alone, which then stops them in order.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -10,7 +10,7 @@ import { within } from '../../src/lib/deadline.ts'
 const TAIL_LINES_MAX = 20
 /** Time that the last lines of an ended child may take to arrive. */
 const LAST_LINES_WAIT_MS = 100
-/** A probe runs `true`; longer than this means it does not work here. */
+/** A probe runs `true`. If it takes longer than this, it does not work here. */
 const PROBE_TIMEOUT_MS = 5000
 
 /** The way a child is tied to the life of this process. */
@@ -19,16 +19,16 @@ export type Guard = 'pdeathsig' | 'watcher'
 export interface ChildOptions {
   readonly command: string
   readonly args: readonly string[]
-  /** Put before the command, for example what makes it run as another user. Must exec, not fork. */
+  /** Put before the command, for example to run it as another user. Must exec, not fork. */
   readonly prefix?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly uid?: number
   readonly gid?: number
-  /** Sent to the child when this process dies without having stopped it. */
+  /** Sent to the child if this process dies without having stopped it. */
   readonly deathSignal: 'SIGINT' | 'SIGTERM'
   /** Called with each line the child prints. */
   readonly onLine?: (line: string) => void
-  /** Left out: the stronger one that works here. */
+  /** Default: the stronger one that works here. */
   readonly guard?: Guard
 }
 
@@ -39,21 +39,21 @@ export interface Exit {
 
 export interface Child {
   readonly pid: number
-  /** Settles when the child is gone, however that came. */
+  /** Settles when the child is gone, whatever the cause. */
   readonly exited: Promise<Exit>
   /** True until then. */
   running(): boolean
   /** Its last printed lines, for an error message. */
   tail(): string
-  /** Signals it; nothing happens when it is gone. */
+  /** Signals it; does nothing if it is gone. */
   kill(signal: NodeJS.Signals): void
-  /** Sends each signal in turn until it is gone. Resolves with how it ended; throws when nothing helped. */
+  /** Sends each signal in turn until it is gone. Resolves with how it ended; throws if nothing helped. */
   end(steps: readonly { readonly signal: NodeJS.Signals; readonly waitMs: number }[]): Promise<Exit>
-  /** Lets this process end by itself while the child runs (the guard then ends the child). */
+  /** Lets this process exit while the child runs (the guard then ends the child). */
   unref(): void
 }
 
-/** Starts a child tied to this process's life. Throws when the program cannot be run at all. */
+/** Starts a child tied to this process's life. Throws if the program cannot be run at all. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const guard = options.guard ?? (canSetDeathSignal() ? 'pdeathsig' : 'watcher')
   const command = [...(options.prefix ?? []), options.command, ...options.args]
@@ -69,7 +69,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   })
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
-      // Its last lines may still be in the pipe; a grandchild may hold that pipe open for good.
+      // Its last lines may still be in the pipe, but a grandchild may hold that pipe open for good.
       const done = () => resolve({ code, signal })
       child.once('close', done)
       setTimeout(done, LAST_LINES_WAIT_MS)
@@ -104,20 +104,20 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 
 let deathSignalWorks: boolean | undefined
 
-/** True where the kernel signals a child when its parent dies, and there is a program to ask for it. */
+/** True if the kernel signals a child when its parent dies, and there is a program that requests it. */
 export function canSetDeathSignal(): boolean {
   deathSignalWorks ??= succeeds('setpriv', ['--pdeathsig', 'SIGTERM', '--', 'true'])
   return deathSignalWorks
 }
 
-/** True when the command runs here and reports success. Its output is thrown away. */
+/** True if the command runs here and reports success. Discards its output. */
 export function succeeds(command: string, args: readonly string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore', timeout: PROBE_TIMEOUT_MS }).status === 0
 }
 
 /**
- * setpriv asks the kernel for the signal. It stands after the user change of `prefix`, which would cancel it. Should
- * this process die before the request is made, the child finds another parent than the given one, and does not start.
+ * setpriv asks the kernel for the signal. It stands after the user change of `prefix`, which would cancel it. If this
+ * process dies before the request is made, the child finds another parent than the given one, and does not start.
  */
 function withDeathSignal(command: readonly string[], options: ChildOptions): string[] {
   const prefix = command.slice(0, options.prefix?.length ?? 0)
@@ -132,8 +132,8 @@ function withDeathSignal(command: readonly string[], options: ChildOptions): str
 }
 
 /**
- * Where the kernel offers nothing, starts a shell that waits at a pipe this process holds. The pipe closes with the process,
- * however it dies; the shell then sends the signal, and SIGKILL 30 s later.
+ * If the kernel offers nothing, starts a shell that waits at a pipe this process holds. The pipe closes when the
+ * process dies, whatever the cause; the shell then sends the signal, and SIGKILL 30 s later.
  */
 function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>): void {
   const script = `read -r _
@@ -147,9 +147,9 @@ function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>):
   })
   watcher.unref()
   watcher.on('error', () => {
-    // No shell: then there is nothing to watch with, and leftovers are stopped at the next start.
+    // If there is no shell, nothing watches, and the next start stops leftovers.
   })
-  // Before the child's number can be used again, so that the watcher never signals a stranger.
+  // Kill the watcher before the child's pid can be reused, so it never signals another process.
   exited.then(() => watcher.kill('SIGKILL'))
 }
 

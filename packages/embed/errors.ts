@@ -1,8 +1,8 @@
-// The one error of this folder that is meant for the person at the terminal: its message says what is wrong and what
-// to do, so it is printed alone, without a stack.
+// The one error of this folder that is meant for the person at the terminal. Its message says what is wrong and what to
+// do, so the command prints it alone, without a stack.
 import { KnownError } from '../../src/lib/errors.ts'
 
-/** An embedded part cannot start (or its directory cannot be used), and the message names the remedy. */
+/** An embedded part cannot start (or its directory cannot be used), and the message says what to do. */
 export class EmbedError extends KnownError {
   override readonly name = 'EmbedError'
 

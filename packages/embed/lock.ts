@@ -1,5 +1,5 @@
-// One service per data directory: two would run two chains and two databases over each other's files. Owns
-// DATA_DIR/service.lock; a lock whose holder was killed never blocks.
+// One service per data directory, because two would run two chains and two databases over each other's files. Owns
+// DATA_DIR/service.lock. If a holder was killed, its lock never blocks.
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,17 +8,17 @@ import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists } from '../../src/lib
 import { EmbedError } from './errors.ts'
 import { type ProcessRecord, parseRecord, recordOf, stillRuns } from './process.ts'
 
-/** Two processes may find the same dead lock at once; the one whose lock still stands after this time has it. */
+/** Two processes may find the same dead lock at once. The one whose lock is still there after this time has it. */
 const TAKEOVER_WAIT_MS = 100
 
 export interface DataDirLock {
-  /** Gives the directory free. Safe to call again; a killed process need not have called it. */
+  /** Releases the directory. Safe to call again; a killed process need not have called it. */
   release(): void
 }
 
 /**
- * Takes `dataDir`, which is made when it is missing, for this process. Throws an EmbedError that names the process
- * which has it and the setting to change.
+ * Locks `dataDir`, which is created if missing, for this process. Throws an EmbedError that names the process that
+ * holds it and the setting to change.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const directory = resolve(dataDir)
@@ -58,7 +58,7 @@ function refuseIfHeld(path: string, directory: string): void {
   )
 }
 
-/** Like rename, but never over a file that is there: false when there is one. */
+/** Like rename, but never over an existing file: returns false if there is one. */
 function link(source: string, path: string): boolean {
   try {
     linkSync(source, path)

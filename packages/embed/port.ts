@@ -1,10 +1,10 @@
-// Free TCP ports on the loopback interface. Only looks; holds none.
+// Free TCP ports on the loopback interface. Only looks; reserves none.
 import { createServer } from 'node:net'
 
 /** The only address that embedded parts listen on. */
 export const LOOPBACK = '127.0.0.1'
 
-/** True when nothing listens on this loopback port. */
+/** True if nothing listens on this loopback port. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await listenOnce(port)) !== null
 }

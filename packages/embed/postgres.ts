@@ -1,4 +1,4 @@
-// The embedded PostgreSQL: makes its data directory once, starts the server, stops it. Reached over the loopback
+// The embedded PostgreSQL: creates its data directory once, starts the server, stops it. Reached over the loopback
 // interface with a generated password. Owns DATA_DIR/postgres; knows nothing of what is stored in the database.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
@@ -15,12 +15,12 @@ import { chooseRunAs, handOver, type RunAs } from './runas.ts'
 
 /** The superuser and the database that a new cluster has. */
 const USER = 'postgres'
-/** Time that the server may take until it accepts connections: after a crash it first replays its log. */
+/** Time that the server may take until it accepts connections. After a crash it first replays its log. */
 const READY_WAIT_MS = 120_000
 const READY_POLL_MS = 10
-/** The last port may be in use by now, and a free one be taken before the server gets it. */
+/** The last port may be in use by now, and another process may take a free one before the server gets it. */
 const PORT_ATTEMPTS_MAX = 5
-/** After its main process was killed, the server's other processes need a moment to notice. */
+/** If its main process was killed, the server's other processes need a moment to notice. */
 const LEFTOVER_ATTEMPTS_MAX = 20
 const LEFTOVER_RETRY_MS = 250
 /** Fast shutdown, then without a checkpoint (nothing committed is lost), then by force. */
@@ -35,13 +35,13 @@ const STATUS_LINE = 7
 export interface PostgresOptions {
   readonly dataDir: string
   readonly log: Log
-  /** Called with a few words when a step takes long. */
+  /** Called with a few words if a step takes long. */
   readonly onProgress?: (text: string) => void
-  /** False gives up every promise about crashes for speed: tests only. */
+  /** False trades all crash safety for speed; for tests only. */
   readonly durable?: boolean
   /** Further settings of the server, by PostgreSQL's names: for benches. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Restrict how the server is tied to this process, and run as root; for tests of those ways. */
+  /** Restricts how the server is tied to this process, and how it runs as root; for tests of those ways. */
   readonly guard?: Guard
   readonly runAs?: RunAs['how']
 }
@@ -51,25 +51,25 @@ export interface Postgres {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** Stops the server; its data stay. Safe to call again. */
+  /** Stops the server; its data stay on disk. Safe to call again. */
   stop(): Promise<void>
-  /** Calls back once if the server ends without `stop` having been called. */
+  /** Calls back once if the server ends without a call of `stop`. */
   onExit(listener: (exit: Exit) => void): void
-  /** Lets this process end by itself while the server runs. */
+  /** Lets this process exit while the server runs. */
   unref(): void
 }
 
 interface Place {
   readonly root: string
-  /** PostgreSQL's own data directory, absolute, links resolved: the server runs with it as its working directory. */
+  /** PostgreSQL's own data directory, absolute, links resolved: it is the server's working directory, too. */
   readonly data: string
   readonly passwordFile: string
   readonly portFile: string
 }
 
 /**
- * Starts the server on `dataDir`, which is made when it is missing. A server left over from a killed service is stopped
- * first. Throws an EmbedError when the system offers no way to run it, an Error with its last lines when it fails.
+ * Starts the server on `dataDir`, which is created if missing. First stops a server that a killed service left over.
+ * Throws an EmbedError if the system offers no way to run it, an Error with its last lines if it fails.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const place = preparePlace(options.dataDir)
@@ -99,7 +99,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
-/** Connection string of the server that runs on `dataDir`; null when none does. */
+/** Connection string of the server that runs on `dataDir`; null if none does. */
 export function runningPostgresUrl(dataDir: string): string | null {
   const { data, passwordFile, portFile } = placeIn(resolve(dataDir, 'postgres'))
   const [pid, ...lines] = (readIfExists(join(data, 'postmaster.pid')) ?? '').split('\n')
@@ -121,7 +121,7 @@ function placeIn(root: string): Place {
   return { root, data: join(root, 'data'), passwordFile: join(root, 'password'), portFile: join(root, 'port') }
 }
 
-/** Makes the files under another name first: a start that is killed half way leaves nothing that looks finished. */
+/** Creates the files under another name first, so a start killed half way leaves nothing that looks finished. */
 async function initialise(
   place: Place,
   programs: PostgresPrograms,
@@ -151,8 +151,9 @@ async function initialise(
 }
 
 /**
- * The same order of text on every system: by code point. Before version 17 only the locale "C" promises that. One round of hashing for each
- * login: further ones hinder the guessing of a password that people choose, and this one is random.
+ * The same order of text on every system: by code point. Before version 17 only the locale "C" promises that. One round
+ * of hashing for each login, because further rounds hinder the guessing of a password that people choose, and this one
+ * is random.
  */
 async function versionArguments(programs: PostgresPrograms): Promise<string[]> {
   const major = await majorVersion(programs)
@@ -217,7 +218,7 @@ function running(programs: PostgresPrograms, runAs: RunAs, options: PostgresOpti
   }
 }
 
-/** Lines of a disk that does not take what it is given. */
+/** Log lines of a disk that rejects writes. */
 const OF_DISK = /^.*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied).*$/m
 
 /** The error of a program that ended with these lines. */
@@ -227,7 +228,7 @@ function failed(what: string, tail: string): Error {
   return new EmbedError(`${what}: ${line.trim()}. See to that disk, or set DATA_DIR to another directory.`)
 }
 
-/** The port of the last start, so that a connection string once shown stays valid. */
+/** The port of the last start, so a connection string once shown stays valid. */
 async function rememberedPort(place: Place): Promise<number> {
   const remembered = Number(readIfExists(place.portFile) ?? 0)
   return Number.isInteger(remembered) && remembered > 0 ? remembered : findFreePort()
@@ -237,20 +238,20 @@ function serverSettings(port: number, { durable = true, settings: further }: Pos
   const settings = {
     listen_addresses: LOOPBACK,
     port: String(port),
-    // Its path would have to fit 107 bytes, wherever the data directory is.
+    // Off, because its path would have to fit 107 bytes, wherever the data directory is.
     unix_socket_directories: '',
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
     log_min_messages: 'warning',
-    // A server that may lose all it has is that of a test run, which many processes share.
+    // Only a test run's server may lose all its data, and many processes share it.
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }),
     ...further,
   }
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** True once the server accepts connections, false when it ended instead. Throws when it does neither in time. */
+/** True once the server accepts connections, false if it ended instead. Throws if it does neither in time. */
 async function isReady(child: Child, data: string, options: PostgresOptions): Promise<boolean> {
   const deadline = Date.now() + READY_WAIT_MS
   let told = false
@@ -272,9 +273,9 @@ async function isReady(child: Child, data: string, options: PostgresOptions): Pr
 }
 
 /**
- * Ends the server that a killed service left on these files, and the remains of one whose main process was killed. The
- * lock file then goes: a server refuses to start while its number is in use, be it by something else (numbers are used
- * again) or by a zombie (as in a container without an init).
+ * Ends the server that a killed service left on these files, and the remains of one whose main process was killed. Then
+ * deletes the lock file, because a server refuses to start while its pid is in use, be it by another process (pids are
+ * reused) or by a zombie (as in a container without an init).
  */
 async function stopLeftover(data: string, log: Log): Promise<void> {
   const lockFile = join(data, 'postmaster.pid')

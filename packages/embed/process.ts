@@ -1,5 +1,5 @@
-// Looks at, and ends, processes by their number. A number alone is never trusted: numbers are used again. A caller
-// that stores one stores the identity beside it, and ends only a process that still has it.
+// Looks at, and ends, processes by pid. A pid alone is never trusted, because pids are reused. A caller that stores one
+// stores the identity beside it, and ends only a process that still has it.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,30 +8,30 @@ import { codeOf } from '../../src/lib/errors.ts'
 /** Interval of looks at a process that should end. */
 const POLL_MS = 20
 
-/** A process as it is written to disk: its number, and the identity that sets it apart from a later one with that number. */
+/** A process as written to disk: its pid, and the identity that distinguishes it from a later one with that pid. */
 export interface ProcessRecord {
   readonly pid: number
   readonly identity: string
 }
 
-/** True while the process runs. One that ended and was not collected by its parent (a zombie) does not run. */
+/** True while the process runs. A process that ended and that its parent has not reaped (a zombie) does not run. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it is there, and belongs to someone else.
+    // EPERM: it exists, but belongs to another user.
     if (codeOf(error) !== 'EPERM') return false
   }
   const stat = readProc(pid, 'stat')
   return stat === null || !isOver(stat)
 }
 
-/** The identity that no other process with this number had or will have; null when it does not run. */
+/** The identity that no other process with this pid had or will have; null if it does not run. */
 function identityOf(pid: number): string | null {
   if (!isAlive(pid)) return null
   const stat = readProc(pid, 'stat')
   if (stat !== null) {
-    // Field 22 counts ticks since boot, so it means something only together with the boot.
+    // Field 22 counts ticks since boot, so it is unique only together with the boot.
     return `${bootId()}:${fieldOf(stat, 22)}`
   }
   try {
@@ -42,7 +42,7 @@ function identityOf(pid: number): string | null {
   }
 }
 
-/** The record of a running process; null when it does not run. */
+/** The record of a running process; null if it does not run. */
 export function recordOf(pid: number): ProcessRecord | null {
   const identity = identityOf(pid)
   return identity === null ? null : { pid, identity }
@@ -60,12 +60,12 @@ export function parseRecord(text: string | null): ProcessRecord | null {
   }
 }
 
-/** True when the recorded process, and not another with its number, still runs. */
+/** True if the recorded process still runs, and not another with its pid. */
 export function stillRuns(record: ProcessRecord): boolean {
   return identityOf(record.pid) === record.identity
 }
 
-/** The command line of a process, or null when it cannot be read. */
+/** The command line of a process, or null if it cannot be read. */
 export function commandLineOf(pid: number): string | null {
   const raw = readProc(pid, 'cmdline')
   if (raw !== null) return raw.replaceAll('\0', ' ').trim()
@@ -87,7 +87,7 @@ export function processesIn(directory: string): number[] {
   return entries.filter((name) => /^\d+$/.test(name) && worksIn(Number(name), directory)).map(Number)
 }
 
-/** Waits until the process is gone. False when it still runs after `timeoutMs`. */
+/** Waits until the process is gone. False if it still runs after `timeoutMs`. */
 export async function waitForExit(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (isAlive(pid)) {
@@ -97,7 +97,7 @@ export async function waitForExit(pid: number, timeoutMs: number): Promise<boole
   return true
 }
 
-/** Sends each signal in turn until the process is gone, waiting after each for as long as it says. */
+/** Sends each signal in turn until the process is gone, and waits after each for as long as it says. */
 export async function endProcess(
   pid: number,
   steps: readonly { readonly signal: NodeJS.Signals; readonly waitMs: number }[],
@@ -135,7 +135,7 @@ function fieldOf(stat: string, number: number): string | undefined {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[number - 3]
 }
 
-/** True if this is a zombie, and the last of its threads: until then its sockets are open, and its ports taken. */
+/** True if this is a zombie, and the last of its threads. Until then its sockets are open, and its ports taken. */
 function isOver(stat: string): boolean {
   return fieldOf(stat, 3) === 'Z' && Number(fieldOf(stat, 20)) <= 1
 }

@@ -1,5 +1,5 @@
-// Finds the embedded programs: in the platform's npm package, else on PATH. Creates the links that the PostgreSQL package
-// leaves to an install script that npm does not run. Starts nothing.
+// Finds the embedded programs: in the platform's npm package, else on PATH. Creates the links that the PostgreSQL
+// package leaves to an install script that npm does not run. Starts nothing.
 import {
   accessSync,
   constants,
@@ -17,14 +17,14 @@ import { EmbedError } from './errors.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Package names by `platform-arch`, where they differ from the obvious. Anvil is packed for Linux on x64 alone. */
+/** Package names by `platform-arch`, if they differ from the obvious. Anvil's package exists for Linux on x64 alone. */
 const ANVIL_PACKAGES: Readonly<Record<string, string>> = { 'linux-x64': '@foundry-rs/anvil-linux-amd64' }
 const POSTGRES_PLATFORMS: readonly string[] = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
 
 export interface PostgresPrograms {
   readonly postgres: string
   readonly initdb: string
-  /** To be added to the environment of both. */
+  /** Add to the environment of both. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -36,8 +36,8 @@ interface Symlink {
 }
 
 /**
- * `postgres` and `initdb`, ready to run. `libraryDir` is made and used only when the package itself cannot be written
- * to. Throws an EmbedError that says what to install when there are none.
+ * `postgres` and `initdb`, ready to run. Creates and uses `libraryDir` only if the package itself is not writable.
+ * Throws an EmbedError that says what to install if there are none.
  */
 export function findPostgres(libraryDir: string): PostgresPrograms {
   const platform = `${process.platform}-${process.arch}`
@@ -54,7 +54,7 @@ export function findPostgres(libraryDir: string): PostgresPrograms {
   )
 }
 
-/** `anvil`. Throws an EmbedError that says what to install when there is none. */
+/** `anvil`. Throws an EmbedError that says what to install if there is none. */
 export function findAnvil(): string {
   const platform = `${process.platform}-${process.arch}`
   const name = ANVIL_PACKAGES[platform]
@@ -67,9 +67,9 @@ export function findAnvil(): string {
 }
 
 /**
- * Makes the library links that the package at `root` lists in native/pg-symlinks.json and npm cannot carry. Safe to run
- * again and in several processes at once. Returns the environment the programs then need: nothing, or the path of
- * `libraryDir` when the package belongs to someone else and the links had to be made there.
+ * Creates the library links that the package at `root` lists in native/pg-symlinks.json and npm cannot carry. Safe to
+ * run again and in several processes at once. Returns the environment that the programs then need: empty, or the path
+ * of `libraryDir` if the package is read-only and the links are there.
  */
 export function repairLibraries(root: string, libraryDir: string): Record<string, string> {
   const list = join(root, 'native', 'pg-symlinks.json')
@@ -85,7 +85,7 @@ export function repairLibraries(root: string, libraryDir: string): Record<string
   for (const { source, target } of links)
     ensureLink(join(root, source), join(libraryDir, relative('native/lib', target)))
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  // The package's own too: a library found by its link looks for others beside the link.
+  // The package's own too, because a library found by its link looks for others beside the link.
   return { [variable]: [libraryDir, join(root, 'native', 'lib')].join(delimiter) }
 }
 
@@ -96,7 +96,7 @@ function ensureLink(source: string, path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     if (readlinkSync(path) === source) return
-    // A link to nowhere. Replaced in one step: another process may be starting the program at this moment.
+    // A dangling link. Replaced in one step, because another process may be starting the program at this moment.
     const temporary = `${path}.${process.pid}.tmp`
     symlinkSync(source, temporary)
     renameSync(temporary, path)

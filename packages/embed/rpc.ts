@@ -1,11 +1,11 @@
-// The few JSON-RPC calls that managing the embedded chain takes. Reading the chain for the ledger is src/chain's.
+// The few JSON-RPC calls that managing the embedded chain takes. The ledger reads the chain through src/chain.
 
-// Not imported by name: Node would load all of the module, its own undici, too.
+// Not imported by name, because Node would load all of the module, its own undici, too.
 const { Agent, request } = process.getBuiltinModule('node:http')
 
 /** Connections stay open between calls. An idle one keeps no process alive. */
 const agent = new Agent({ keepAlive: true })
-/** A local chain answers at once; only writing out its whole state takes longer, and says so. */
+/** A local chain answers at once. Only a dump of its whole state takes longer, and that call sets its own limit. */
 const CALL_TIMEOUT_MS = 10_000
 
 /** The node answered with an error; `code` and `data` are its own. */
@@ -27,7 +27,7 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** Calls one method. Throws RpcCallError for the node's own error, and the connection's when the node is not reached. */
+/** Calls one method. Throws RpcCallError for the node's own error, and the connection's if the node is unreachable. */
 export async function callRpc<T = unknown>(
   url: string,
   method: string,
@@ -38,7 +38,7 @@ export async function callRpc<T = unknown>(
   return resultOf<T>(method, answer)
 }
 
-/** Calls one method for each of `paramsList`, in one request; results in the same order. */
+/** Calls one method for each of `paramsList`, in one request; returns results in the same order. */
 export async function callRpcBatch<T = unknown>(
   url: string,
   method: string,
@@ -70,7 +70,7 @@ async function post(
   return Array.isArray(answer) ? answer : [answer]
 }
 
-/** Posts JSON; gives the text of the answer. Not by fetch, which takes several times the processor time: tests make very many calls. */
+/** Posts JSON; returns the answer's text. Not by fetch: it takes several times the CPU, and tests make many calls. */
 function send(url: string, body: string, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

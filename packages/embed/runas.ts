@@ -1,31 +1,31 @@
-// PostgreSQL refuses to run as root. Owns how it is started all the same, without making an OS user: as root inside a
-// user namespace, where root has another number; else as the unprivileged user who owns its files.
+// PostgreSQL refuses to run as root. Decides how to start it as root without creating an OS user: inside a user
+// namespace, where root has another number; else as the unprivileged user who owns its files.
 import { chownSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { succeeds } from './child.ts'
 import { EmbedError } from './errors.ts'
 
-/** The number that Linux and macOS give the user who may do nothing ("nobody"), or what the former maps it to. */
+/** The number that Linux and macOS give the unprivileged user "nobody", or what the former maps it to. */
 const UNPRIVILEGED_ID = 65534
 /** Inside the user namespace; any number but 0 does. */
 const NAMESPACE_ID = 1000
 
-/** The user to start a program as that must not be root. */
+/** The user that runs a program which must not run as root. */
 export interface RunAs {
   readonly how: 'self' | 'namespace' | 'setpriv' | 'spawn'
   /** Put before the command. */
   readonly prefix: readonly string[]
-  /** For `spawn`; null where the prefix does it. */
+  /** For `spawn`; null if the prefix does it. */
   readonly id: number | null
-  /** The user who must own the program's files; null: the one who made them. */
+  /** The user who must own the program's files; null means the one who created them. */
   readonly owner: number | null
 }
 
 const SELF: RunAs = { how: 'self', prefix: [], id: null, owner: null }
 
 /**
- * Chooses the way for files at `path` (which need not exist yet), and hands them to the user it takes. `only` restricts
- * the choice. Throws an EmbedError when this process is root and no way works.
+ * Chooses the way for files at `path` (which need not exist yet), and changes their owner to the user it takes. `only`
+ * restricts the choice. Throws an EmbedError if this process is root and no way works.
  */
 export function chooseRunAs(path: string, only?: RunAs['how']): RunAs {
   if (process.getuid?.() !== 0) return SELF
@@ -36,7 +36,7 @@ export function chooseRunAs(path: string, only?: RunAs['how']): RunAs {
     if (only !== undefined && candidate.how !== only) continue
     if (candidate.how === 'spawn' ? isReachable(path) : works(candidate)) {
       if (candidate.owner !== null && owner !== candidate.owner && existsSync(path)) chownTree(path, candidate.owner)
-      // This user is stopped by the permissions of a directory, unlike the others.
+      // Directory permissions apply to this user, unlike the others.
       if (candidate.how === 'spawn') handOver(dirname(path), candidate)
       return candidate
     }
@@ -46,7 +46,7 @@ export function chooseRunAs(path: string, only?: RunAs['how']): RunAs {
   )
 }
 
-/** Hands one file or directory to the user that `runAs` takes. */
+/** Changes the owner of one file or directory to the user of `runAs`. */
 export function handOver(path: string, runAs: RunAs): void {
   if (runAs.owner !== null && runAs.owner !== 0) chownSync(path, runAs.owner, runAs.owner)
 }
@@ -57,8 +57,8 @@ function namespace(): RunAs {
 }
 
 /**
- * Another user who may still enter every directory, as root may: the data directory often lies below a home that only
- * root can enter.
+ * Another user who may still enter every directory, as root may, because the data directory often lies below a home
+ * that only root can enter.
  */
 function drop(id: number): RunAs {
   const ids = [`--reuid=${id}`, `--regid=${id}`, '--clear-groups']
@@ -75,7 +75,7 @@ function works({ prefix }: RunAs): boolean {
   return succeeds(command, [...args, 'true'])
 }
 
-/** True when every user may enter all directories above the one that `path` is in. */
+/** True if every user may enter all directories above the one that `path` is in. */
 function isReachable(path: string): boolean {
   for (let directory = dirname(dirname(resolve(path))); ; directory = dirname(directory)) {
     if (existsSync(directory) && (statSync(directory).mode & 0o001) === 0) return false

@@ -1,5 +1,5 @@
-// Finds the embedded parts that a running service has started from the same data directory, for a command that wants to talk to
-// them. Only reads; it must never start a second database or chain over the same files.
+// Finds the embedded parts that a running service has started from the same data directory, for a command that wants to
+// talk to them. Only reads, because it must never start a second database or chain over the same files.
 import { join, resolve } from 'node:path'
 import { readIfExists } from '../../src/lib/files.ts'
 import { EMBED_CHAIN_ID } from './anvil.ts'
@@ -9,16 +9,16 @@ import { runningPostgresUrl } from './postgres.ts'
 import { parseRecord, stillRuns } from './process.ts'
 
 export interface RunningParts {
-  /** Process of the service. */
+  /** Pid of the service. */
   readonly pid: number
-  /** Where it answers; null while it is starting. */
+  /** Its address; null while it is starting. */
   readonly url: string | null
-  /** Null where the service uses a database of the operator's, or is only starting. */
+  /** Null if the service uses the operator's database, or is still starting. */
   readonly databaseUrl: string | null
   readonly chain: ({ readonly rpcUrl: string; readonly chainId: number } & Deployment) | null
 }
 
-/** The parts of the service that runs on this data directory; null when none does. */
+/** The parts of the service that runs on this data directory; null if none does. */
 export function findRunning(dataDir: string): RunningParts | null {
   const directory = resolve(dataDir)
   const holder = parseRecord(readIfExists(join(directory, 'service.lock')))
@@ -27,7 +27,7 @@ export function findRunning(dataDir: string): RunningParts | null {
   return { pid: holder.pid, url, databaseUrl: runningPostgresUrl(directory), chain: runningChain(directory) }
 }
 
-/** True if a chain runs on this data directory, be it one that a killed service left. */
+/** True if a chain runs on this data directory, even one that a killed service left. */
 export function isChainLeft(dataDir: string): boolean {
   const record = parseRecord(readIfExists(join(resolve(dataDir), 'chain', 'process.json')))
   return record !== null && stillRuns(record)
