@@ -1,5 +1,5 @@
-// Builds the pages into web/dist, which the service serves. In development `npx vite web` serves them itself, and asks the service
-// of `npm start` for everything else.
+// Builds the pages into web/dist, which the service serves. In development `npx vite web` serves them itself, and
+// proxies everything else to `npm start`.
 import { createHash } from 'node:crypto'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -12,12 +12,13 @@ import { build, defineConfig, type Plugin } from 'vite'
 
 const DIST = fileURLToPath(new URL('dist', import.meta.url))
 const client = (file: string) => fileURLToPath(new URL(`../client/src/${file}`, import.meta.url))
-// Named as the origin, too: of a page of another one the service takes no sign-in and no act.
+// Also the origin, because the service refuses sign-ins and acts from pages of another one.
 const service = { target: 'http://127.0.0.1:3000', headers: { origin: 'http://127.0.0.1:3000' } }
 
 /**
- * Two ways to less. Safe's provider requires all of Safe's library, and with it a second build of viem, for the names of a transaction's
- * states: it gets them from where that library has them. And of wagmi's connectors only Safe's is looked at: others want what is not there.
+ * Two ways to save. Safe's provider requires all of Safe's library, and with it a second build of viem, for the names
+ * of a transaction's states, so we import them from the file that has them. And of wagmi's connectors we look only at
+ * Safe's, because others need packages that are not installed.
  */
 const leanSafe: Plugin = {
   name: 'lean-safe',
@@ -33,8 +34,8 @@ const leanSafe: Plugin = {
 }
 
 /**
- * Two ways to less of viem. Interfaces that are written for people are read here: the reader of that form is larger than all of them. And the
- * code for calling contracts that are not deployed, which pages never do, is left out.
+ * Two ways to save on viem. We parse interfaces written for people at build time, because their parser is larger than
+ * all of them. And we leave out the code for calling contracts that are not deployed, which pages never do.
  */
 const leanViem: Plugin = {
   name: 'lean-viem',
@@ -51,7 +52,7 @@ const leanViem: Plugin = {
 const OF_VIEM = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//
 const VIEM = fileURLToPath(new URL('../node_modules/viem/_esm/utils/', import.meta.url))
 
-/** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. So are what recomputes amounts of it. */
+/** Modules of every page go into one file, because pages share them differently and they would be a dozen. So does the recomputing. */
 function chunkOf(id: string, build: Build): string | null {
   const isLoadedFirst = (module: string, seen: Set<string>): boolean => {
     if (seen.has(module)) return false
@@ -62,7 +63,7 @@ function chunkOf(id: string, build: Build): string | null {
   // Too small to be worth a request of their own.
   if (/web\/src\/(ui\/(choice|dialog)|wallet\/qr)\.tsx$/.test(id)) return 'base'
   if (!OF_VIEM.test(id)) return isLoadedFirst(id, new Set()) ? 'base' : null
-  // Of viem every module is within reach of every page, by its index. These are the two of which they use something.
+  // Through viem's index every page reaches all of its modules. Pages use something of these two.
   if (neededBy(`${VIEM}address/getAddress.js`, build).has(id)) return 'base'
   const isOfAmounts =
     /client\/src\/viem\/(amount|turns)\.ts$/.test(id) || neededBy(`${VIEM}abi/encodeAbiParameters.js`, build).has(id)
@@ -80,7 +81,7 @@ function neededBy(id: string, build: Build, found = new Set<string>()): Readonly
 type ModuleInfo = { isEntry: boolean; importers: readonly string[]; importedIds: readonly string[] }
 type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
 
-/** The API's reference on /docs: what Swagger UI's page loads, with its licence. */
+/** The API's reference on /docs: the files that Swagger UI's page loads, with its licence. */
 const apiReference: Plugin = {
   name: 'api-reference',
   apply: 'build',
@@ -103,7 +104,7 @@ const alias = [
 ]
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 
-/** Makes the page that owners keep: one file that holds all it needs, with a policy that lets it run that and ask for nothing. */
+/** Builds the page that owners keep: one file that holds all it needs, with a policy that allows only that and no requests. */
 const pageToKeep: Plugin = {
   name: 'page-to-keep',
   apply: 'build',
@@ -134,7 +135,7 @@ const pageToKeep: Plugin = {
 
 const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** The runbook, for the links of alerts: docs/RUNBOOK.md with its sections' anchors, as a page without a script. Other documents are not served. */
+/** The runbook, because alerts link to it: docs/RUNBOOK.md with its sections' anchors, as a page without a script. We serve no other document. */
 const runbook: Plugin = {
   name: 'runbook',
   apply: 'build',
@@ -171,16 +172,16 @@ export default defineConfig({
   build: {
     target: 'es2022',
     emptyOutDir: true,
-    // The content security policy admits no data: URLs but for images.
+    // The content security policy admits data: URLs only for images.
     assetsInlineLimit: 0,
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What one of several uses is not brought along by the others.
+          // If only one page uses a module, the others must not load it.
           includeDependenciesRecursively: false,
           groups: [
             { name: chunkOf, debugName: 'base', priority: 2 },
-            // The pages with wallets share it, and it would come as a dozen files, too.
+            // The pages with wallets share it, and it would become a dozen files, too.
             { name: 'wallet', test: OF_VIEM, minShareCount: 2, priority: 1 },
           ],
         },

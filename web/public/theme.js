@@ -1,4 +1,4 @@
-// Before anything is painted: the theme that was chosen here, if one was.
+// Before the first paint, applies the theme that the visitor chose in this browser, if any.
 try {
   const theme = localStorage.getItem('theme')
   if (theme === 'light' || theme === 'dark') {
@@ -7,11 +7,11 @@ try {
       meta.content = theme === 'dark' ? '#0c0e14' : '#f6f7fa'
   }
 } catch {
-  // Storage may be forbidden; the system's theme applies then.
+  // If storage is forbidden, the system's theme applies.
 }
 
-// A script or style may be gone, with the release that it belonged to. Then the page is loaded anew, once in a minute, if the service is there. The
-// history remembers it, which needs no storage.
+// A new release may have removed a script or style of this page. Then we reload the page, at most once a minute, if the
+// service answers. The history state remembers the reload, because that needs no storage.
 const reloadOnce = async () => {
   if (Date.now() - (history.state?.reloadedAt ?? 0) < 60_000) return
   const { ok } = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).catch(() => ({ ok: false }))

@@ -1,4 +1,4 @@
-// Maps paths to pages. Parts that only some pages need (wallets, plots, the console) are loaded with those.
+// Maps paths to pages. Parts that only some pages need (wallets, plots, the console) load with those pages.
 import { Suspense } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
 import { Buy } from './pages/checkout/buy.tsx'

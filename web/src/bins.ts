@@ -1,4 +1,4 @@
-// Amounts over time as bars: each hour or each day of a range put together. Days are those of UTC, as everywhere.
+// Groups amounts over time into bars, one for each hour or day of a range. Days are in UTC, as everywhere.
 
 export interface Point {
   at: Date
@@ -6,17 +6,17 @@ export interface Point {
 }
 
 export interface Bin {
-  /** Its first moment. */
+  /** Its start. */
   from: Date
   wei: bigint
-  /** How many points it holds. */
+  /** Its number of points. */
   count: number
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** The ranges that a plot offers, the shortest first: how far back, and how wide a bar is; `null`: from the first point on. */
+/** The ranges that a plot offers, shortest first: how far back, and how wide a bar is; `null` starts at the first point. */
 export const RANGES = {
   '24 hours': { backMs: DAY_MS, binMs: HOUR_MS },
   '30 days': { backMs: 30 * DAY_MS, binMs: DAY_MS },
@@ -25,7 +25,7 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES
 
-/** The shortest range that holds every point; `all` where none does. */
+/** The shortest range that holds every point; `all` if none does. */
 export function rangeFor(points: readonly Point[], nowMs: number): Range {
   const first = points[0]?.at.getTime() ?? nowMs
   const names = Object.keys(RANGES) as Range[]
@@ -38,7 +38,7 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
-/** Puts points together by hours or days. Of a bar that holds nothing there is none. */
+/** Groups points by hours or days. An empty hour or day gets no bar. */
 export function binned(points: readonly Point[], binMs: number): Bin[] {
   const bins = new Map<number, { wei: bigint; count: number }>()
   for (const { at, wei } of points) {

@@ -1,19 +1,19 @@
-// The colour of a sale, as the roles that styles give to a colour. An operator names one colour; what is written in it, or on it, stays readable in
-// both themes: contrast is 4.5 to 1 or better.
+// The colours that styles derive from a sale's colour. An operator names one colour; text in it, or on it, stays
+// readable in both themes: contrast is 4.5 to 1 or better.
 
 type Rgb = readonly [red: number, green: number, blue: number]
 
 const WHITE: Rgb = [255, 255, 255]
 const BLACK: Rgb = [0, 0, 0]
-/** The darkest ground of the light theme and the lightest of the dark one, as tokens.css has them. */
+/** The darkest background of the light theme and the lightest of the dark one, as in tokens.css. */
 const SUNK_LIGHT: Rgb = [238, 240, 245]
 const CARD_DARK: Rgb = [21, 25, 35]
 const RAISED_DARK: Rgb = [28, 33, 45]
-/** What WCAG asks for, and a little for rounding. */
+/** WCAG's minimum, with a margin for rounding. */
 const CONTRAST_MIN = 4.6
 const STEP = 0.04
 
-/** The custom properties that tokens.css takes in place of its own accent. `color` is `#` and six hex digits. */
+/** The custom properties that replace the accent of tokens.css. `color` is `#` and six hex digits. */
 export function brandRoles(color: string): Record<string, string> {
   const own = parsed(color)
   const [softLight, softDark] = [mixed(WHITE, own, 0.08), mixed(CARD_DARK, own, 0.16)]
@@ -31,7 +31,7 @@ export function brandRoles(color: string): Record<string, string> {
   }
 }
 
-/** A colour, moved towards another until it can be read on each of the grounds. */
+/** Moves a colour towards another until it is readable on each of the backgrounds. */
 function readable(color: Rgb, towards: Rgb, grounds: readonly Rgb[]): Rgb {
   for (let share = 0; share < 1; share += STEP) {
     const moved = mixed(color, towards, share)
@@ -46,7 +46,7 @@ const hex = (color: Rgb) => `#${color.map((part) => Math.round(part).toString(16
 const mixed = (one: Rgb, other: Rgb, share: number): Rgb =>
   one.map((part, at) => Math.round(part + ((other[at] ?? 0) - part) * share)) as unknown as Rgb
 
-/** By WCAG 2: 1 to 21. */
+/** The contrast ratio of WCAG 2: 1 to 21. */
 function contrast(one: Rgb, other: Rgb): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)

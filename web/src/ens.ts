@@ -1,5 +1,5 @@
-// The address behind a name (ENS), read by the visitor's own provider: a wallet of this browser that is on the ledger's chain, else the public RPC. The
-// service is not asked. Loaded with the first name that is looked for.
+// Resolves a name (ENS) to its address through the visitor's own provider: a wallet of this browser on the ledger's
+// chain, else the public RPC. Never asks the service. Loads with the first name that someone looks up.
 import { createClient, custom, http } from 'viem'
 import { getEnsAddress } from 'viem/actions'
 import { mainnet, sepolia } from 'viem/chains'
@@ -7,10 +7,10 @@ import { normalize } from 'viem/ens'
 import { directory } from './ledger.ts'
 import { announced } from './providers.ts'
 
-/** The chains that have names, by viem's own list. */
+/** The chains with ENS names, by viem's own list. */
 const NAMED = [mainnet, sepolia]
 
-/** What came of a name: its address; nobody has it; the chain has no names; or there was no provider to ask, or it did not answer. */
+/** The result for a name: its address; no one owns it; the chain has no names; or there was no provider, or it did not answer. */
 export type Found = { address: string } | 'nobody' | 'noNames' | 'notAsked'
 
 /** Looks a name up. */

@@ -1,4 +1,4 @@
-// Amounts and times by the browser's locale; words in them are English, as the pages are. An amount is always exact in ether; dollars are a guess beside it.
+// Amounts and times by the browser's locale, with English words, as the pages are. Ether is always exact; dollars beside it are approximate.
 import { getAddress } from 'viem'
 import { fill } from './words/message.ts'
 import { ui } from './words/ui.ts'
@@ -6,8 +6,8 @@ import { ui } from './words/ui.ts'
 const WEI_PER_ETHER = 10n ** 18n
 
 /**
- * Between groups of three. Ether has a point before its decimals in every locale, because wallets take it so. If the locale's own decimals follow
- * anything else, groups are a narrow space apart, so that nobody can read an amount in two ways.
+ * Between groups of three. Ether has a point before its decimals in every locale, because wallets take it so. If the
+ * locale's own decimals follow anything else, groups are a narrow space apart, so an amount cannot be misread.
  */
 const GROUP = (1.5).toLocaleString().includes('.') ? ',' : '\u202f'
 
@@ -23,22 +23,22 @@ export function ether(wei: bigint, decimals = 18): string {
 /** The same without groups, as fields and wallets take it. */
 export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, '')
 
-/** Ether as a number, for drawing and for dollars only: what is said in ether is exact. */
+/** Ether as a number, only for drawing and for dollars. Text in ether is exact. */
 export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
 
-/** Ether as a number, rounded to four digits, for the marks of an axis. */
+/** Ether as a number, rounded to four digits, for axis labels. */
 export const roughEther = (ether: number): string =>
   ether.toLocaleString('en-US', { maximumSignificantDigits: 4 }).replaceAll(',', GROUP)
 
 /** A count or a block's number. */
 export const figure = (number: number | bigint): string => number.toLocaleString()
 
-/** So many decimals are shown; the rest is there on demand. */
+/** Decimals shown; the rest is there on demand. */
 const DECIMALS_MAX = 6
-/** More digits than that do not fit into a line on a phone: the decimals give way. */
+/** A line on a phone holds no more digits, so the decimals give way. */
 const DIGITS_MAX = 14
 
-/** Ether cut to at most six decimals, whole where nothing is left then. Never rounded up: what is shown is there. */
+/** Ether cut to at most six decimals, uncut if nothing would be left. Never rounded up: the wallet has what we show. */
 export function shortEther(wei: bigint, decimals = 18): string {
   const whole = ether(wei, decimals)
   const point = whole.indexOf('.')
@@ -57,10 +57,10 @@ const HUGE = new Intl.NumberFormat(undefined, {
   notation: 'compact',
   maximumFractionDigits: 2,
 })
-/** More dollars than that are written in trillions. */
+/** Larger amounts are in trillions. */
 const DOLLARS_MAX = 1e12
 
-/** Dollars at a price per ether; null without a price. Less than a cent is shown by its first digits. */
+/** Dollars at a price per ether; null without a price. Shows amounts below a cent by their first digits. */
 export function dollars(wei: bigint, usdPerEther: number | null): string | null {
   if (usdPerEther === null) return null
   const amount = etherAsNumber(wei) * usdPerEther
@@ -92,13 +92,13 @@ const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 /** Day and time to the second, in UTC. */
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
-/** Where the browser is; null where its time is UTC. */
+/** The browser's time zone; null if it is UTC. */
 export function ownZone(): string | null {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
   return zone === 'UTC' ? null : zone
 }
 
-/** The same where the browser is, by its own zone; null where that is UTC. */
+/** The same in the browser's own zone; null if that is UTC. */
 export function localTime(time: Date): string | null {
   const zone = ownZone()
   if (zone === null) return null
@@ -106,7 +106,7 @@ export function localTime(time: Date): string | null {
   return here.format(time)
 }
 
-/** Day and time to the second, here and in UTC. */
+/** Day and time to the second, in local time and UTC. */
 export const everyTime = (time: Date): string => [localTime(time), exactTime(time)].filter(Boolean).join(' = ')
 
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
@@ -116,7 +116,7 @@ const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone
 export const day = (time: Date): string => DAY.format(time)
 export const minuteOfDay = (time: Date): string => MINUTE.format(time)
 
-/** What a mark of an axis says: the day, or the time of day, in UTC; and below it both in `zone`, where there is one. */
+/** The text of an axis label: the day, or the time of day, in UTC; below it both in `zone`, if given. */
 export function markOf(time: Date, of: 'day' | 'hour', zone: string | null): string {
   const utc = of === 'day' ? day(time) : minuteOfDay(time)
   if (zone === null) return utc
@@ -147,21 +147,21 @@ export const HASH = /^0x[0-9a-fA-F]{64}$/
 /** An account's or a contract's address. */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
-/** Marks that nobody sees, which come along when a text is copied. */
+/** Invisible characters, which a copied text may contain. */
 const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const NAMED = /(?:^|:|\/(?:address|tx)\/)(0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40}))(?=$|[?#/]|@\d+(?:$|\?))/
 
-/** What was pasted: the hash or the address in `eth:0x…`, CAIP-10, a payment link or an explorer's URL; else the text as it is seen. */
+/** Extracts the hash or the address from `eth:0x…`, CAIP-10, a payment link or an explorer's URL; else the visible text. */
 export function pasted(text: string): string {
   const seen = text.replace(UNSEEN, '').trim()
   return NAMED.exec(seen)?.[1] ?? seen
 }
 
-/** An address with its checksum in its letters (EIP-55), as wallets show it; anything else as it is. */
+/** An address with its checksum in its letters (EIP-55), as wallets show it; returns anything else unchanged. */
 export const checksummed = (address: string): string =>
   ADDRESS.test(address) ? getAddress(address.toLowerCase() as `0x${string}`) : address
 
-/** A span until a moment, "1:02:03" or "2:03", "3 days" above two; null once it is past. */
+/** Time left until a moment: "1:02:03" or "2:03", "3 days" above two; null once it has passed. */
 export function untilTime(time: Date, nowMs: number): string | null {
   const seconds = Math.ceil((time.getTime() - nowMs) / 1000)
   if (seconds <= 0) return null

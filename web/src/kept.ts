@@ -1,7 +1,7 @@
-// What this browser keeps for these pages. Storage may be forbidden, full or switched off: then it holds until the page is left. Nothing else
-// in these pages reads or writes storage.
+// What this browser stores for these pages. If storage is forbidden, full or switched off, values last until the
+// visitor leaves the page. Nothing else in these pages reads or writes storage.
 
-/** What is kept, by name. */
+/** The stored values, by name. */
 export type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 function keptIn(place: 'localStorage' | 'sessionStorage'): Kept {
@@ -29,7 +29,7 @@ function keptIn(place: 'localStorage' | 'sessionStorage'): Kept {
   }
 }
 
-/** Until it is removed. */
+/** Until removed. */
 export const kept = keptIn('localStorage')
 /** For the tab. */
 export const keptForTab = keptIn('sessionStorage')

@@ -2,7 +2,7 @@
 import { createClient, type Deployment, LedgerError } from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
-/** A longer wait that the service asks for is told, not waited for in silence. */
+/** If the service asks for a longer wait, the page says so. */
 const SILENT_MS = 3_000
 
 export const ledger = createClient({
@@ -13,7 +13,7 @@ export const ledger = createClient({
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // The client has already tried again where that is worth it.
+      // The client has already retried if that could help.
       retry: false,
       staleTime: 2_000,
       refetchIntervalInBackground: false,
@@ -23,7 +23,7 @@ export const queries = new QueryClient({
 
 export type Reading<T> = UseQueryResult<T, LedgerError | Error>
 
-/** Seconds for which the service keeps each answer; asking more often brings nothing new. */
+/** Seconds for which the service caches each answer; polling more often brings nothing new. */
 const EVERY_SEC = {
   stats: 10,
   tiers: 30,
@@ -47,7 +47,7 @@ function useReading<T>(
   })
 }
 
-/** A reading's interval, and never sooner than the service has asked for. */
+/** A reading's interval, but never sooner than the service allows. */
 export const notBefore =
   (everyMs: () => number) =>
   ({ state: { error } }: Pick<Query<unknown, Error>, 'state'>): number =>
@@ -65,7 +65,7 @@ export const useQuote = (tierId: string | undefined) =>
   useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal, fresh: true }))
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
 
-/** What the service has said of the contract, so that a withdrawal goes on without a service that answers. */
+/** The service's last word on the contract, so a withdrawal works while the service is down. */
 export const directory = {
   getWellKnown: async () => queries.getQueryData<Deployment>(['deployment']) ?? ledger.getWellKnown(),
 }

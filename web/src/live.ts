@@ -1,13 +1,13 @@
-// What a wallet has paid and owns, as it happens: one stream of events for each wallet that a page shows, closed with it. Where no stream can be had,
-// the queries ask every few seconds.
+// A wallet's payments and nodes as they change: one stream of events for each wallet that a page shows, closed with it.
+// If no stream can be opened, the queries poll every few seconds.
 import { watchAddress } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { ledger, notBefore, queries } from './ledger.ts'
 
-/** As long as the service keeps an answer, in milliseconds. */
+/** As long as the service caches an answer, in milliseconds. */
 const EVERY_MS = 5_000
-/** While changes come by themselves. */
+/** While the stream is connected. */
 const LIVE_EVERY_MS = 60_000
 
 /** The nodes of a wallet. */
@@ -20,7 +20,7 @@ export function useNodesOf(address: string) {
   })
 }
 
-/** What a wallet has paid; `undefined`: of no wallet, nothing. `isLive`: false where the page has a stream already. */
+/** A wallet's payments; none for `undefined`. `isLive`: false if the page already has a stream. */
 export function usePaymentsOf(address: string | undefined, { isLive = true } = {}) {
   useStream(isLive ? address : undefined)
   return useQuery({
@@ -40,7 +40,7 @@ interface Stream {
 }
 
 const streams = new Map<string, Stream>()
-/** The wallets whose changes come by themselves just now. */
+/** The wallets with a connected stream. */
 const live = new Set<string>()
 
 /** Keeps the queries of a wallet current while the component is shown. */
@@ -62,17 +62,17 @@ function join(address: string): () => void {
 async function follow(address: string, signal: AbortSignal): Promise<void> {
   const onLive = (isLive: boolean) => {
     live[isLive ? 'add' : 'delete'](address)
-    // From now on they ask by themselves.
+    // From now on the queries poll.
     if (!isLive) for (const of of ['payments', 'nodes']) void queries.invalidateQueries({ queryKey: [of, address] })
   }
   let isFirst = true
   try {
-    // Between two streams the queries ask.
+    // Between two streams the queries poll.
     const options = { signal, pollMs: Number.POSITIVE_INFINITY, onLive }
     for await (const { payments, nodes } of watchAddress(ledger, address, options)) {
       queries.setQueryData(['payments', address], payments)
       queries.setQueryData(['nodes', address], nodes)
-      // What belongs to a session is in no stream.
+      // No stream carries the session's data.
       if (!isFirst) void queries.invalidateQueries({ queryKey: ['me'] })
       isFirst = false
     }
@@ -81,13 +81,13 @@ async function follow(address: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Runs it while the page is shown: a browser has few connections to one host, which tabs in the background leave to the others. */
+/** Runs it while the page is visible: browsers allow few connections per host, so background tabs release theirs. */
 export function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
   let stop = new AbortController()
   const begin = () => {
     stop.abort()
     stop = new AbortController()
-    // The queries ask on their own, and say what is wrong.
+    // The queries poll on their own, and report errors.
     if (!document.hidden) run(stop.signal).catch(() => undefined)
   }
   begin()

@@ -1,4 +1,4 @@
-// The wallets of this browser, for reading alone: they are asked nothing of their owner.
+// The wallets of this browser, for reading only: none of them prompts its owner.
 import type { EIP1193Provider } from 'viem'
 import { words } from './words/wallet.ts'
 
@@ -7,7 +7,7 @@ interface Announced {
   provider: EIP1193Provider
 }
 
-/** The wallets of this browser, as they announce themselves when asked (EIP-6963): at once. */
+/** The wallets of this browser. They announce themselves at once when a page asks (EIP-6963). */
 export function announced(): Announced[] {
   const found: Announced[] = []
   const take = (event: Event) => {
@@ -17,7 +17,7 @@ export function announced(): Announced[] {
   window.addEventListener('eip6963:announceProvider', take)
   window.dispatchEvent(new Event('eip6963:requestProvider'))
   window.removeEventListener('eip6963:announceProvider', take)
-  // One that does not announce itself is the page's `ethereum`.
+  // A wallet that does not announce itself is the page's `ethereum`.
   const { ethereum } = window as { ethereum?: EIP1193Provider }
   if (found.length === 0 && ethereum) found.push({ name: words.unnamed, provider: ethereum })
   return found

@@ -1,27 +1,27 @@
-// Recomputing the amounts of many rounds from what they publish. Apart from recompute.ts, so that the overview loads little for it.
+// Recomputes the amounts of many rounds from their published data. Apart from recompute.ts, so the overview loads little.
 import type { Distribution } from '@node-ledger/client'
 import { recomputeRound } from '@node-ledger/client/viem'
 import { ledger } from './ledger.ts'
 
-/** What came of recomputing many rounds. */
+/** The result of recomputing many rounds. */
 export interface Recomputed {
-  /** Rounds of which every amount follows from its published seed and terms. */
+  /** Rounds whose every amount follows from its published seed and terms. */
   right: number
-  /** Numbers of the rounds of which one does not. */
+  /** Numbers of the rounds with a wrong amount. */
   wrong: number[]
-  /** Rounds for whose turns the ledger has no terms. */
+  /** Rounds with turns that the ledger has no terms for. */
   unknown: number
   /** Rounds that paid a group several turns at once, and were not read turn by turn. */
   unread: number
   tookMs: number
 }
 
-/** Rounds that are read turn by turn: each takes a request, of which the service answers sixty a minute. */
+/** Rounds to read turn by turn. Each takes a request, and the service allows sixty a minute. */
 const READ_MAX = 20
 
 type Verdict = boolean | null | 'unread'
 
-/** What was read turn by turn, by round and transaction: the past stays, unless a chain takes it back. */
+/** Rounds read turn by turn, by round and transaction. The past does not change, unless there is a reorg. */
 const read = new Map<string, boolean | null>()
 
 /** Recomputes the amounts of rounds, the newest first. */
@@ -50,7 +50,7 @@ async function verdictOfSum(round: Distribution, mayRead: boolean): Promise<Verd
     read.set(name, verdict)
     return verdict
   } catch {
-    // The page of the round says what is the matter.
+    // The page of the round shows the error.
     return 'unread'
   }
 }

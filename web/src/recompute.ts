@@ -1,4 +1,4 @@
-// Recomputing rounds and reading nodes in the browser. Loaded when first asked for, since it brings what it needs of viem along.
+// Recomputes rounds and reads nodes in the browser. Loads on first use, because it brings parts of viem along.
 import type { Deployment, Distribution } from '@node-ledger/client'
 import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
 import { createClient, custom, http } from 'viem'
@@ -7,13 +7,13 @@ import { announced } from './providers.ts'
 import { words } from './words/ledger.ts'
 import { fill } from './words/message.ts'
 
-/** Checks the arithmetic, and, where the operator offers a public RPC, seeds and credited amounts against the chain. */
+/** Checks the arithmetic and, if the operator offers a public RPC, seeds and credited amounts against the chain. */
 export function recompute(round: Distribution, deployment: Deployment | null): Promise<VerifiedRound> {
   const url = deployment?.rpcUrl
   return verifyRound(ledger, round, url ? createClient({ transport: http(url) }) : undefined)
 }
 
-/** A node as a provider of the visitor's own choice has it, beside what the service says. */
+/** Compares the service's record of a node with a provider of the visitor's choice. */
 export async function checkNode(id: string): Promise<{ by: string; checked: Awaited<ReturnType<typeof verifyNode>> }> {
   const { chainId, rpcUrl } = await directory.getWellKnown()
   for (const { name, provider } of announced()) {

@@ -1,30 +1,30 @@
-// What the operator says of the sale and its chain, as the pages use it: from the service, so that a change takes no new build.
+// The operator's facts on the sale and its chain. They come from the service, so a change needs no new build.
 import type { Deployment } from '@node-ledger/client'
 import { useDeployment } from './ledger.ts'
 import { fill } from './words/message.ts'
 import { ui } from './words/ui.ts'
 
-/** The name of a sale that has none of its own. */
+/** The name of a sale that has none. */
 export const OWN_NAME = 'Node Ledger'
 
-/** What an explorer has pages of. */
+/** The kinds of pages that an explorer has. */
 export type Explored = 'tx' | 'address' | 'block'
 
 export interface Site {
-  /** Whose sale it is. */
+  /** Who sells. */
   name: string
   logoUrl: string
-  /** `#` and six hex digits; null: the pages' own. */
+  /** `#` and six hex digits; null means the pages' own. */
   color: string | null
   contact: string | null
   termsUrl: string | null
   /** The chain for people: "Ethereum (chain 1)"; null until it is known. */
   chain: string | null
-  /** An explorer's page; null where the service names no explorer. */
+  /** An explorer's page; null if the service names no explorer. */
   explorer: (kind: Explored, id: string) => string | null
 }
 
-/** What the service has written into the page's head, so that nothing changes once it is asked. */
+/** The facts that the service wrote into the page's head, so nothing changes after the first request. */
 interface Served {
   name: string
   logoUrl: string
@@ -38,7 +38,7 @@ function served(): Served {
   return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg', color: null }
 }
 
-/** As the service says; until it is asked, as the page's head does. */
+/** From the service; until it answers, from the page's head. */
 export function useSite(): Site {
   const { data } = useDeployment()
   const { name, logoUrl, color, contact, termsUrl } = data?.brand ?? { ...SERVED, contact: null, termsUrl: null }
@@ -53,7 +53,7 @@ export function useSite(): Site {
   }
 }
 
-/** A chain by its name, where it has one, and its id. */
+/** A chain by its name, if it has one, and its id. */
 export const chainInWords = ({ chainName, chainId }: Pick<Deployment, 'chainName' | 'chainId'>): string =>
   chainName === null
     ? fill(ui.page.chain, { id: String(chainId) })

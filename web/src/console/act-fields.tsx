@@ -1,4 +1,4 @@
-// The fields of an act's dialog: amounts in ether with their wei echoed, what is wrong said at its field, what changes shown before it does.
+// The fields of an act's dialog. Amounts in ether echo their wei, each error stands at its field, and changes show before they are made.
 import type { ActField, Filled } from './act-form.ts'
 import { etherAndWei, weiOf } from './amounts.ts'
 import { Changes } from './record.tsx'

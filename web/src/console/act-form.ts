@@ -1,8 +1,8 @@
-// The form of an act's dialog: its fields, what they send, and which of them a refusal is about.
+// The form of an act's dialog: its fields, what they send, and which of them a refusal concerns.
 import type { components } from '../../../api/admin.ts'
 import { weiOf } from './amounts.ts'
 
-/** A field of the dialog; its text goes into the body under `name` unless it is empty. */
+/** A field of the dialog. Its text goes into the body under `name` unless it is empty. */
 export interface ActField {
   name: string
   label: string
@@ -10,16 +10,16 @@ export interface ActField {
   placeholder?: string
   value?: string
   choices?: readonly (readonly [value: string, label: string])[]
-  /** Written in ether and sent in wei, which is echoed. */
+  /** Entered in ether and sent in wei; the dialog echoes the wei. */
   ether?: boolean
-  /** What it is at present, as the field has it. Sent only where it is another then. */
+  /** The present value as the field's text. The form sends the field only if it differs. */
   was?: string
 }
 
-/** Texts by the name of their field. */
+/** The texts by field name. */
 export type Filled = Readonly<Record<string, string>>
 
-/** What an act declares of a field. */
+/** What an act declares about a field. */
 interface Declared {
   help: string
   value: string | null
@@ -31,7 +31,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const WORDS: Filled = { true: 'yes', false: 'no' }
 const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b' }
 
-/** The fields that an act declares, but those that are given already. `names`: only these, and the reason. `more` is known here alone. */
+/** The fields that an act declares, without those already given. With `names`, only these and the reason. `more` holds what only the page knows. */
 export function fieldsOf(
   declared: Readonly<Record<string, Declared>>,
   given: object,
@@ -54,7 +54,7 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
   }
 }
 
-/** What the route takes of what is filled in, and the fields that cannot be read. What is as it was is left out. */
+/** Reads the form into the body that the route takes, and lists the fields it cannot parse. Leaves out unchanged fields. */
 export function readForm(
   fields: readonly ActField[],
   given: Filled,
@@ -71,12 +71,12 @@ export function readForm(
   return { values, wrong }
 }
 
-/** What the service says is wrong: with a field, or by itself. */
+/** An error that the service reports: of a field, or of the whole form. */
 export type Problem = components['schemas']['Problem']
-/** An error with what the service says is wrong; without it the request failed otherwise. */
+/** An error with the service's problems. If it has none, the request failed in another way. */
 export type RefusedAct = Error & { readonly problems?: readonly Problem[] }
 
-/** Sorts the problems that the service names by the fields that they are about; the rest is null if there is none. */
+/** Sorts the service's problems by field; the rest is null if there is none. */
 export function problemsOf(error: RefusedAct, fields: readonly ActField[]): { byField: Filled; rest: Error | null } {
   const byField: Record<string, string> = {}
   const rest: string[] = []

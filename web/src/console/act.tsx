@@ -1,4 +1,4 @@
-// The form of every act of the operator's: a button, a dialog that says what it will do, one confirmation, and what it did.
+// The form of every act: a button, a dialog that says what it will do, one confirmation, and its result.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
@@ -24,22 +24,22 @@ interface Wording {
 }
 
 type ActProps<Route extends ActRoute> = Wording & {
-  /** The route as the document names it. */
+  /** The route, as the API document names it. */
   act: Route
-  /** The fields that are asked for: all of the act, unless it is said which. The reason always is. */
+  /** The fields to ask for, besides the reason. Default: all of the act's. */
   fields?: readonly (keyof BodyOf<Route> & string)[]
-  /** What is known of a field here alone. */
+  /** What only the page knows about a field. */
   more?: { readonly [Name in keyof BodyOf<Route>]?: Partial<ActField> }
   /** Fixed part of the body. */
   body?: Partial<BodyOf<Route>>
-  /** What is shown of the result; its own line unless it is said. */
+  /** What to show of the result. Default: the line that the act returns. */
   did?: (answer: Did<Route>) => ReactNode
-  /** What is to be said about what is filled in, before it is sent. */
+  /** A warning about the filled-in form, before it is sent. */
   warns?: (given: Filled) => ReactNode
   main?: boolean
 } & ([ParamOf<Route>] extends [never] ? { params?: never } : { params: Readonly<Record<ParamOf<Route>, string>> })
 
-/** An act that was asked for: whichever it is. */
+/** An act that the operator opened, of any kind. */
 interface Asked extends Wording {
   path: string
   fields: readonly ActField[]
@@ -48,7 +48,7 @@ interface Asked extends Wording {
   warns: ((given: Filled) => ReactNode) | undefined
 }
 
-/** Opens an act's dialog. It belongs to the console, so that it stays when what it was about leaves its list. */
+/** Opens an act's dialog. The console owns it, so it stays open if its subject leaves its list. */
 const Ask = createContext<(act: Asked) => void>(() => undefined)
 
 /** Around the console's sections. */
@@ -83,11 +83,11 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
   )
 }
 
-/** What an act says of its result. */
+/** The line that an act returns about its result. */
 export const itsLine = ({ says }: { says: string }): ReactNode =>
   says.split('\n').map((line) => <p key={line}>{line}</p>)
 
-/** What an act did; or that it waits for a second person. */
+/** The result of an act, or that it waits for a second person. */
 function Done({ answer, did }: { answer: object; did: (answer: unknown) => ReactNode }) {
   const waits = isWaiting(answer)
   return (
@@ -97,7 +97,7 @@ function Done({ answer, did }: { answer: object; did: (answer: unknown) => React
   )
 }
 
-/** The end of a button's text: that it opens a dialog, or that the key lacks a right. */
+/** The end of a button's text: it opens a dialog, or the key lacks a right. */
 export function Beyond({ lacks }: { lacks: string | null }) {
   return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
 }
@@ -159,7 +159,7 @@ function ActForm({ label, says, path, fields: all, body, did, danger, warns, clo
   )
 }
 
-/** A choice without a value of its own stands at its first. */
+/** A choice without a value shows its first option. */
 const firstText = ({ value, was, choices }: ActField) => value ?? was ?? choices?.[0]?.[0] ?? ''
 
 function focusFirst(form: HTMLFormElement, fields: readonly ActField[], wrong: Filled): void {

@@ -1,4 +1,4 @@
-// The operator's routes, asked with a key that lives in this module's memory: a reload forgets it, unless it is kept for the tab.
+// The operator's routes, called with a key that lives in this module's memory. A reload forgets it, unless it is kept for the tab.
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
@@ -14,26 +14,26 @@ export { ACTS }
 const EVERY_MS = 10_000
 let key: string | null = null
 
-/** The key that was entered: whose it is, and what it may do. */
+/** The key that the operator entered: its owner, and what it may do. */
 export type OwnKey = Read<'keys/self'>
 let own: OwnKey | null = null
-/** The key that was entered; null before. */
+/** The entered key; null before. */
 export const ownKey = (): OwnKey | null => own
-/** The scope of an act that the key lacks; null where it may do it. */
+/** The scope that the key lacks for an act; null if it may do it. */
 export function lacking(act: ActRoute): string | null {
   const { scope } = ACTS[act]
   return scope === 'any' || own?.scopes.includes(scope) ? null : scope
 }
 
-/** Where the operator chose to keep the key for the tab. */
+/** The storage name of a key that the operator keeps for the tab. */
 const KEPT = 'node-ledger-admin-key'
 
-/** The key that was kept for this tab; null where none was. */
+/** The key kept for this tab; null if there is none. */
 export const keptKey = (): string | null => keptForTab.getItem(KEPT)
 
 /**
- * Takes a key once the service has accepted it, and keeps it for the tab where `keep` says so. Throws a LedgerError: 401 for a wrong one, 404
- * where none is configured.
+ * Uses a key once the service has accepted it, and keeps it for the tab if `keep` is set. Throws a LedgerError: 401 for
+ * a wrong one, 404 if none is configured.
  */
 export async function enter(given: string, keep: boolean): Promise<void> {
   key = given
@@ -47,9 +47,9 @@ export async function enter(given: string, keep: boolean): Promise<void> {
   }
 }
 
-/** Forgets the key and everything that was read with it. A session ends with that. */
+/** Forgets the key and everything that was read with it, and ends a session. */
 export function leave(): void {
-  // Where it does not get through, the session ends by itself.
+  // If this request fails, the session still ends when it expires.
   if (own?.passkeyId) void ask('POST', 'keys/self/sign-out').catch(() => undefined)
   forget()
 }
@@ -62,7 +62,7 @@ function forget(): void {
 }
 
 let shutOut: () => void = () => undefined
-/** Calls back when the service does not take the key any more that it took before: it has ended, or was revoked. */
+/** Calls back if the service rejects the key that it accepted before, because it expired or was revoked. */
 export function onShutOut(listener: () => void): void {
   shutOut = listener
 }
@@ -71,7 +71,7 @@ export function onShutOut(listener: () => void): void {
 const newKey = () =>
   [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(16).padStart(8, '0')).join('')
 
-/** Asks one of the operator's routes; amounts come as bigint, times as Date. */
+/** Calls one of the operator's routes; returns amounts as bigint, times as Date. */
 async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
   const given = key
   const headers = {
@@ -89,7 +89,7 @@ async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Prom
   }
 }
 
-/** Asks a route; amounts come as bigint, times as Date. */
+/** Calls a route; returns amounts as bigint, times as Date. */
 export async function request<T>(
   method: 'GET' | 'POST',
   path: string,
@@ -118,13 +118,13 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
   return new LedgerError(message, { status, retryable: status === null || status >= 500, retryAfter: null, cause })
 }
 
-/** The answer of an operation, as the document has it. */
+/** The answer of an operation, by the API document. */
 export type AnswerOf<Operation> = Operation extends {
   responses: { 200: { content: { 'application/json': infer Body } } }
 }
   ? Revived<Body>
   : never
-/** The routes of one method that answer JSON, as the document names their paths. */
+/** The routes of one method that answer JSON, by their paths in the API document. */
 type RouteOf<Method extends 'get' | 'post'> = {
   [Path in keyof paths]: paths[Path] extends {
     [Key in Method]: { responses: { 200: { content: { 'application/json': unknown } } } }
@@ -141,7 +141,7 @@ export type ActRoute = keyof typeof ACTS
 type ActOf<Route extends ActRoute> = paths[`/api/admin/${Route}`]['post']
 /** The answer of an act, amounts as bigint and times as Date. */
 export type Did<Route extends ActRoute> = AnswerOf<ActOf<Route>>
-/** The body of an act, as it is sent. */
+/** The body of an act, as sent. */
 export type BodyOf<Route extends ActRoute> =
   ActOf<Route> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : Record<never, never>
 /** The names in braces of a route's path. */
@@ -151,7 +151,7 @@ export type ParamOf<Route extends string> = Route extends `${string}{${infer Nam
 /** The answer of a reading, amounts as bigint and times as Date. */
 export type Read<Route extends ReadRoute> = AnswerOf<paths[`/api/admin/${Route}`]['get']>
 
-/** A reading of the operator's, kept current while the page is open. Fields that the route's path does not hold go into the query. */
+/** A reading of the operator's, refreshed while the page is open. Fields that are not in the route's path go into the query. */
 export function useAdmin<Route extends ReadRoute>(
   route: Route,
   fields: Readonly<Record<string, string>> = {},
@@ -170,17 +170,17 @@ export function useAdmin<Route extends ReadRoute>(
 
 const PARAM = /\{(\w+)\}/g
 
-/** The path of a route with its names in braces filled in. */
+/** The path of a route with the names in braces replaced. */
 export const placeOf = (route: string, params: Readonly<Record<string, string>>): string =>
   route.replaceAll(PARAM, (_, name: string) => params[name] ?? '')
 
-/** What an act answers that waits for a second person. */
+/** The answer of an act that waits for a second person. */
 export interface Waiting {
   proposal: { id: number; says: string }
 }
 export const isWaiting = (answer: object): answer is Waiting => 'proposal' in answer
 
-/** An act of the operator's: once done, everything that was read is read again. One that waits for a second person fails, unless `mayWait`. */
+/** An act of the operator's. Once it is done, every reading refreshes. One that waits for a second person fails, unless `mayWait`. */
 export function useAct<T extends object>({ mayWait = false } = {}) {
   return useMutation<T, Error, { path: string; body?: object }>({
     mutationFn: async ({ path, body }) => {
@@ -192,7 +192,7 @@ export function useAct<T extends object>({ mayWait = false } = {}) {
   })
 }
 
-/** Saves a file of the operator's routes; resolves once it is all there. */
+/** Saves a file from the operator's routes; resolves once it is complete. */
 export async function download(path: string): Promise<void> {
   const response = await fetch(`/api/admin/${path}`, { credentials: 'omit', headers: { 'x-admin-key': key ?? '' } })
   if (!response.ok) throw refusalOf(response, (await response.json().catch(() => ({}))) as Refused)
@@ -205,7 +205,7 @@ type Schemas = components['schemas']
 type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
 
 export interface Payment extends Shape<'Payment'> {}
-/** A payment without what only the list has. */
+/** A payment without the fields that only the list has. */
 export type PaymentFacts = Omit<Payment, 'verdict'>
 export interface PastVerdict extends Shape<'PastVerdict'> {}
 export interface Terms extends Shape<'Terms'> {}

@@ -3,7 +3,7 @@ import { ether } from '../format.ts'
 
 const FORM = /^(\d{1,30})(?:\.(\d{1,18}))?$/
 
-/** Wei of an amount that was written in ether; null for what is none, or finer than a wei. */
+/** Parses an amount in ether into wei; null if it is no amount, or finer than a wei. */
 export function weiOf(text: string): bigint | null {
   const found = FORM.exec(text.trim())
   if (!found) return null
@@ -13,7 +13,7 @@ export function weiOf(text: string): bigint | null {
 /** "0.01 ETH (10000000000000000 wei)". */
 export const etherAndWei = (wei: bigint): string => `${ether(wei)} ETH (${wei} wei)`
 
-/** The difference of an amount from another, in the unit in which it is short: "7 wei more", "0.02 ETH less". */
+/** The difference between two amounts, in the shorter unit: "7 wei more", "0.02 ETH less". */
 export function difference(wei: bigint, from: bigint): string {
   const size = wei > from ? wei - from : from - wei
   const amount = size < 1_000_000n ? `${size} wei` : `${ether(size)} ETH`

@@ -16,7 +16,7 @@ interface Entered {
   enteredBy: string
 }
 
-/** Of a version that the operator entered. */
+/** For a version that the operator entered. */
 export const ENTERED: Column<Entered> = {
   heading: 'Entered',
   cell: ({ enteredAt, enteredBy }) => <By at={enteredAt} by={enteredBy} />,
@@ -29,7 +29,7 @@ interface Listed {
   addedBy: string
 }
 
-/** Of a wallet that the operator put on a list: whose it is, and the reason. */
+/** For a wallet that the operator put on a list: its owner, and the reason. */
 export const LISTED: readonly Column<Listed>[] = [
   { heading: 'Name', sortBy: ({ label }) => label, cell: ({ label }) => <span className="whole">{label}</span> },
   { heading: 'Reason', cell: ({ reason }) => <span className="whole">{reason}</span> },

@@ -62,7 +62,7 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
   const [name, Shown] = SECTIONS[section]
   const { name: site } = useSite()
   const needs = section === 'keys' ? 'operate' : 'read'
-  // After the page's own effect, which sets it to what the console is called as a whole.
+  // Runs after the page's own effect, which sets the console's general title.
   useEffect(() => {
     document.title = `${name} · Operator console · ${site}`
   }, [name, site])
@@ -108,7 +108,7 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
   )
 }
 
-/** Who acts here: the label in the audit log, and what the key may do where that is not everything. */
+/** Who acts here: the label in the audit log, and the key's rights unless it has all. */
 function WhoseKey() {
   const own = ownKey()
   if (own === null) return null

@@ -1,4 +1,4 @@
-// The console's door: by an invitation, by a passkey, or by a key.
+// How the operator enters the console: with an invitation, a passkey, or a key.
 import { LedgerError } from '@node-ledger/client'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
@@ -9,7 +9,7 @@ import { enter, keptKey } from './admin.ts'
 import { codeInPage, forgetCode, makePasskey, signIn, useInvitation, usePasskeyOffer } from './passkeys.ts'
 
 interface DoorProps {
-  /** True where the key that was used has ended, or was revoked. */
+  /** True if the key in use has expired, or was revoked. */
   wasInside: boolean
   opened: () => void
 }
@@ -18,7 +18,7 @@ export function Door({ wasInside, opened }: DoorProps) {
   const [code, setCode] = useState(codeInPage)
   const [keep, setKeep] = useState(false)
   useEffect(() => {
-    // A link that is opened in a tab that is here already changes its address alone.
+    // If a tab that is already here opens a link, only its address changes.
     const read = () => setCode(codeInPage())
     addEventListener('hashchange', read)
     return () => removeEventListener('hashchange', read)
@@ -45,7 +45,7 @@ export function Door({ wasInside, opened }: DoorProps) {
 }
 
 interface Keeping {
-  /** Whether what opens is kept for the tab, by whichever way one comes in. */
+  /** Whether the tab keeps the key, however the operator signed in. */
   keep: boolean
   setKeep: (keep: boolean) => void
 }
@@ -60,7 +60,7 @@ function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
   )
 }
 
-/** Shown where somebody can sign in so. */
+/** Shown if anyone can sign in with a passkey. */
 function ByPasskey({ opened, ...keeping }: WayProps) {
   const offer = usePasskeyOffer()
   const entry = useMutation({ mutationFn: () => signIn(keeping.keep), onSuccess: opened })

@@ -1,10 +1,10 @@
-// Amounts as the operator reads them: ether as everywhere, and the exact wei with it.
+// Amounts for the operator: ether as everywhere, with the exact wei.
 import { ether } from '../format.ts'
 import { Amount } from '../ui/facts.tsx'
 
 interface ExactProps {
   wei: bigint | null
-  /** Where there is no room for it: the wei are in the hint alone. */
+  /** If there is no room: shows the wei only in the tooltip. */
   hinted?: boolean
 }
 

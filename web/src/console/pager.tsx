@@ -1,8 +1,8 @@
-// A list of the operator's routes, a page at a time: from the newest to older ones, and back.
+// Pages through a list of the operator's routes, from newest to oldest and back.
 import { useState } from 'react'
 import { type ReadRoute, useAdmin } from './admin.ts'
 
-/** Rows of a page. */
+/** Rows on a page. */
 export const PAGE = 50
 
 /** A place in a list: null is its newest page. */
@@ -11,14 +11,14 @@ interface Place {
   go: (cursor: string | null) => void
 }
 
-/** Reads the page of a list that `place` is at. A `filter` that changes must `go(null)`: a cursor is of one list. */
+/** Reads the page of a list at `place`. If `filter` changes, call `go(null)`, because a cursor belongs to one list. */
 export function usePages<Route extends ReadRoute>(route: Route, filter: Record<string, string> = {}) {
   const [cursor, go] = useState<string | null>(null)
   const page = useAdmin(route, { ...filter, limit: String(PAGE), ...(cursor && { cursor }) })
   return { page, place: { cursor, go } satisfies Place }
 }
 
-/** The buttons to the page after this one, if there is a `next`, and back to the newest. */
+/** The buttons to the next page, if there is a `next`, and back to the newest. */
 export function Pager({ place: { cursor, go }, next }: { place: Place; next: string | null }) {
   if (cursor === null && next === null) return null
   return (

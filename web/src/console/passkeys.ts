@@ -1,5 +1,5 @@
-// Signing in by a passkey, and making one by an invitation. What either gives is an admin key, which the console takes like any other. The library that
-// speaks with the browser is loaded when somebody presses a button.
+// Signs in with a passkey, and creates one from an invitation. Both give an admin key, which the console uses like any
+// other. The library that talks to the browser loads when someone presses a button.
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -11,22 +11,22 @@ import { type AnswerOf, enter, request } from './admin.ts'
 
 type Offer = AnswerOf<paths['/api/passkeys']['get']>
 type Session = AnswerOf<paths['/api/passkeys/sign-in']['post']>
-/** Whom an invitation is for, and what the browser is asked for. */
+/** Whom an invitation is for, and the options for the browser. */
 export type Invited = AnswerOf<paths['/api/passkeys/invitation']['post']>
 
 const post = <T>(path: string, body: object) => request<T>('POST', `/api/passkeys${path}`, {}, body)
 
-/** Whether people can sign in by a passkey here. */
+/** Whether people can sign in with a passkey here. */
 export function usePasskeyOffer(): Reading<Offer> {
   return useQuery<Offer, Error>({ queryKey: ['passkeys'], queryFn: () => request<Offer>('GET', '/api/passkeys') })
 }
 
-/** The invitation of a code. */
+/** The invitation that a code stands for. */
 export function useInvitation(code: string): Reading<Invited> {
   return useQuery<Invited, Error>({
     queryKey: ['invitation', code],
     queryFn: () => post<Invited>('/invitation', { code }),
-    // What was asked for holds a few minutes, and is asked for again where it is used.
+    // The options are valid for a few minutes, and we fetch them again before use.
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
@@ -41,7 +41,7 @@ export async function signIn(keep: boolean): Promise<void> {
   await enter(key, keep)
 }
 
-/** Makes the passkey of an invitation, and signs in with it. */
+/** Creates the passkey of an invitation, and signs in with it. */
 export async function makePasskey(code: string, keep: boolean): Promise<void> {
   const { options } = await post<Invited>('/invitation', { code })
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
@@ -51,7 +51,7 @@ export async function makePasskey(code: string, keep: boolean): Promise<void> {
   await enter(key, keep)
 }
 
-/** What a browser refuses, in words. */
+/** A browser's refusal in words. */
 const inWords =
   (name = '') =>
   (cause: unknown): never => {
@@ -68,7 +68,7 @@ const inWords =
   }
 
 const CODE = /^#invite=(nli_[\w-]+)$/
-/** The invitation that the page was opened with; null where it was opened with none. */
+/** The invitation code in the page's address; null if there is none. */
 export const codeInPage = (): string | null => CODE.exec(location.hash)?.[1] ?? null
-/** Takes the code out of the page's address, once it is used or not wanted. */
+/** Removes the code from the page's address, once it is used or declined. */
 export const forgetCode = (): void => history.replaceState(history.state, '', location.pathname)

@@ -1,8 +1,8 @@
-// Records as they were written down, and what changed in them.
+// Records as stored, and what changed in them.
 import { Facts } from '../ui/page.tsx'
 import { type FieldChange, inUnits } from './values.ts'
 
-/** A record as it was written down, field by field; amounts in ether and in wei. */
+/** A record as stored, field by field; amounts in ether and in wei. */
 export function Pairs({ of }: { of: Record<string, unknown> }) {
   return (
     <Facts

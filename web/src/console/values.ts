@@ -1,10 +1,10 @@
-// Values of records as text, and the fields in which two records differ.
+// Values of records as text, and the fields that differ between two records.
 import { etherAndWei } from './amounts.ts'
 
-/** Of another token than ether: its unit is not known here. */
+/** An amount of another token than ether, whose decimals we do not know here. */
 const TOKEN = /^holding/
 
-/** A value of a record as text. What is in wei, by its name, is in ether as well. */
+/** A value of a record as text. If its name says wei, shows ether as well. */
 export function inUnits(name: string, value: unknown): string {
   const isWei = name.endsWith('Wei') && !TOKEN.test(name)
   if (isWei && typeof value === 'bigint') return etherAndWei(value)
@@ -28,7 +28,7 @@ export interface FieldChange {
   after: string
 }
 
-/** The fields in which two records differ. Of a record that is new, each field. */
+/** The fields that differ between two records; every field if the record is new. */
 export function changesOf(before: unknown, after: unknown): FieldChange[] {
   const [old, fresh] = [recordOf(before), recordOf(after)]
   return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
@@ -36,7 +36,7 @@ export function changesOf(before: unknown, after: unknown): FieldChange[] {
     .map((name) => ({ name, before: inUnits(name, old[name]), after: inUnits(name, fresh[name]) }))
 }
 
-/** The fields of a record. Of a list each entry's own, by its place where there are several; of a mere value one. */
+/** The fields of a record. For a list, the fields of each entry, by index if there are several; for a plain value one field. */
 function recordOf(value: unknown): Record<string, unknown> {
   if (value === null || value === undefined) return {}
   if (typeof value !== 'object') return { value }

@@ -1,5 +1,5 @@
-// The page that owners keep: withdraws straight from the contract, by the wallet alone, when there is no service. It asks no server, and its own
-// content policy forbids it to.
+// The page that owners keep: withdraws straight from the contract with the wallet alone, if there is no service. It
+// contacts no server, and its content policy forbids it to.
 import type { LedgerClient } from '@node-ledger/client'
 import { factoryAbi, WalletError, withdraw, withdrawAll } from '@node-ledger/client/viem'
 import {
@@ -36,7 +36,7 @@ let nodes: { id: bigint; balanceWei: bigint }[] = []
 fillPlace()
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
 window.dispatchEvent(new Event('eip6963:requestProvider'))
-// Wallets that announce nothing are in one place of old.
+// Wallets that do not announce themselves set this older property.
 const { ethereum } = window as { ethereum?: EIP1193Provider }
 setTimeout(() => {
   if (offered.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
@@ -52,7 +52,7 @@ find('withdraw').addEventListener('submit', (event) => {
 })
 find('place').addEventListener('submit', (event) => event.preventDefault())
 
-/** The contract and its chain: as the service wrote them into the file, or as the address of the page has them after `#`. */
+/** The contract and its chain: the service wrote them into the file, or they follow `#` in the page's address. */
 function fillPlace(): void {
   const given = new URLSearchParams(window.location.hash.slice(1))
   for (const name of ['contract', 'chain']) {
@@ -139,7 +139,7 @@ async function pay(): Promise<void> {
   const amountWei = etherOf(input('amount').value)
   if (amountWei === 0n) throw new Error(words.nothing)
   if (amountWei > chosenWei()) throw new Error(words.holdsNoMore(formatEther(chosenWei())))
-  // Of the service these two facts alone are needed, and here the owner has them.
+  // A withdrawal needs only these two facts of the service, and here the owner has them.
   const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
   const ledger = { getWellKnown: place } as unknown as LedgerClient
   let asked = false
@@ -177,7 +177,7 @@ const say = (text: string) => {
   find('status').textContent = text
 }
 
-/** Shows what goes wrong, in the words of the contract or the wallet. */
+/** Shows errors, in the words of the contract or the wallet. */
 async function attempt(act: () => Promise<void>): Promise<void> {
   find('problem').textContent = ''
   say('')

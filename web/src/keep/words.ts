@@ -1,4 +1,4 @@
-// The texts of the page to keep that change; those that stand in it are in withdraw.html.
+// The page's texts that change; fixed ones are in withdraw.html.
 export const words = {
   connect: (wallet: string) => `Connect ${wallet}`,
   wallet: 'wallet',

@@ -1,11 +1,11 @@
-// Keeps what fails in one part of a page, or cannot be loaded, from taking the rest along.
+// If one part of a page fails or cannot load, keeps the rest working.
 import { Component, type ComponentType, lazy, type ReactNode } from 'react'
 import { ui } from '../words/ui.ts'
 import { Failed } from './states.tsx'
 
 /**
- * Shows in place of a part that failed that it did, and has it tried again: by a press, or when `at` changes. What has not failed keeps its
- * state then, such as the key that the console was opened with.
+ * Replaces a part that failed with a notice, and retries it at a press, or when `at` changes. The parts that did not
+ * fail keep their state, such as the key that opened the console.
  */
 export class Boundary extends Component<{ at?: string; children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false }
@@ -28,14 +28,14 @@ export class Boundary extends Component<{ at?: string; children: ReactNode }, { 
   }
 }
 
-/** What has to be loaded anew before it is shown again. While a failure is shown it stays one: React asks for it more than once. */
+/** What to load again before it is shown. A failure stays listed while it is shown, because React asks for it more than once. */
 const failed = new Set<() => void>()
 function renew(): void {
   for (const begin of failed) begin()
   failed.clear()
 }
 
-/** Pauses before a part is asked for once more, in milliseconds: a service that starts again is back by then. */
+/** Pauses before another attempt at a part, in milliseconds. A restarting service is back by then. */
 const AGAIN_MS = [1_000, 3_000]
 
 async function loaded<T>(load: () => Promise<T>): Promise<T> {
@@ -47,13 +47,13 @@ async function loaded<T>(load: () => Promise<T>): Promise<T> {
     }
   }
   return load().catch((error: unknown) => {
-    // Loads the page anew where a release has taken the part away: public/theme.js.
+    // Reloads the page if a release has removed the part: public/theme.js.
     window.dispatchEvent(new Event('part-missing'))
     throw error
   })
 }
 
-/** A component that is loaded when it is first shown. One that could not be is loaded anew when it is shown again. */
+/** A component that loads when first shown. If that failed, it loads again when shown again. */
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   const begin = () =>
     lazy(async () => {

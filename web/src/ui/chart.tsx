@@ -1,5 +1,5 @@
-// A plot of amounts over time by uPlot: a bar for each hour or day, a line for their sum. Beside it stands the same in words; the canvas itself is
-// hidden from assistive technology.
+// A plot of amounts over time by uPlot: a bar for each hour or day, a line for their sum. The same stands beside it in
+// words; the canvas itself is hidden from assistive technology.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
@@ -14,7 +14,7 @@ export const HEIGHT_PX = 220
 const HOUR_MS = 3_600_000
 
 const words = ui.chart
-/** What a point may be, and how the text beside the plot speaks of it. */
+/** The kinds of points, and the words for them in the text beside the plot. */
 const OF = {
   round: { some: words.ofRounds, none: words.noRounds },
   credit: { some: words.ofCredits, none: words.noCredits },
@@ -63,7 +63,7 @@ export function Chart({ points, what }: { points: readonly Point[]; what: Plotte
   )
 }
 
-/** Draws into the element that takes the reference, and again when its size or the colours change, or `drawInto` does. */
+/** Draws into the element of the ref, and again if its size, the colours or `drawInto` change. */
 export function useDrawing(drawInto: (host: HTMLElement) => uPlot) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -72,7 +72,7 @@ export function useDrawing(drawInto: (host: HTMLElement) => uPlot) {
     let plot = drawInto(host)
     const resize = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: HEIGHT_PX }))
     resize.observe(host)
-    // The canvas takes its colours once: a change of theme redraws it.
+    // The canvas reads its colours once, so a change of theme redraws it.
     const redraw = () => {
       plot.destroy()
       plot = drawInto(host)
@@ -91,10 +91,10 @@ export function useDrawing(drawInto: (host: HTMLElement) => uPlot) {
   return place
 }
 
-/** How plots look in the theme of the page: the colours of bars and lines, and an axis. */
+/** The plots' look in the page's theme: the colours of bars and lines, and an axis. */
 export function lookOf(host: HTMLElement) {
   const style = getComputedStyle(host)
-  // Custom properties come unresolved, so the two themes' colours are taken from real ones.
+  // Custom properties arrive unresolved, so we read the two themes' colours from real ones.
   const { color: ink, borderTopColor: grid, outlineColor: bars, caretColor: line } = style
   const font = `12px ${style.fontFamily || 'sans-serif'}`
   const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
@@ -111,7 +111,7 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
     bins.map(({ wei }) => etherAsNumber(wei)),
     sums.map(etherAsNumber),
   ]
-  // At rest the legend speaks of the newest bar.
+  // At rest the legend describes the newest bar.
   const at = (index: number | null) => (index === null ? bins.length - 1 : index)
   const figure = (weis: readonly bigint[], index: number | null) => `${shortEther(weis[at(index)] ?? 0n)} ETH`
   const each = bins.map(({ wei }) => wei)
@@ -157,7 +157,7 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
   )
 }
 
-/** The first and the last moment of a range and all of its bars, in seconds. */
+/** The start and the end of a range with all of its bars, in seconds. */
 function edgesOf(bins: readonly Bin[], { backMs, binMs }: (typeof RANGES)[Range], nowMs: number): Edges {
   const [first = nowMs, last = nowMs] = [bins[0]?.from.getTime(), bins.at(-1)?.from.getTime()]
   const end = backMs === null ? last : Math.max(last, nowMs - binMs)
@@ -177,14 +177,14 @@ function inWords(bin: Bin | undefined, binMs: number): string {
   })
 }
 
-/** Bars as wide as seven tenths of their place, at most 24 pixels. */
+/** Bars are seven tenths of their slot wide, at most 24 pixels. */
 export const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
 const atSec = (sec: number) => new Date(sec * 1000)
-/** Marks stand at the hours and days of UTC. */
+/** Tick marks are at the hours and days of UTC. */
 export const inUtc = (sec: number): Date => uPlot.tzDate(atSec(sec), 'UTC')
 const DAY_SEC = 86_400
 const ZONE = ownZone()
-/** In UTC like all times written out, and by the browser's own zone: the day where marks are days apart, the time of day otherwise. */
+/** In UTC like all written times, and in the browser's zone: the day if marks are days apart, else the time of day. */
 export const TIME_AXIS: uPlot.Axis = {
   space: ZONE === null ? 72 : 96,
   size: ZONE === null ? 50 : 64,

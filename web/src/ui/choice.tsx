@@ -1,8 +1,8 @@
-// A switch between a few ways, of which one holds: radio buttons that look like one piece.
+// A switch between a few options, one of them active: radio buttons that look like one piece.
 import { useId } from 'react'
 
 interface ChoiceProps<Option extends string> {
-  /** What is chosen, for those who cannot see the switch. */
+  /** What the switch chooses, for those who cannot see it. */
   legend: string
   options: readonly Option[]
   chosen: Option

@@ -1,4 +1,4 @@
-// Copies a text and says so, to eyes and to screen readers.
+// Copies a text and says so, on screen and to screen readers.
 import { useEffect, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
@@ -29,12 +29,12 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** Without TLS a browser gives pages no clipboard, and copies what is selected. */
+/** Without TLS a browser gives pages no clipboard, but copies the selection. */
 async function copied(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
-  // In a dialog, so that it takes the focus there, too.
+  // Inside an open dialog, so it can take the focus there, too.
   const place = document.querySelector('dialog[open]') ?? document.body
   place.append(field)
   field.select()
@@ -43,7 +43,7 @@ async function copied(text: string): Promise<void> {
   if (!isDone) throw new Error('not copied')
 }
 
-/** Facts to be entered elsewhere: the name of each, its text, and what is copied. */
+/** Facts to enter elsewhere: the name of each, its text, and the text to copy. */
 export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
   return (
     <Facts

@@ -1,4 +1,4 @@
-// A dialog on top of the page: the browser's own, so that focus stays in it, Escape closes it, and the page behind is inert.
+// A dialog on top of the page. It is the browser's own, so focus stays in it, Escape closes it, and the page behind is inert.
 import { type PointerEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
 import { ui } from '../words/ui.ts'
@@ -10,7 +10,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** Its content is made with each opening. */
+/** Each opening renders its content anew. */
 export function Dialog({ open, ...rest }: DialogProps) {
   return open ? <Opened {...rest} /> : null
 }
@@ -23,9 +23,9 @@ function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
     opener.current ??= document.activeElement
     place.current?.showModal()
   }, [])
-  // Once the dialog is gone: until then the page behind takes no focus.
+  // Once the dialog is gone, because until then the page behind takes no focus.
   useEffect(() => () => backTo(opener.current)?.focus(), [])
-  // Elsewhere than in the body it would inherit, and a form in it might be in another one.
+  // Outside the body it would inherit styles, and its form might be inside another form.
   return createPortal(
     <dialog
       ref={place}
@@ -48,13 +48,13 @@ function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
   )
 }
 
-/** True on what is behind the dialog, which is a part of it to the browser. */
+/** True for the backdrop, which the browser counts as the dialog. */
 function isOutside({ target, currentTarget, clientX, clientY }: PointerEvent<HTMLDialogElement>): boolean {
   const { left, right, top, bottom } = currentTarget.getBoundingClientRect()
   return target === currentTarget && (clientX < left || clientX > right || clientY < top || clientY > bottom)
 }
 
-/** The element for the focus on closing: the act may have removed or disabled the button that opened it. */
+/** The element to focus on closing, because the act may have removed or disabled the button that opened it. */
 function backTo(opener: Element | null): HTMLElement | null {
   const isThere = opener instanceof HTMLElement && opener.isConnected && !opener.matches(':disabled')
   return isThere ? opener : document.querySelector('h1')

@@ -1,5 +1,5 @@
-// The smallest parts: an amount, a time, an address, a state. Every page shows these facts through them, so that a missing
-// reading never looks like zero anywhere.
+// The smallest parts: an amount, a time, an address, a state. Every page shows facts through them, so a missing reading
+// never looks like zero.
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import {
@@ -20,7 +20,7 @@ import { ui } from '../words/ui.ts'
 import { CopyButton } from './copy.tsx'
 import { InExplorer } from './explorer.tsx'
 
-/** Stands where a reading could not be taken. */
+/** Shown if a reading failed. */
 export function Unknown({ why = ui.facts.unchecked }: { why?: string }) {
   return <span className="unknown">{why}</span>
 }
@@ -33,7 +33,7 @@ interface AmountProps {
   exact?: boolean
 }
 
-/** Ether with at most six decimals, the rest at a press, and dollars beside it where a price is known. `null`: could not be checked. */
+/** Ether with at most six decimals, the rest at a press, and dollars beside it if a price is known. `null`: not checked. */
 export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
@@ -48,7 +48,7 @@ export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   )
 }
 
-/** More characters than that do not fit into a line on a phone. */
+/** A line on a phone holds no more characters. */
 const LINE_CHARS = 20
 
 function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
@@ -71,13 +71,13 @@ function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
 
 interface TimeProps {
   at: Date | null
-  /** Stands where there is none: not yet, or unknown; say which. */
+  /** Shown if there is none: not yet, or unknown; say which. */
   none?: string
-  /** It may be still to come. What has happened is never in the future, whatever the clocks say. */
+  /** True if it may be in the future. Otherwise a past event never shows a future time, whatever the clock skew. */
   ahead?: boolean
 }
 
-/** Relative; the exact time here and in UTC on hover and for assistive technology. */
+/** Relative; shows the exact time in local time and UTC on hover and to assistive technology. */
 export function Time({ at, none = '–', ahead = false }: TimeProps) {
   const now = useNow()
   if (at === null) return <span className="none">{none}</span>
@@ -88,7 +88,7 @@ export function Time({ at, none = '–', ahead = false }: TimeProps) {
   )
 }
 
-/** Day and time to the second, here and in UTC. */
+/** Day and time to the second, in local time and UTC. */
 export function ExactTime({ at }: { at: Date }) {
   const local = localTime(at)
   return (
@@ -104,7 +104,7 @@ export function ExactTime({ at }: { at: Date }) {
   )
 }
 
-/** The time left until a moment, by the second. */
+/** The time left until a moment, updated every second. */
 export function Countdown({ to }: { to: Date }) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -119,7 +119,7 @@ export function Countdown({ to }: { to: Date }) {
   )
 }
 
-/** An address, short, with the whole of it on hover, a way to copy it, and a link to its page here, or else in the explorer. */
+/** An address, shortened, with the whole of it on hover, a copy button, and a link to its page here, or else in the explorer. */
 export function Address({ of, link = true }: { of: string | null; link?: boolean }) {
   if (of === null) return <Unknown why={ui.facts.unknown} />
   const whole = checksummed(of)
@@ -147,7 +147,7 @@ export function Hash({ of }: { of: string | null }) {
   return <Digest of={of} what="transaction" />
 }
 
-/** Bytes of which the ends are shown, with a way to copy them. Those of a transaction lead to the explorer. */
+/** Bytes, shortened, with a copy button. A transaction's hash links to the explorer. */
 export function Digest({ of, what }: { of: string | null; what: 'transaction' | 'seed' }) {
   if (of === null) return <span className="none">–</span>
   const shown = (
@@ -171,7 +171,7 @@ export function Digest({ of, what }: { of: string | null; what: 'transaction' | 
 
 export type Tone = 'good' | 'warn' | 'bad' | 'calm'
 
-/** A state in a word, by colour and by a sign that needs no colour. */
+/** A state as a word, with a colour and an icon that needs no colour. */
 export function Mark({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <span className={`mark ${tone}`}>{children}</span>
 }

@@ -23,7 +23,7 @@ const PLACES = [
 
 export function Layout({ children }: { children: ReactNode }) {
   const [location] = useLocation()
-  // On a phone the search opens when it is asked for; on a desk it is always there.
+  // On a phone a press opens the search; on a desktop it is always there.
   const [finds, setFinds] = useState(false)
   return (
     <>
@@ -71,10 +71,10 @@ export function Layout({ children }: { children: ReactNode }) {
   )
 }
 
-/** Whose sale it is, in its colour. */
+/** Who sells, in their colour. */
 function Brand() {
   const { name, logoUrl, color } = useSite()
-  // Before anything is painted in another one.
+  // Before the first paint, so no other colour shows.
   useLayoutEffect(() => {
     for (const [role, value] of Object.entries(color === null ? {} : brandRoles(color)))
       document.documentElement.style.setProperty(role, value)
@@ -87,7 +87,7 @@ function Brand() {
   )
 }
 
-/** Someone who navigates starts at the new page's heading, as after a real page load. It stands beside the page, to wait for its code, too. */
+/** Moves focus to the new page's heading on navigation, as a page load would. Rendered beside the page, so it awaits its code. */
 export function Arrival() {
   const [location] = useLocation()
   const first = useRef(true)
@@ -170,7 +170,7 @@ function Footer() {
             <a href="/docs">{ui.page.api}</a>
           </li>
           <li>
-            {/* Loaded anew: a frame may show this page, and never the console. */}
+            {/* A full page load, because a frame may show this page, but never the console. */}
             <a href="/console">{ui.page.operator}</a>
           </li>
         </ul>

@@ -1,19 +1,19 @@
-// The frame around every page: what the page is called, its parts, and their headings in order.
+// The frame around every page: its title, its parts, and their headings in order.
 import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { useSite } from '../site.ts'
 import { Boundary } from './boundary.tsx'
 
 interface PageProps {
-  /** Null: the sale's own name. */
+  /** Null means the sale's own name. */
   title: string | null
-  /** What its heading says in place of the title. */
+  /** The heading, if it differs from the title. */
   heading?: string
   /** A sentence on what the page shows. */
   lead?: ReactNode
   children: ReactNode
 }
 
-/** A page. Its title is the document's too, and takes the focus when one navigates here, so that readers announce it. */
+/** A page. Its title is the document's too, and takes the focus on navigation, so screen readers announce it. */
 export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
   useEffect(() => {
@@ -30,7 +30,7 @@ export function Page({ title, heading, lead, children }: PageProps) {
   )
 }
 
-/** Puts what a step of the page has come to into the document's title, for as long as it is so; `null`: the page's own. */
+/** Puts the present step of the page into the document's title, until it changes; `null` means the page's own. */
 export function useStepTitle(step: string | null): void {
   useEffect(() => {
     if (step === null) return
@@ -45,12 +45,12 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
-  /** True for a step that follows one that is gone, and the focus with it: its heading takes it. */
+  /** True for a step that replaces one that had the focus: its heading takes it. */
   takesFocus?: boolean
   children: ReactNode
 }
 
-/** A part of a page under a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({ title, aside, takesFocus = false, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -69,7 +69,7 @@ export function Section({ title, aside, takesFocus = false, children }: SectionP
   )
 }
 
-/** Facts by their names, in rows. What is undefined is left out. */
+/** Named facts, in rows. Skips undefined ones. */
 export function Facts({ of, className = 'facts' }: { of: Readonly<Record<string, ReactNode>>; className?: string }) {
   return (
     <dl className={className}>

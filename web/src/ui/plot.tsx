@@ -1,4 +1,4 @@
-// A plot that is loaded and drawn when it comes into view: on a phone most are never scrolled to, and drawing costs.
+// A plot that loads and draws when it scrolls into view, because drawing is slow, and on a phone most stay out of view.
 import { Suspense, useEffect, useRef, useState } from 'react'
 import type { Point } from '../bins.ts'
 import { later } from './boundary.tsx'

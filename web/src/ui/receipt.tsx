@@ -1,4 +1,4 @@
-// A receipt: facts in rows, to be printed or kept as a file.
+// A receipt: facts in rows, to print or save as a file.
 import { ui } from '../words/ui.ts'
 import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
@@ -8,7 +8,7 @@ export type ReceiptRow = readonly [name: string, value: string | null | undefine
 
 interface ReceiptProps {
   rows: readonly ReceiptRow[]
-  /** The file's name, without its ending. */
+  /** The file's name, without its extension. */
   name: string
 }
 

@@ -1,4 +1,4 @@
-// Hands what the page has made or read to the browser, as a file to be kept.
+// Hands a text or blob of the page to the browser, to save as a file.
 
 /** Saves `text` under `name`. */
 export const saveFile = (text: string, name: string, type: string): void => saveBlob(new Blob([text], { type }), name)

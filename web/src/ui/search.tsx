@@ -1,4 +1,4 @@
-// The search of every page: what was entered says by its form what it is.
+// The search of every page: tells from the text's form what it is.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH, pasted } from '../format.ts'
@@ -6,11 +6,11 @@ import { ledger } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** A name of ENS: labels between points. */
+/** An ENS name: labels with dots between them. */
 const NAME = /^[^\s./:#]+(\.[^\s./:#]+)+$/u
 const NUMBERED = /^(node|round|runde)?\s*#?\s*([1-9][0-9]*)$/i
 
-/** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. What is none of them goes to the address page, which says so. */
+/** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. The address page rejects anything else. */
 async function pageOf(sought: string): Promise<string> {
   const [, kind = 'node', number] = NUMBERED.exec(sought) ?? []
   if (number) return `/${/^r/i.test(kind) ? 'round' : 'node'}/${number}`
@@ -18,7 +18,7 @@ async function pageOf(sought: string): Promise<string> {
   return pageOfTransaction(sought.toLowerCase())
 }
 
-/** Where a transaction did several things, the page of the first. What the ledger does not know may be a payment on its way. */
+/** If a transaction did several things, the page of the first. If the ledger has none of it, it may be a pending payment. */
 async function pageOfTransaction(txHash: string): Promise<string> {
   const did = await ledger.getTransaction(txHash, { attempts: 1 }).catch(() => null)
   const [node = did?.withdrawnNodeIds[0]] = did?.mintedNodeIds ?? []
@@ -30,7 +30,7 @@ async function pageOfTransaction(txHash: string): Promise<string> {
   return `/payment/${refunded ?? txHash}`
 }
 
-/** The page of the address behind a name, or why there is none. */
+/** The page of the address that a name resolves to, or why there is none. */
 async function pageOfName(name: string): Promise<{ path: string } | { why: string }> {
   const found = await import('../ens.ts').then(({ findName }) => findName(name)).catch(() => 'notAsked' as const)
   return typeof found === 'object' ? { path: `/address/${found.address}` } : { why: fill(ui.search[found], { name }) }

@@ -1,10 +1,10 @@
-// The way to the page on which a wallet signs in.
+// The link to the page that signs a wallet in.
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { isFramed } from '../frame.ts'
 import { ui } from '../words/ui.ts'
 
-/** Leads to it. A frame has no session: there it opens a tab of its own. */
+/** Links to it. A frame has no session, so there it opens a new tab. */
 export function SignInLink({ children }: { children: ReactNode }) {
   if (!isFramed) return <Link href="/owner">{children}</Link>
   return (

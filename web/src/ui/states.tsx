@@ -5,10 +5,10 @@ import type { Reading } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** Shape of the coming content: its place is kept, so that nothing below jumps when it loads. */
+/** Shape of the coming content. Reserves its space, so nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
-/** Shows a reading once it is there, its absence otherwise. A reading that fails later keeps the last one, and says so. */
+/** Shows a reading once it is there, its absence otherwise. If a later refresh fails, it keeps the last one, and says so. */
 export function Shown<T>({ reading, lines = 3, shape = 'lines', children }: ShownProps<T>) {
   if (reading.data !== undefined) {
     return (
@@ -35,7 +35,7 @@ interface ShownProps<T> {
 const TILES = ['a', 'b', 'c', 'd']
 const CARDS = ['a', 'b', 'c']
 
-/** Grey where something will be. */
+/** A grey placeholder. */
 export function Waiting({ lines = 3, shape = 'lines' }: { lines?: number; shape?: Shape }) {
   return (
     <div role="status" aria-label={ui.states.loading}>
@@ -74,7 +74,7 @@ function Lines({ of }: { of: number }) {
   )
 }
 
-/** The failure in words, and a way to try again. */
+/** The failure in words, and a button to retry. */
 export function Failed({ error, retry }: { error: Error; retry?: (() => void) | undefined }) {
   return (
     <div className="notice bad" role="alert">
@@ -96,7 +96,7 @@ function Stale({ reading }: { reading: Reading<unknown> }) {
   )
 }
 
-/** Nothing there, and what would put something there. */
+/** Says that there is nothing, and what would change that. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
@@ -106,7 +106,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
-/** A fault as a sentence for people. */
+/** An error as a sentence for people. */
 function inWords(error: Error): string {
   if (!(error instanceof LedgerError)) return error.message || ui.states.wrong
   if (error.status === null) return ui.states.unreachable
@@ -116,6 +116,6 @@ function inWords(error: Error): string {
   return error.message
 }
 
-/** What a limit of the service is, which is no outage; null for other faults. */
+/** The message for a rate limit of the service, which is no outage; null for other errors. */
 export const limitInWords = (error: Error | null): string | null =>
   error instanceof LedgerError && error.status === 429 ? ui.states.limited : null

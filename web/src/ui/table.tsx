@@ -1,14 +1,14 @@
-// Tables: sorted by their headings, each row a card on a phone, with a caption for those who cannot see them.
+// Tables: sortable by their headings, each row a card on a phone, with a caption for those who cannot see them.
 import { type ReactNode, useMemo, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** A column: its heading, what a row is sorted by (bigint, number, text; none: cannot be sorted), and what its cell shows. */
+/** A column: its heading, its sort value (bigint, number, text; without one it cannot be sorted), and its cell. */
 export interface Column<Row> {
   heading: string
   sortBy?: (row: Row) => bigint | number | string
   cell: (row: Row) => ReactNode
-  /** Figures stand to the right, under one another. */
+  /** Aligns figures to the right, under one another. */
   figure?: boolean
 }
 
@@ -25,10 +25,10 @@ interface TableProps<Row> {
 
 type Direction = 'ascending' | 'descending'
 
-/** The column that rows are sorted by; null: as they came. */
+/** The column to sort by; null keeps the rows' own order. */
 type Sorting = { index: number; direction: Direction } | null
 
-/** Give `columns` as a constant of the module: what changes at each rendering is sorted at each rendering. */
+/** Pass `columns` as a constant of the module, because a new array at each rendering is sorted at each rendering. */
 export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25, empty }: TableProps<Row>) {
   const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)
@@ -77,7 +77,7 @@ interface HeadingProps {
   heading: string
   figure: boolean | undefined
   direction: Direction | null
-  /** Sorts by it, the other way round, or no longer; none where it cannot be sorted by. */
+  /** Sorts by it, then in reverse, then no longer; null if the column cannot be sorted. */
   turn: (() => void) | undefined
 }
 
@@ -98,7 +98,7 @@ function Heading({ heading, figure, direction, turn }: HeadingProps) {
 
 const SIGNS = { ascending: '↑', descending: '↓' } as const
 
-/** Of texts the first ones come first, of figures the largest; then the other way round, then as they came. */
+/** Text sorts from the first, figures from the largest; then in reverse, then in the rows' own order. */
 function turned(index: number, sorting: Sorting, kind: string): Sorting {
   const [one, other] =
     kind === 'string' ? (['ascending', 'descending'] as const) : (['descending', 'ascending'] as const)

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; kept in this browser. public/theme.js applies it before the first paint.
+// Light, dark, or the system's theme, stored in this browser. public/theme.js applies it before the first paint.
 import { useState } from 'react'
 import { kept } from '../kept.ts'
 import { fill } from '../words/message.ts'
@@ -8,10 +8,10 @@ type Theme = 'system' | 'light' | 'dark'
 const NEXT: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
 const SIGN: Record<Theme, string> = { system: '◐', light: '☀', dark: '☾' }
 
-/** The ground of each theme, as tokens.css has it. */
+/** The background of each theme, as in tokens.css. */
 const GROUND = { light: '#f6f7fa', dark: '#0c0e14' }
 
-/** Has the browser's own frame take the ground of a theme. */
+/** Gives the browser's own frame the background of a theme. */
 function paintFrame(theme: Theme): void {
   for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
     const own = meta.media.includes('dark') ? 'dark' : 'light'

@@ -1,10 +1,10 @@
-// Has the connected wallet show a node among what it holds (EIP-747). Wallets that cannot do so say no, and the button goes.
+// Has the connected wallet list a node among its assets (EIP-747). If the wallet cannot, it refuses, and the button goes.
 import { useMutation } from '@tanstack/react-query'
 import { useDeployment } from '../ledger.ts'
 import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
-/** A button; nothing where the wallet has refused or cannot. */
+/** A button; nothing if the wallet has refused or cannot. */
 export function AddToWallet({ nodeId, wallet }: { nodeId: string; wallet: ConnectedWallet }) {
   const address = useDeployment().data?.factoryAddress
   const add = useMutation({

@@ -1,5 +1,5 @@
-// Around pages that use a wallet: wagmi, set to this ledger's one chain. Wallets of the browser announce themselves (EIP-6963); a frame asks
-// the page around it, as Safe has its apps do.
+// Around pages that use a wallet: wagmi, configured for this ledger's one chain. Wallets of the browser announce
+// themselves (EIP-6963). In a frame we ask the page around it, as Safe's apps do.
 import type { Deployment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -19,7 +19,7 @@ import { kept } from '../kept.ts'
 import { useDeployment } from '../ledger.ts'
 import { Failed, Waiting } from '../ui/states.tsx'
 
-/** What finds the wallet of a Safe around this frame. Loaded in a frame only. */
+/** Finds the wallet of a Safe around this frame. Loads in a frame only. */
 const aroundFrame = async (): Promise<CreateConnectorFn[]> => [(await import('./safe.ts')).safeAround()]
 
 /** Gives its children the wallets. */
@@ -32,7 +32,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
     initialData: isFramed ? undefined : 'ethereum' in window ? [injected()] : [],
     staleTime: Number.POSITIVE_INFINITY,
   })
-  // What was read once holds, though the service may be gone by now.
+  // An answer once read stays valid, even if the service is down by now.
   if (deployment.isError && !deployment.data)
     return <Failed error={deployment.error} retry={() => void deployment.refetch()} />
   if (!deployment.data || !connectors.data) return <Waiting lines={6} />
@@ -41,7 +41,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
 
 let config: Config | null = null
 
-/** One for all pages. Of two, as where React gives a render up and makes another, wagmi would find the wallet again for the first alone. */
+/** One for all pages. If React discarded a render and made a second one, wagmi would reconnect the wallet for the first alone. */
 function configOnce(deployment: Deployment, connectors: CreateConnectorFn[]): Config {
   config ??= configFor(deployment, connectors)
   return config
@@ -59,7 +59,7 @@ function configFor({ chainId, chainName, explorerUrl, rpcUrl }: Deployment, conn
   return createConfig({
     chains: [chain],
     connectors,
-    // A frame's wallet is asked again each time.
+    // In a frame we ask for the wallet each time.
     storage: isFramed ? null : createStorage({ storage: kept }),
     // Without a public RPC, reads go through the wallet.
     transports: { [chainId]: rpcUrl ? http(rpcUrl) : unstable_connector(injected) },

@@ -1,4 +1,4 @@
-// Connecting a wallet, and saying which one is connected, on which chain.
+// Connects a wallet, and shows which one is connected, on which chain.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useConnect, useConnectors } from 'wagmi'
@@ -42,7 +42,7 @@ export function Connect({ label = words.connect }: { label?: string }) {
   )
 }
 
-/** The wallets to choose from. The page around a frame is asked whether it is a Safe's: any other never answers, and is none of them. */
+/** The wallets to choose from. We ask the page around a frame whether it is a Safe's; any other never answers, and is left out. */
 function useOffered() {
   const connectors = useConnectors()
   const safe = connectors.find(({ type }) => type === 'safe')
@@ -53,7 +53,7 @@ function useOffered() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const offered = answers.data ? connectors : connectors.filter((connector) => connector !== safe)
-  // A wallet that does not announce itself is the page's `ethereum`; of those that do, one is that, too.
+  // A wallet that does not announce itself is the page's `ethereum`. One that does may be that, too.
   const announcing = offered.filter(({ id }) => id !== 'injected')
   return announcing.length > 0 ? announcing : offered
 }
@@ -86,7 +86,7 @@ function Wallets({ done }: { done: () => void }) {
   )
 }
 
-/** What there is without a wallet in this browser: on a phone, the apps that have one. */
+/** The options if this browser has no wallet: on a phone, the apps that have one. */
 function NoneHere() {
   if (isPhone()) return <WalletApps />
   return (
@@ -97,7 +97,7 @@ function NoneHere() {
   )
 }
 
-/** Reports a wallet on another chain, and offers to switch. Null where all is well. */
+/** Reports a wallet on another chain, and offers to switch. Null if all is well. */
 export function WrongChain() {
   const wallet = useWallet()
   const { data: deployment } = useDeployment()

@@ -1,4 +1,4 @@
-// What the pages say and do where the connected wallet is a contract (a Safe, a smart account), whose ether comes by an internal call.
+// What the pages say and do if the connected wallet is a contract (a Safe, a smart account), whose ether comes by an internal call.
 import type { Quote } from '@node-ledger/client'
 import { isContract, type WalletCall } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
@@ -10,7 +10,7 @@ import { rich } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
-/** Whether a connected wallet is a contract; null while that is not known. */
+/** Whether a connected wallet is a contract; null until we know. */
 export function useIsContract(wallet: ConnectedWallet | null): boolean | null {
   const code = useQuery({
     queryKey: ['code', wallet?.chainId, wallet?.address],
@@ -21,7 +21,7 @@ export function useIsContract(wallet: ConnectedWallet | null): boolean | null {
   return code.data ?? null
 }
 
-/** Tells a buyer whose wallet is a contract what becomes of its payment, before they pay. */
+/** Tells a buyer before they pay what happens to the payment of a contract wallet. */
 export function ContractNotice({ mode }: { mode: Quote['contractWallets'] }) {
   const notice = rich(words.notices[mode], { signIn: (text: ReactNode) => <SignInLink>{text}</SignInLink> })
   return (
@@ -31,7 +31,7 @@ export function ContractNotice({ mode }: { mode: Quote['contractWallets'] }) {
   )
 }
 
-/** The wallet has a call, and its other signers may have to agree. */
+/** The wallet has accepted a call, and its other signers may have to agree. */
 export function Proposed() {
   return (
     <p className="notice" role="status">
@@ -40,7 +40,7 @@ export function Proposed() {
   )
 }
 
-/** A call to be made by hand, for a wallet that this page cannot have send it. */
+/** A call to make by hand, for a wallet that this page cannot have send it. */
 export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { call: WalletCall }) {
   return (
     <CopyRows
@@ -54,7 +54,7 @@ export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { c
   )
 }
 
-/** Says that a call is left to be made by hand, and which. */
+/** Says that the owner must make a call by hand, and which. */
 export function LeftByHand({ call, children }: { call: WalletCall; children: ReactNode }) {
   return (
     <div className="notice warn" role="alert">

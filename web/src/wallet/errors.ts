@@ -1,10 +1,10 @@
-// Turns wallets' errors into a sentence. They wrap their words in many layers; people need the innermost one.
+// Turns wallets' errors into a sentence. Wallets wrap the message in many layers; people need the innermost one.
 import { LedgerError } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'viem'
 import { words } from '../words/wallet.ts'
 
-/** An error whose message is for people. */
+/** An error with a message for people. */
 export function saidByWallet(error: unknown): Error {
   if (error instanceof WalletError || error instanceof LedgerError) return error
   if (!(error instanceof BaseError)) return error instanceof Error ? error : new Error(words.errors.noAnswer)
@@ -16,6 +16,6 @@ export function saidByWallet(error: unknown): Error {
 /** The same as a sentence. */
 export const sentenceOfWallet = (error: unknown): string => saidByWallet(error).message
 
-/** In the wallet's own words, where it has any. */
+/** In the wallet's own words, if it has any. */
 export const wordsOfWallet = (error: unknown): string =>
   (error instanceof BaseError && error.details) || sentenceOfWallet(error)

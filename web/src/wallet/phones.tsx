@@ -1,12 +1,12 @@
-// Phones have no extensions: each wallet app has a browser of its own, in which this page finds that wallet. Links open the page there.
-// MetaMask's and OKX's are in their documents; those of Coinbase Wallet, Trust and Rainbow are as other applications use them. None was tried on a phone.
+// Phones have no extensions. Each wallet app has its own browser, where this page finds that wallet, and these links open it there. MetaMask
+// documents its link, and OKX too; those of Coinbase Wallet, Trust and Rainbow are as other applications use them. We have tried none on a phone.
 import { isFramed } from '../frame.ts'
 import { rich } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 
-/** An app's link to a page, by its name. */
+/** An app's link to a page, by the app's name. */
 const APPS: readonly (readonly [name: string, link: (page: URL) => string])[] = [
-  // Takes host and path as they are: what is encoded opens an empty tab.
+  // Takes host and path as they are; if they are encoded, it opens an empty tab.
   ['MetaMask', ({ host, pathname, search }) => `https://link.metamask.io/dapp/${host}${pathname}${search}`],
   ['Coinbase Wallet', ({ href }) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(href)}`],
   ['Trust Wallet', ({ href }) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(href)}`],
@@ -16,10 +16,10 @@ const APPS: readonly (readonly [name: string, link: (page: URL) => string])[] = 
 
 const okx = (href: string) => `okx://wallet/dapp/url?dappUrl=${encodeURIComponent(href)}`
 
-/** True where a finger is the pointer. */
+/** True if the pointer is a finger. */
 export const isPhone = (): boolean => window.matchMedia('(pointer: coarse)').matches
 
-/** A list of wallet apps, each opening this page in itself. */
+/** A list of wallet apps. Each link opens this page in the app. */
 export function WalletApps() {
   const page = new URL(window.location.href)
   return (

@@ -1,8 +1,8 @@
-// A QR code, dark on light in both themes, since not every camera reads it the other way round. What draws it is loaded with the first one.
+// A QR code, dark on light in both themes, because not every camera reads it inverted. Its library loads with the first one.
 import { useQuery } from '@tanstack/react-query'
 import type { QrCodeGenerateResult } from 'uqr'
 
-/** `label` says what the code holds. Nothing until it can be drawn: what it holds stands beside it as text. */
+/** `label` says what the code contains. Renders nothing until it is drawn: the same text stands beside it. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const code = useQuery({
     queryKey: ['qr', text],

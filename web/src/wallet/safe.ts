@@ -1,8 +1,8 @@
-// The Safe around this page's frame, by wagmi's connector and Safe's own library, which asks it by postMessage. Loaded in a frame only. Which
-// pages may be around it is the content security policy's to say (`FRAME_ANCESTORS`); the library takes messages of the page around alone.
+// The Safe around this page's frame, through wagmi's connector and Safe's own library, which uses postMessage. Loads in a frame only. The content
+// security policy decides which pages may be around it (`FRAME_ANCESTORS`), and the library takes messages from the page around alone.
 import { safe } from 'wagmi/connectors'
 
-/** Limit for the page around to say which Safe it is, in milliseconds. One that is none never answers. */
+/** Time for the page around to say which Safe it is, in milliseconds. If it is none, it never answers. */
 const ANSWER_MS = 5_000
 
 /** The connector. */

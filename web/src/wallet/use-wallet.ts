@@ -1,4 +1,4 @@
-// The connected wallet, as the client's own functions take it.
+// The connected wallet, in the form that the client's own functions take.
 import type { OwnWallet } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { createClient, custom, type EIP1193Provider, type Hex } from 'viem'
@@ -7,7 +7,7 @@ import { type Config, useConfig, useConnection, useConnectors } from 'wagmi'
 import { disconnect, switchChain } from 'wagmi/actions'
 
 export interface ConnectedWallet {
-  /** Lower case, as the ledger has addresses. */
+  /** Lower case, as addresses are in the ledger. */
   address: Hex
   /** The chain it is on, which need not be the ledger's. */
   chainId: number
@@ -25,7 +25,7 @@ export function useWallet(): ConnectedWallet | null {
     chainId,
     name: connector.name,
     open: async () => {
-      // Just after a page was loaded, wagmi has no more than the connector's name: its provider may take a while to be found again.
+      // Just after a page load, wagmi has only the connector's name, because it may take a while to find the provider again.
       const live = connectors.find(({ id }) => id === connector.id) ?? connector
       const provider = (await live.getProvider()) as EIP1193Provider
       return createClient({ account: address, transport: custom(provider) })
@@ -33,14 +33,14 @@ export function useWallet(): ConnectedWallet | null {
   }
 }
 
-/** The next nonce of a wallet's account, what waits in a pool included. */
+/** The next nonce of a wallet's account, including its pending transactions. */
 export async function nonceOf(wallet: OwnWallet): Promise<number> {
   const { address } = wallet.account
   const of = (blockTag: 'latest' | 'pending') => getTransactionCount(wallet, { address, blockTag })
   return Math.max(...(await Promise.all([of('latest'), of('pending')])))
 }
 
-/** Lets the connected wallet go. */
+/** Disconnects the wallet. */
 export function useDisconnect() {
   const config = useConfig()
   return useMutation({ mutationFn: () => foundAgain(config).then(() => disconnect(config)) })
@@ -54,7 +54,7 @@ export function useSwitchChain() {
   })
 }
 
-/** Until wagmi has looked for the wallet of an earlier page: before, there is nothing to call, and what is let go would be connected again. */
+/** Waits until wagmi has looked for the wallet of an earlier page. Until then it would reconnect a wallet that we disconnect. */
 function foundAgain(config: Config): Promise<void> {
   const isOver = ({ status }: Config['state']) => status === 'connected' || status === 'disconnected'
   if (isOver(config.state)) return Promise.resolve()

@@ -1,4 +1,4 @@
-// Texts with places for what changes: {name} for a value, <name>…</name> for a part that is an element. Values are checked by type, from the text itself.
+// Texts with placeholders: {name} for a value, <name>…</name> for a part that is an element. The compiler checks values against the text.
 import { createElement, Fragment, type ReactNode } from 'react'
 
 /** A text by a number, `{n}`. */
@@ -13,7 +13,7 @@ type Tags<Text> = Text extends `${string}</${infer Name}>${infer Rest}` ? Name |
 type TextOf<M> = M extends Plural ? M['other'] : M
 type Counted<M> = M extends Plural ? { readonly n: number } : unknown
 
-/** What a text has places for. A number is written as the browser's locale has it; what is no amount, as a node's id, is given as text. */
+/** The placeholders of a text. It formats a number by the browser's locale; pass what is no amount, such as a node's id, as text. */
 export type Values<M> = { readonly [Name in Names<TextOf<M>>]: string | number | bigint } & Counted<M>
 /** The same for a text that holds elements. */
 export type Parts<M> = { readonly [Name in Names<TextOf<M>>]: ReactNode } & {

@@ -1,4 +1,4 @@
-// The audit log: each act of the operator's and of the service, with the fields that it changed.
+// The audit log: each act by the operator or the service, with the fields that it changed.
 import { Link } from 'wouter'
 import { HASH } from '../../format.ts'
 import { Time } from '../../ui/facts.tsx'
@@ -18,7 +18,7 @@ const AUDIT: readonly Column<AuditEntry>[] = [
   { heading: 'What changed', cell: ({ detail }) => <Detail of={detail} /> },
 ]
 
-/** A hash may be a payment's: its page says so where it is none. */
+/** A hash may be a payment's. If it is not, its page says so. */
 function Subject({ of }: { of: string | null }) {
   if (of === null) return <span className="none">–</span>
   const text = (

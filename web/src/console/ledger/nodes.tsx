@@ -1,4 +1,4 @@
-// Nodes without a payment: they may come from a stolen key, so that their groups are credited nothing until each has been granted.
+// Nodes without a payment. They may come from a stolen key, so their groups get no credits until the operator has granted each.
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'

@@ -1,4 +1,4 @@
-// The round to come: what it would pay, whether it can be paid for, what stops it; and the switch that holds rounds back.
+// The next round: what it would pay, whether the balance covers it, what stops it; and the switch that pauses rounds.
 import { Link } from 'wouter'
 import { useHealth } from '../../ledger.ts'
 import { Amount, Mark, Time } from '../../ui/facts.tsx'

@@ -64,7 +64,7 @@ export function State() {
   )
 }
 
-/** What the contract's owner lets the minter and the distributor do still. */
+/** What the contract's owner still lets the minter and the distributor do. */
 function Budget() {
   const reading = useAdmin('reconciliation')
   return (
@@ -121,7 +121,7 @@ interface HowManyProps {
   href: string
 }
 
-/** The number of rows of a list, as far as its first page shows. */
+/** The number of rows in a list, as far as its first page shows. */
 function HowMany({ rows, next, href }: HowManyProps) {
   if (!rows) return <Unknown why="not known" />
   return (

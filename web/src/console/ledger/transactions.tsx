@@ -65,7 +65,7 @@ const STUCK: readonly Column<StuckTransaction>[] = [
   },
 ]
 
-/** Obstacles that keep an account from sending; nothing where there are none. */
+/** Obstacles that keep an account from sending; nothing if there are none. */
 function Stuck() {
   const found = useAdmin('transactions/stuck')
   return (

@@ -38,7 +38,7 @@ export function Trends() {
   )
 }
 
-/** The same object for as long as it says the same: what is read again every few seconds must not be drawn again. */
+/** Returns the same object while its content is the same, because a refresh every few seconds must not redraw the plot. */
 function useUnchanged<T>(value: T): T {
   const [kept, keep] = useState(value)
   if (kept === value || shown(kept) === shown(value)) return kept
@@ -163,7 +163,7 @@ const wei = (of: (ledger: Ledger) => bigint) => ({
   cell: ({ ledger }: TrendBin) => (ledger ? <Exact wei={of(ledger)} hinted /> : <Unknown why={NOT_KNOWN} />),
 })
 
-/** The beginning of a bin, in UTC and here. */
+/** The start of a bin, in UTC and local time. */
 function Beginning({ at }: { at: Date }) {
   const here = localTime(at)
   return (

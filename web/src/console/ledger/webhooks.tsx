@@ -1,4 +1,4 @@
-// Webhook endpoints, their deliveries and redelivery. URLs and secrets are taken here, and never shown.
+// Webhook endpoints, their deliveries and redelivery. The console takes URLs and secrets, and never shows them.
 import { useState } from 'react'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'

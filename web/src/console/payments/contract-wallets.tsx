@@ -1,4 +1,4 @@
-// Contract wallets: whose payments by internal calls become nodes by themselves, from which block on, and the contracts that are allowed.
+// Contract wallets: whose payments by internal calls become nodes automatically, from which block on, and the allowed contracts.
 import { Address, Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'

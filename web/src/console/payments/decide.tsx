@@ -1,4 +1,4 @@
-// The decisions that are open for a payment: release, refund in two steps, attribute, dismiss.
+// The open decisions for a payment: release, refund in two steps, attribute, dismiss.
 import { ether } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { nearestTier } from '../../nearest.ts'
@@ -26,7 +26,7 @@ export function Decide({ payment, name }: { payment: PaymentFacts; name: string 
   )
 }
 
-/** The two steps of a refund, and the way back from the first. */
+/** The two steps of a refund, and how to undo the first. */
 function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
   const isRefunding = payment.reason === 'refunding'
   const amount = `${ether(payment.valueWei)} ETH`
@@ -62,7 +62,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
   const choices = tiers.map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
   const asksTier = payment.reason === 'wrongAmount' || payment.tierId === null
   const amount = `${ether(payment.valueWei)} ETH`
-  // It is minted once its wallet has room; until then the contract would pass over it, and a release is refused.
+  // It is minted once its wallet has room. Until then the contract would skip it, so the service refuses a release.
   if (payment.reason === 'walletLimit') return <p>Minted as soon as its wallet has room for one more node.</p>
   return (
     <>
@@ -97,7 +97,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
   )
 }
 
-/** Says by how much an amount is not the price of a tier. */
+/** Says by how much an amount misses a tier's price. */
 function OtherPrice({ wei, tier }: { wei: bigint; tier: Tiers[number] | undefined }) {
   if (!tier || tier.priceWei === wei) return null
   return (

@@ -1,4 +1,4 @@
-// The deny list: wallets whose payments are held until somebody has looked at them.
+// The deny list: the service holds payments from these wallets until the operator has reviewed them.
 import { Address } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'

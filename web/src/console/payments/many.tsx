@@ -1,4 +1,4 @@
-// Decides several held payments at once: what would become of each is shown first, what became of each after.
+// Decides several held payments at once. Shows what would happen to each before, and what happened after.
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { count, ether } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
@@ -13,16 +13,16 @@ import { RefundMany } from './refund-many.tsx'
 import type { Tiers } from './sentences.ts'
 
 interface DecideManyProps {
-  /** Those that are chosen. */
+  /** The selected payments. */
   payments: readonly Payment[]
-  /** Those that can be. */
+  /** The payments that can be selected. */
   open: readonly Payment[]
   choose: (payments: readonly Payment[]) => void
 }
 
 type Decision = 'release' | 'dismiss'
 
-/** The bar above the list, and the dialog that it opens. */
+/** The bar above the list, and its dialog. */
 export function DecideMany({ payments, open, choose }: DecideManyProps) {
   const [asked, setAsked] = useState<{ decision: Decision | 'refund'; payments: readonly Payment[] } | null>(null)
   const lacks = lacking('payments/decide')
@@ -146,7 +146,7 @@ interface PreviewedProps extends ManyFormProps {
   back: () => void
 }
 
-/** What would become of each, and the button that has it so; then what became of each. */
+/** What would happen to each, with the button that does it; then what happened to each. */
 function Previewed({ decision, payments, close, found, act, again, back }: PreviewedProps) {
   const { dryRun, decided } = found
   return (
@@ -181,7 +181,7 @@ function Field({ label, name, children }: { label: string; name: string; childre
   )
 }
 
-/** The tier for payments whose amount names none: the nearest to the first of them, unless another is chosen. */
+/** The tier for payments whose amount matches none: the nearest to the first of them, unless the operator picks another. */
 function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tiers }) {
   const [chosen, setChosen] = useState(nearestTier(payments[0]?.valueWei ?? 0n, tiers)?.id ?? '')
   const tier = tiers.find(({ id }) => id === chosen)

@@ -1,4 +1,4 @@
-// One payment with its evidence, and the decisions that are open: unfolded in the list, and on a page of its own that an alert can link to.
+// One payment with its evidence and the open decisions: expanded in the list, and on its own page, so an alert can link to it.
 import { Link } from 'wouter'
 import { checksummed, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
@@ -14,13 +14,13 @@ import { Decide } from './decide.tsx'
 import { Evidence } from './evidence.tsx'
 import { TONES } from './states.ts'
 
-/** Without a node, and on the chain: what the operator may refund. */
+/** On the chain and without a node, so the operator may refund them. */
 const UNDECIDED = new Set(['seen', 'accepted', 'minting', 'held', 'dismissed'])
 
-/** A payment's name in a path: its transaction, unless that holds several. */
+/** A payment's name in a path: its transaction, unless that contains several payments. */
 const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 && txHash ? txHash : String(id))
 
-/** A reason stays on record when a payment goes on. */
+/** A reason stays on record after a payment continues. */
 const isStopped = (status: string) => status === 'held' || status === 'ignored'
 
 /** Amount, sender, tier, state and time of a payment, in a line. */
@@ -127,7 +127,7 @@ export function PaymentDetail({ payment }: RowProps) {
   )
 }
 
-/** What was taken out of a residue, and what a later trace shows of it. */
+/** The parts taken out of a residue, and how a later trace explains it. */
 function MadeOf({ parts, shown: traced }: { parts: readonly object[]; shown: readonly object[] }) {
   const transfers = [
     ...parts.map((part) => ['Taken out of it', part] as const),

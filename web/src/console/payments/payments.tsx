@@ -1,4 +1,4 @@
-// The list of payments; those that are held, the oldest first. Its filter is in the page's address, so that it can be linked to.
+// The list of payments; held ones are sorted oldest first. Its filter is in the page's address, so people can link to it.
 import { useState } from 'react'
 import { useParams, useSearchParams } from 'wouter'
 import { ether } from '../../format.ts'
@@ -13,13 +13,13 @@ import { PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
 import { Search } from './search.tsx'
 import { reasonsOf, STATES } from './states.ts'
 
-/** The section: one payment, where the address names it, or the list. */
+/** The section: one payment if the address names it, else the list. */
 export function Payments() {
   const { item } = useParams<{ item?: string }>()
   return item ? <PaymentPage name={item} /> : <List />
 }
 
-/** The filter in the page's address: what is held, where it names nothing. */
+/** The filter in the page's address; held payments if it names none. */
 function useFilter() {
   const [search, setSearch] = useSearchParams()
   const filter = Object.fromEntries(
@@ -31,7 +31,7 @@ function useFilter() {
   const set = (name: string, text: string) =>
     setSearch((before) => {
       const after = new URLSearchParams(before)
-      // The reasons are those of a state.
+      // Reasons belong to a state.
       if (name === 'status') after.delete('reason')
       if (text === '') after.delete(name)
       else after.set(name, text)
@@ -85,9 +85,9 @@ function List() {
   )
 }
 
-/** Several of those that are held can be decided of. What cannot be done with one of them, the preview says. */
+/** Only held payments can be decided together. If a decision does not fit one of them, the preview says so. */
 const isOpen = ({ status }: Payment) => status === 'held'
-/** The set with this one more, or one less. */
+/** The set with this one added or removed. */
 function toggled(chosen: ReadonlySet<number>, id: number): ReadonlySet<number> {
   const others = [...chosen].filter((one) => one !== id)
   return new Set(others.length < chosen.size ? others : [...chosen, id])
@@ -95,7 +95,7 @@ function toggled(chosen: ReadonlySet<number>, id: number): ReadonlySet<number> {
 const isOnlyHeld = ({ status, ...others }: Record<string, string>) =>
   status === 'held' && Object.keys(others).length === 0
 
-/** Sorts payments that wait for a decision: the oldest first. */
+/** Sorts payments that wait for a decision, oldest first. */
 const inOrder = (payments: readonly Payment[], status: string | undefined): readonly Payment[] =>
   status === 'held' ? payments.toReversed() : payments
 
@@ -137,7 +137,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
   )
 }
 
-/** A choice with the number of payments that wait so. */
+/** A choice with the number of payments that wait for it. */
 function counted(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
   const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
   const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
@@ -148,7 +148,7 @@ function counted(counts: Read<'payments/counts'> | undefined, text: string, stat
 interface RowProps {
   payment: Payment
   chosen: boolean
-  /** Null where several cannot be decided of. */
+  /** Null if several cannot be decided together. */
   choose: (() => void) | null
 }
 

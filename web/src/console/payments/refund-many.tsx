@@ -1,4 +1,4 @@
-// Refunds several payments by one transaction of the operator's own wallet: prepared first, sent elsewhere, then recorded, each for itself.
+// Refunds several payments in one transaction of the operator's own wallet: prepares all, the wallet sends, then records each.
 import { type FormEvent, useState } from 'react'
 import { count, plainEther } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -8,10 +8,10 @@ import { Failed } from '../../ui/states.tsx'
 import { type Did, type Payment, useAct } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 
-/** What a step came to for a payment. */
+/** The outcome of a step for a payment. */
 interface Outcome {
   payment: Payment
-  /** True where it went well; of a prepared refund, where it may be sent. */
+  /** True if it succeeded; for a prepared refund, if it may be sent. */
   isWell: boolean
   says: string
 }
@@ -24,7 +24,7 @@ interface RefundManyProps {
 type Prepared = Did<'payments/refunds/prepare'>
 type Recorded = Did<'payments/{payment}/refund'>
 
-/** Runs a step for each payment, one after the other: one that is refused keeps no other from it. */
+/** Runs a step for each payment, one after the other. A refusal of one does not stop the others. */
 async function forEach(payments: readonly Payment[], step: (payment: Payment) => Promise<Omit<Outcome, 'payment'>>) {
   const outcomes: Outcome[] = []
   for (const payment of payments) {
@@ -80,7 +80,7 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   )
 }
 
-/** What preparing came to for one of them. */
+/** The outcome of preparing one of them. */
 function outcomeOf(payment: Payment, { results }: Prepared): Outcome {
   const found = results.find((one) => one.payment === String(payment.id))
   return {

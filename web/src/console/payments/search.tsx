@@ -1,4 +1,4 @@
-// Finds payments: by the wallet that paid, by a transaction, by the number of the row.
+// Finds payments by the wallet that paid, a transaction, or the row's number.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH } from '../../format.ts'
@@ -7,7 +7,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const NUMBER = /^[1-9]\d{0,15}$/
 
 interface SearchProps {
-  /** The wallet whose payments are shown; empty: any. */
+  /** The wallet whose payments to show; empty means any. */
   from: string
   choose: (from: string) => void
 }

@@ -1,4 +1,4 @@
-// Verdicts in words: what the rule found, as a sentence.
+// Verdicts in words: each rule's finding as a sentence.
 import { nearestTier } from '../../nearest.ts'
 import { difference } from '../amounts.ts'
 import { shown } from '../values.ts'
@@ -13,7 +13,7 @@ const inFlight = ({ inFlightOfTier, walletInFlight }: Facts) => {
 }
 const amount = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(String(value ?? 0)))
 
-/** What each rule found. */
+/** The finding of each rule. */
 const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> = {
   wrongAmount: ({ receivedWei }, tiers) => {
     const nearest = nearestTier(amount(receivedWei), tiers)
@@ -61,7 +61,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   failed: () => 'The transfer failed on chain: it moved nothing.',
 }
 
-/** A verdict as a sentence; null for a rule without one. */
+/** A verdict as a sentence; null if its rule has none. */
 export function sentenceOf({ evidence }: { evidence: Facts }, tiers: Tiers): string | null {
   const rule = String(evidence.rule)
   return Object.hasOwn(SENTENCES, rule) ? (SENTENCES[rule]?.(evidence, tiers) ?? null) : null

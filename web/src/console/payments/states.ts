@@ -1,9 +1,9 @@
-// The states and reasons of payments. They are the keys of records by api/admin.yaml's own types, so that none can be missing.
+// The states and reasons of payments. They are the keys of records by api/admin.yaml's own types, so the compiler finds a missing one.
 import type { components } from '../../../../api/admin.ts'
 
 type Schemas = components['schemas']
 
-/** Those that wait for the operator first. */
+/** States that wait for the operator come first. */
 export const TONES = {
   held: 'warn',
   seen: 'calm',
@@ -17,7 +17,7 @@ export const TONES = {
 } as const satisfies Record<Schemas['PaymentStatus'], string>
 export const STATES = Object.keys(TONES)
 
-/** The state that each reason is for. */
+/** The state that each reason belongs to. */
 const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> = {
   wrongAmount: 'held',
   saleClosed: 'held',
@@ -39,6 +39,6 @@ const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> 
   failed: 'ignored',
 }
 
-/** The reasons that a payment in this state can have; of any state: all. */
+/** The reasons that a payment in this state can have; all of them if no state is given. */
 export const reasonsOf = (status: string | undefined): readonly string[] =>
   Object.entries(STATE_FOR).flatMap(([reason, state]) => (status === undefined || status === state ? [reason] : []))

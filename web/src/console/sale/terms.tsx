@@ -35,7 +35,7 @@ export function TermsConsole() {
 }
 
 function Acts({ terms }: { terms: readonly Terms[] }) {
-  // A ledger without terms is asked for those before, too.
+  // If a ledger has no terms, the form also asks for the ones before.
   const asked = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (

@@ -1,4 +1,4 @@
-// The tiers with their versions, and putting them on and off sale.
+// The tiers with their versions, and how to put them on and off sale.
 import { plainEther, times } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'

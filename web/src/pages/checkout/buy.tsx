@@ -1,4 +1,4 @@
-// Choosing what to buy. The checkout itself is checkout.tsx.
+// Where a buyer chooses what to buy. The checkout itself is checkout.tsx.
 import { Suspense } from 'react'
 import { useParams } from 'wouter'
 import { times } from '../../format.ts'
@@ -11,7 +11,7 @@ import { fill } from '../../words/message.ts'
 import { Claim } from '../payment/claim.tsx'
 import { TierCards } from './tiers.tsx'
 
-// What pays is loaded once a tier is chosen.
+// The payment code loads once the buyer picks a tier.
 const Checkout = later(async () => (await import('./checkout.tsx')).Checkout)
 
 const t = words.buy

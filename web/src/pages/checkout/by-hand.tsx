@@ -1,5 +1,5 @@
-// Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will pay, checks it, and moves on
-// by itself once that payment is seen.
+// Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will
+// pay, checks it, and moves on once it sees that payment.
 import type { Quote } from '@node-ledger/client'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
@@ -78,7 +78,7 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   )
 }
 
-/** Waits for a payment that was not there when the address was given. Of another amount it moves the page on, too: the buyer reads why. */
+/** Waits for a payment newer than the address. The page also moves on if the amount differs, and says why. */
 function Watch({ payer, sent }: { payer: string; sent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)

@@ -1,4 +1,4 @@
-// Paying with the wallet that is connected here: only where every check that could be made passes, and at the price that is shown.
+// Paying with the wallet that is connected here: only if every check that could run passes, and at the price shown.
 import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { buy, WalletError } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
@@ -25,7 +25,7 @@ export interface ByWalletProps {
   sent: (hash: string) => void
 }
 
-/** The button that pays, and what keeps it from doing so. */
+/** The button that pays, and the obstacles that disable it. */
 export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   const isContract = useIsContract(wallet)
   const preflight = usePreflight(wallet?.address, tier.id)
@@ -33,7 +33,7 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   const why = useId()
   const { pay, isAsked, proposed } = usePay({ tier, quote, wallet, sent, agreed, isContract })
   const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
-  // What the wallet refused a while ago says nothing of what it would be asked now.
+  // An earlier refusal by the wallet does not apply to a new request.
   const asked = [wallet?.address, wallet?.chainId, ...blocking.map(({ check }) => check)].join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of who pays, and of what keeps them from it
   useEffect(() => {
@@ -66,7 +66,7 @@ export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
   )
 }
 
-/** What keeps a wallet from buying. The operator's look is apart: it costs time, and the buyer may agree to it. */
+/** Obstacles that keep a wallet from buying. The operator's review is apart, because it only costs time, and the buyer may agree to it. */
 function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
   const failed = checks.filter(({ passes }) => passes === false)
   return {
@@ -103,14 +103,14 @@ function Agreement({ agreed, setAgreed }: { agreed: boolean; setAgreed: (agreed:
 }
 
 interface PayOptions extends ByWalletProps {
-  /** The buyer knows that the operator looks at the payment first. */
+  /** The buyer knows that the operator reviews the payment first. */
   agreed: boolean
   isContract: boolean | null
 }
 
 /**
- * Pays from a wallet, at the price that is shown. The page moves on with the wallet's answer, or with the first new payment of the wallet: not
- * every wallet answers. `proposed`: a contract wallet has taken the call, and others have yet to agree.
+ * Pays from a wallet, at the price shown. The page moves on with the wallet's answer, or with the wallet's first new payment,
+ * because not every wallet answers. `proposed`: a contract wallet has accepted the call, and others have yet to agree.
  */
 function usePay({ tier, quote: { priceWei }, wallet, sent, agreed, isContract }: PayOptions) {
   const [proposed, setProposed] = useState(false)
@@ -129,15 +129,15 @@ function usePay({ tier, quote: { priceWei }, wallet, sent, agreed, isContract }:
   }, [found])
   const pay = useMutation({
     mutationFn: async (payer: ConnectedWallet) => {
-      // The checks on the page may be some seconds old. What they say now, it shows.
+      // The checks on the page may be some seconds old. If they differ now, the page shows it.
       const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
       if (blocking.length > 0 || (isReviewed && !agreed)) return
       const stop = new AbortController()
       const own = await payer.open()
-      // The nonce of a contract is not that of what it sends.
+      // A contract's nonce does not count the transactions that it sends.
       const nonce = isContract === false ? await nonceOf(own).catch(() => null) : null
       const by = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString(), nonce }
-      /** When the wallet was asked. */
+      /** When the wallet prompted. */
       let at = 0
       const waits = () => isAsking(readIntent()) && readIntent()?.at === at
       await buy(ledger, own, tier.id, {
@@ -158,7 +158,7 @@ function usePay({ tier, quote: { priceWei }, wallet, sent, agreed, isContract }:
         },
       }).catch((error: unknown) => {
         if (stop.signal.aborted) return
-        // A wallet that was asked may have sent, whatever else it says.
+        // Once it has prompted, a wallet may have sent, whatever it says.
         const asked = waits() ? readIntent() : null
         const isCertain = error instanceof WalletError
         if (asked) writeIntent(isCertain ? null : { ...asked, page: null, said: wordsOfWallet(error) })
@@ -172,7 +172,7 @@ function usePay({ tier, quote: { priceWei }, wallet, sent, agreed, isContract }:
   return { pay, isAsked, proposed }
 }
 
-/** Why the wallet did not pay, and what is left to do. */
+/** Why the wallet did not pay, and what to do next. */
 function Refused({ error }: { error: Error }) {
   if (!(error instanceof WalletError)) return <Failed error={saidByWallet(error)} />
   if (error.call)

@@ -1,5 +1,5 @@
-// Paying for one tier: what is checked for the wallet that pays, the exact amount, and three ways (a wallet here, another device, a hash of a
-// transfer made elsewhere). The hash of a transfer is kept in the page's address, so that a reload goes on following it.
+// Paying for one tier: the checks of the wallet that pays, the exact amount, and three ways (a wallet here, another device, the
+// hash of a transfer made elsewhere). The page keeps the hash in its address, so it still follows the transfer after a reload.
 import type { Quote, Tier } from '@node-ledger/client'
 import { type ReactNode, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
@@ -45,7 +45,7 @@ function Payment({ tier }: { tier: Tier }) {
   // Null: with the wallet that is connected here.
   const [byHand, setByHand] = useState<{ payer: string | null } | null>(null)
   const payer = byHand ? byHand.payer : wallet?.address
-  // A page that is loaded with a payment starts at its top.
+  // A page that loads with a payment starts at its top.
   const cameWith = useRef(txHash !== null)
   const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
   if ((!tier.onSale || tier.soldOut) && !txHash) {
@@ -133,7 +133,7 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
 
 const what = (text: ReactNode) => <strong className="what">{text}</strong>
 
-/** What is checked, where no wallet has been named yet. */
+/** The rules that will be checked, before a wallet is named. */
 function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | undefined }) {
   const { amount, allowance, holding, holdingAtBlock, sender, held } = words.rules
   const mostOf = useMostPerWallet()

@@ -1,4 +1,4 @@
-// What the ledger would make of a wallet's payment, asked before anything is paid: a tick, a cross, or "could not be checked" for each rule.
+// What the ledger would decide about a wallet's payment, before the buyer pays: a tick, a cross, or "could not be checked" for each rule.
 import type { BuyerCheck, CanBuy, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -9,7 +9,7 @@ import { limitInWords, Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 
-/** As often as somebody who looks at it would notice a difference. */
+/** As often as someone who watches would notice a difference. */
 const EVERY_MS = 5_000
 
 const t = words.preflight
@@ -28,7 +28,7 @@ export const usePreflight = (address: string | undefined, tierId: string) =>
     refetchInterval: notBefore(() => EVERY_MS),
   })
 
-/** The checks as of now, just before a wallet is asked; null where they could not be made. */
+/** The checks as of now, just before the wallet prompts; null if they could not run. */
 export async function checkNow(address: string, tierId: string): Promise<CanBuy | null> {
   try {
     return await queries.fetchQuery({ ...asked(address, tierId), staleTime: 0 })

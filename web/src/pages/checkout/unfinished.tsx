@@ -1,4 +1,4 @@
-// A purchase that was begun in this browser and whose end no page has seen: found again before anyone pays a second time.
+// A purchase that this browser began and whose end no page has seen. Shown before anyone pays a second time.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { getBlockNumber } from 'viem/actions'
@@ -13,12 +13,12 @@ import { type Intent, isAsking, sentSince, useIntent, writeIntent } from '../pay
 
 const t = words.unfinished
 
-/** A transfer that a wallet has sent shows in its nonce by then. */
+/** If a wallet has sent a transfer, its nonce shows it by then. */
 const QUIET_BLOCKS = 3
 const QUIET_MS = 30_000
 const EVERY_MS = 4_000
 
-/** Shows the purchase that is unfinished in place of `children`, which sell, until it is known that nothing was sent. */
+/** Shows the unfinished purchase in place of `children`, which sell, until we know that the wallet sent nothing. */
 export function Unfinished({ chainId, children }: { chainId: number | undefined; children: ReactNode }) {
   const intent = useIntent()
   const [wasQuiet, setWasQuiet] = useState(false)
@@ -84,7 +84,7 @@ function Begun({ intent, chainId, setWasQuiet }: BegunProps) {
   )
 }
 
-/** True once the payer's nonce has stood still for so long that a transfer would have moved it. False where that cannot be read. */
+/** True once the payer's nonce has not moved for so long that it would show a transfer. False if it cannot be read. */
 function useIsQuiet({ payer, at, nonce }: Intent, chainId: number | undefined): boolean {
   const wallet = useWallet()
   const first = useRef<{ block: bigint; at: number } | null>(null)

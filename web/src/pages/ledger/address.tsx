@@ -1,4 +1,4 @@
-// Any wallet: its nodes and what they hold together.
+// Any wallet: its nodes and their total.
 import type { Node } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
 import { ADDRESS, checksummed, figure, short } from '../../format.ts'
@@ -48,7 +48,7 @@ function NoNodes() {
   return <Empty title={t.noNode}>{rich(t.howOne, { buy: (text) => <Link href="/buy">{text}</Link> })}</Empty>
 }
 
-/** What several nodes hold, have earned and have paid out. */
+/** The total that several nodes hold, earned and paid out. */
 export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balanceNote: string }) {
   const sum = (of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') => nodes.reduce((total, node) => total + node[of], 0n)
   const next = nextCredit(nodes)
@@ -112,7 +112,7 @@ const columns: readonly Column<Node>[] = [
   },
 ]
 
-/** The time of the next credit of any of them; null where none is scheduled. */
+/** The time of the next credit of any of them; null if none is scheduled. */
 function nextCredit(nodes: readonly Node[]): Date | null {
   const times = nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? [])
   return times.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
@@ -123,7 +123,7 @@ export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
   return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns} />
 }
 
-/** A tier by its label where the ledger has it. */
+/** A tier by its label, if the ledger has it. */
 export function TierName({ id }: { id: string | null }) {
   const tiers = useTiers()
   if (id === null) return <span className="none">{t.noTier}</span>

@@ -16,7 +16,7 @@ import { OwnProvider } from './own-provider.tsx'
 const t = words.node
 const f = words.figures
 
-/** As many of each list as the service gives. */
+/** The service returns at most so many entries of each list. */
 const LISTED_MAX = 200
 
 export function NodePage() {

@@ -1,4 +1,4 @@
-// The first glance: how much there is, whether it is covered, what was credited lately.
+// The first look: totals, whether they are covered, the latest credits.
 import type { Cover, Stats } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { figure, percent } from '../../format.ts'
@@ -58,7 +58,7 @@ export function Overview() {
   )
 }
 
-/** What there is, in four figures. */
+/** The totals, in four figures. */
 function Glance({ totals }: { totals: Stats }) {
   const rounds = fill(t.rounds, { n: totals.totalDistributions })
   return (
@@ -86,7 +86,7 @@ function Glance({ totals }: { totals: Stats }) {
   )
 }
 
-/** Full at what is owed, and beyond. */
+/** Full once the debt is covered, or more. */
 function CoverGauge({ cover }: { cover: Cover }) {
   const { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent, blockNumber, checkedAt } = cover
   if (contractBalanceWei === null || outstandingWei === null) {

@@ -1,4 +1,4 @@
-// Proof in place of trust: a node read by the visitor's own provider.
+// Proof instead of trust: reads a node through the visitor's own provider.
 import { useMutation } from '@tanstack/react-query'
 import { Block } from '../../ui/explorer.tsx'
 import { Failed } from '../../ui/states.tsx'
@@ -7,7 +7,7 @@ import { rich } from '../../words/message.ts'
 
 const t = words.provider
 
-/** A button that has the visitor's own wallet, or else the public RPC, read a node, and says whether it agrees. */
+/** A button that reads a node through the visitor's own wallet, or else the public RPC, and says whether it agrees. */
 export function OwnProvider({ nodeId }: { nodeId: string }) {
   const check = useMutation({
     mutationFn: async () => {

@@ -1,4 +1,4 @@
-// Proof in place of trust: the last rounds recomputed in this browser.
+// Proof instead of trust: this browser recomputes the last rounds.
 import type { Distribution } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
@@ -8,7 +8,7 @@ import { fill, rich } from '../../words/message.ts'
 
 const t = words.proof
 
-/** Says what came of recomputing `rounds`, once they are there. It is done again with each new round. */
+/** Says whether `rounds` recompute, once they are loaded. Repeats with each new round. */
 export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }) {
   const { data, dataUpdatedAt } = useQuery({
     queryKey: ['recomputed', rounds.length, rounds[0]?.id],

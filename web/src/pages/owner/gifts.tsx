@@ -1,4 +1,4 @@
-// Whether the wallet takes nodes that others send to it: what the contract says, and the owner's call to change it.
+// Whether the wallet accepts nodes that others send to it: the contract's answer, and the owner's call to change it.
 import { declineGifts, declinesGifts } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { directory, queries } from '../../ledger.ts'
@@ -9,7 +9,7 @@ import { NotSent } from './not-sent.tsx'
 
 const t = words.gifts
 
-/** Nothing until the contract has answered: a wallet on another chain cannot ask it. */
+/** Shows nothing until the contract has answered, because a wallet on another chain cannot read it. */
 export function Gifts({ wallet }: { wallet: ConnectedWallet }) {
   const key = ['gifts', wallet.chainId, wallet.address]
   const reading = useQuery({ queryKey: key, queryFn: async () => declinesGifts(directory, await wallet.open()) })

@@ -1,4 +1,4 @@
-// What an owner's nodes got and paid out, entry by entry, each at the price of its hour: as a table, and as a file.
+// What an owner's nodes earned and paid out, entry by entry, each at the price of its hour: as a table, and as a file.
 import type { Node, NodeDetail } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -14,11 +14,11 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 
 const t = words.history
-/** As many of each list as the service gives; more come from the operator, or from the chain. */
+/** The most of each list that the service returns; the operator, or the chain, has the rest. */
 const LISTED_MAX = 200
 /** Each takes a request. */
 const NODES_MAX = 50
-/** Requests under way at once; so many nodes are read without being asked to. */
+/** Requests in flight at once; up to this many nodes load without a click. */
 const AT_ONCE = 5
 
 /** A credit or a withdrawal of a node. */
@@ -27,7 +27,7 @@ interface Entry {
   nodeId: string
   at: Date | null
   amountWei: bigint
-  /** Null: the service does not know what an ether was worth then. */
+  /** Null if the service does not know what an ether was worth then. */
   usdPerEther: number | null
   /** The round of a credit, the transaction of a withdrawal. */
   reference: { round: number } | { txHash: string | null }
@@ -40,7 +40,7 @@ export function History({ nodes, owner }: { nodes: readonly Node[]; owner: strin
   const isRead = isWanted || read.length <= AT_ONCE
   const state = nodes.reduce((sum, { creditedWei, withdrawnWei }) => sum + creditedWei + withdrawnWei, 0n)
   const reading = useQuery<Entry[], Error>({
-    // Asked again once there is more.
+    // A new entry triggers another request.
     queryKey: ['history', owner, String(state), read.length],
     queryFn: () => entriesOf(read),
     enabled: isRead,
@@ -109,7 +109,7 @@ const WORTH: Column<Entry> = {
   figure: true,
   cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} />,
 }
-/** What an entry was worth is a column only if some price is known: many services have no price feed. */
+/** An entry's worth has a column only if some price is known, because many services have no price feed. */
 const columnsOf = (entries: readonly Entry[]) =>
   entries.some(({ usdPerEther }) => usdPerEther !== null) ? [...COLUMNS, WORTH] : COLUMNS
 
@@ -122,7 +122,7 @@ async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
   return entries.sort((a, b) => (b.at?.getTime() ?? 0) - (a.at?.getTime() ?? 0))
 }
 
-/** What failed moved nothing. */
+/** A failed withdrawal moved nothing. */
 function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
   return [
     ...credits.map(({ id, createdAt: at, distributionId: round, ...rest }) => ({
@@ -137,7 +137,7 @@ function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
   ]
 }
 
-/** The table as CSV. Amounts and times in one form wherever it is read: for other programs. */
+/** The table as CSV, for other programs: amounts and times have one format in every locale. */
 function Save({ entries, owner }: { entries: readonly Entry[]; owner: string }) {
   const save = () => {
     const lines = entries.map(({ reference, nodeId, at, amountWei, usdPerEther }) => [

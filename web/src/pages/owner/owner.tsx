@@ -1,5 +1,5 @@
-// The owner's own page: sign in, what the nodes hold, withdraw, and rescue what the ledger has missed. In a frame there is no session, and the
-// connected wallet's nodes are shown by public reads.
+// The owner's own page: sign in, see the nodes' balance, withdraw, and record nodes that the ledger missed. A frame has
+// no session, so there the page shows the connected wallet's nodes by public reads.
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -26,7 +26,7 @@ import { History } from './history.tsx'
 import { WithdrawSection } from './withdraw.tsx'
 
 const ME = ['me'] as const
-/** Behind a session nothing is cached: asked a little less often than public pages. */
+/** Nothing is cached behind a session, so we poll a little less often than public pages. */
 const ME_EVERY_MS = 10_000
 
 export function Owner() {
@@ -44,7 +44,7 @@ function SignedInOrNot() {
     queryFn: ({ signal }) => readMe(signal),
     refetchInterval: notBefore(() => ME_EVERY_MS),
   })
-  // A session that ends meanwhile takes nothing away that is shown or entered.
+  // If the session ends meanwhile, the page keeps everything shown or entered.
   const last = useRef<Wallet | null>(null)
   if (me.data) last.current = me.data
   return (
@@ -61,7 +61,7 @@ function SignedInOrNot() {
   )
 }
 
-/** The page that needs no service, while there is one to get it from. */
+/** The page that needs no service, to save while the service is up. */
 function Kept() {
   return (
     <Section title={words.kept.title}>
@@ -70,7 +70,7 @@ function Kept() {
   )
 }
 
-/** The session itself is in a cookie that scripts cannot see; this only says that there may be one, and saves asking in vain. */
+/** The session itself is in a cookie that scripts cannot see. This only says that there may be one, and saves a pointless request. */
 const SIGNED_IN = 'signedIn'
 
 /** True once the service has forgotten a session of this browser, until the next one. */
@@ -131,7 +131,7 @@ function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
   )
 }
 
-/** Tells where it happens that the session has ended, also above a withdrawal that is being entered, which needs none. */
+/** Says in place that the session has ended, also above an open withdrawal form, which needs no session. */
 function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
   return (
     <div className="notice warn">
@@ -145,7 +145,7 @@ function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
 
 interface MineProps {
   me: Wallet
-  /** The service does not answer just now, or not to this browser: `me` is what it said last. */
+  /** The service does not answer now, or rejects this browser; `me` is its last answer. */
   isStale: boolean
   /** The session has ended meanwhile. */
   hasEnded: boolean
@@ -190,7 +190,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
   )
 }
 
-/** In a frame: the nodes of the wallet that is connected, by public reads. */
+/** In a frame: the connected wallet's nodes, by public reads. */
 function InFrame() {
   const wallet = useWallet()
   if (!wallet) {
@@ -245,7 +245,7 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
   )
 }
 
-/** Nodes that the chain shows and the ledger does not. */
+/** Nodes that are on the chain but not in the ledger. */
 function Unrecorded({ ids }: { ids: readonly string[] | null }) {
   const record = useMutation({
     mutationFn: async (nodeIds: readonly string[]) => {

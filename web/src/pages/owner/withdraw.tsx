@@ -1,4 +1,4 @@
-// Withdrawing: from which node, how much and where to; by the wallet's own transaction, or by the call to be made by hand.
+// Withdraws: from which node, how much and where to; by the wallet's own transaction, or by a call to make by hand.
 import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalCall } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
@@ -19,7 +19,7 @@ import { PaidOut } from './paid-out.tsx'
 
 const t = words.form
 
-/** A node and what may be withdrawn from it. */
+/** A node and the balance to withdraw. */
 interface Funded {
   nodeId: string
   balanceWei: bigint
@@ -28,14 +28,14 @@ interface Funded {
 interface WithdrawProps {
   /** The nodes' owner, who alone can withdraw. */
   owner: string
-  /** As the service said last. */
+  /** By the service's last answer. */
   nodes: readonly Funded[]
   wallet: ConnectedWallet | null
-  /** Stands above what is entered. */
+  /** Stands above the form. */
   notice?: ReactNode
 }
 
-/** Withdrawing works if the service does not answer just now, too. */
+/** Withdrawing also works if the service does not answer now. */
 export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale: boolean }) {
   return (
     <Section title={words.withdraw}>
@@ -54,7 +54,7 @@ export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale
 function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
   const [open, setOpen] = useState(false)
   const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
-  // A dialog that is open stays: what it has paid out is still to be read when nothing is left.
+  // An open dialog stays, because the result is still to read when nothing is left.
   if (funded.length === 0 && !open) return <Empty title={t.nothing} />
   if (!wallet) {
     return (
@@ -85,16 +85,16 @@ function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
 
 const ALL = 'all'
 
-/** What was entered, as text. */
+/** The form's texts. */
 interface Entered {
   which: string
   amount: string
   to: string
-  /** A receiver that is not the wallet, as it was when its owner said that they have checked it. */
+  /** A receiver other than the wallet, as it was when the owner confirmed that they checked it. */
   checkedTo: string | null
 }
 
-/** What it comes to. */
+/** The withdrawal that they make. */
 interface Wanted {
   node: Funded | null
   request: WithdrawalRequest
@@ -132,7 +132,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   const wanted = wantedBy(entered, nodes, wallet)
   const [sentHash, setSentHash] = useState<string | null>(null)
   const [proposed, setProposed] = useState(false)
-  /** The wallet was asked, and has said neither that it has sent nor that it has not. */
+  /** The wallet has prompted, but has not said whether it sent. */
   const [isUnsure, setIsUnsure] = useState(false)
   const act = useMutation({
     mutationFn: async ({ request: { nodeIds, amountWei }, to }: Wanted) => {
@@ -144,7 +144,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
         : withdraw(directory, own, first, amountWei, options)
     },
     onError: (error) => error instanceof WalletError && setIsUnsure(false),
-    // Not waited for: the service may not answer.
+    // Not awaited, because the service may not answer.
     onSettled: () => void queries.invalidateQueries(),
   })
   const isReviewed = !wanted.isForeign || entered.checkedTo === wanted.to
@@ -257,7 +257,7 @@ interface ForeignProps {
   check: (checked: boolean) => void
 }
 
-/** Has the owner look once more at a receiver that is not their wallet. */
+/** Makes the owner check a receiver that is not their wallet once more. */
 function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignProps) {
   return (
     <label className="notice warn agree">
@@ -288,7 +288,7 @@ function Unsure({ done }: { done: () => void }) {
 /** With six decimals, for a list. */
 const cut = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
 
-/** Null: it may be sent. Empty means all of it. */
+/** Null if it may be sent. An empty text means all of it. */
 function amountError(text: string, balanceWei: bigint): string | null {
   if (text === '') return null
   if (!/^[0-9]{1,20}(\.[0-9]{0,18})?$/.test(text)) return t.wrongAmount
@@ -297,7 +297,7 @@ function amountError(text: string, balanceWei: bigint): string | null {
   return wei > balanceWei ? fill(t.tooMuch, { amount: ether(balanceWei) }) : null
 }
 
-/** The call as the wallet would be asked to make it. It is made up when somebody wants to see it. */
+/** The call that the wallet would get, built when someone wants to see it. */
 function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   const [open, setOpen] = useState(false)
   return (

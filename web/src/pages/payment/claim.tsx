@@ -1,4 +1,4 @@
-// "I have paid already": a transaction's hash leads to what became of it.
+// "I have paid already": takes a transaction's hash and shows what happened to it.
 import { type FormEvent, useState } from 'react'
 import { HASH, pasted } from '../../format.ts'
 import { Section } from '../../ui/page.tsx'

@@ -1,22 +1,22 @@
-// A transaction that no block has shown yet: what may have become of it in the wallet.
+// A transaction that is in no block yet: what may have happened to it in the wallet.
 import { Link } from 'wouter'
 import { usePaymentsOf } from '../../live.ts'
 import { rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { isPaidSince } from './intent.ts'
 
-/** A transaction that no block has taken by then may have been replaced in the wallet, or given up. */
+/** If no block has it after this time, the wallet may have replaced it, or dropped it. */
 const LATE_MS = 3 * 60_000
 
 interface NotSeenProps {
   txHash: string
   payer: string | undefined
-  /** When this page began to ask, and when it last asked; milliseconds since 1970. */
+  /** When this page first polled, and when last; milliseconds since 1970. */
   since: number
   asked: number
 }
 
-/** A transaction that stays away: the one that replaced it, where its payer is known, or what to look for. */
+/** A transaction that stays missing: its replacement if the payer is known, or what to look for. */
 export function NotSeen({ txHash, payer, since, asked }: NotSeenProps) {
   const { data } = usePaymentsOf(payer, { isLive: false })
   const other = data?.find((one) => one.txHash !== txHash && isPaidSince(one, since))

@@ -1,4 +1,4 @@
-// The payments of a wallet, each with its state and a way to its page.
+// The payments of a wallet, each with its state and a link to its page.
 import type { Payment } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { short } from '../../format.ts'
@@ -42,7 +42,7 @@ const columns: readonly Column<Payment>[] = [
   { heading: t.node, cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
 ]
 
-/** Nothing while there is none. */
+/** Renders nothing if there are none. */
 export function PaymentsOf({ address }: { address: string }) {
   const { data } = usePaymentsOf(address)
   if (!data || data.length === 0) return null

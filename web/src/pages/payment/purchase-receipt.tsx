@@ -1,4 +1,4 @@
-// The receipt of a purchase: what was paid by whom, and what came of it, as the ledger has it.
+// The receipt of a purchase: who paid what, and the outcome in the ledger.
 import type { NodeDetail, Payment } from '@node-ledger/client'
 import { checksummed, ether, exactTime, figure } from '../../format.ts'
 import { useDeployment, useTiers } from '../../ledger.ts'

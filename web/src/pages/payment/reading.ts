@@ -1,5 +1,5 @@
-// Reads what became of a transaction: its state as the ledger has it, and now and then a claim, which has the service look at the chain at once.
-// Changes come by themselves where a stream can be had.
+// Reads the state of a transaction's payments from the ledger. Now and then it claims, so the service looks at the
+// chain at once. If a stream can be opened, changes arrive through it.
 import { LedgerError, type Payment, watchPayment } from '@node-ledger/client'
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
@@ -7,7 +7,7 @@ import { ledger, notBefore } from '../../ledger.ts'
 import { whileShown } from '../../live.ts'
 
 const EVERY_MS = 2_000
-/** Until the ledger has it, a claim is the only question that can find it. Claims are limited to twenty a minute and address. */
+/** Only a claim finds a payment that the ledger does not have. The service allows twenty a minute and address. */
 const UNKNOWN_EVERY_MS = 3_500
 /** A held payment waits for a person, or for room in its wallet. */
 const HELD_EVERY_MS = 15_000
@@ -18,7 +18,7 @@ const FINAL: readonly Payment['status'][] = ['minted', 'refunded', 'dismissed']
 /** The payments of a transaction; empty while the ledger has none. */
 export type Seen = readonly Payment[]
 
-/** Follows the payments of a transaction until nothing more can come of them. Its error of status 400 says that it is no payment. */
+/** Follows the payments of a transaction until all are final. An error with status 400 means that it is no payment. */
 export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
   const claimedAt = useRef(0)
   const isKnown = useRef(true)
@@ -61,14 +61,14 @@ export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
 export const isNoPayment = (error: Error | null): error is LedgerError =>
   error instanceof LedgerError && error.status === 400
 
-/** True if nothing more can come of them. */
+/** True if all of them are final. */
 export const isOver = (seen: Seen) => seen.length > 0 && seen.every(({ status }) => FINAL.includes(status))
 
-/** True if no pass has to run for it: it is over, or waits for a person. */
+/** True if no pass has to run for it: it is final, or waits for a person. */
 const isSettled = (seen: Seen) =>
   seen.length > 0 && seen.every(({ status }) => status === 'held' || FINAL.includes(status))
 
-/** Milliseconds. */
+/** Milliseconds until the next poll. */
 function untilAskedAgain(seen: Seen, isLive: boolean): number {
   if (seen.length === 0) return UNKNOWN_EVERY_MS
   if (isSettled(seen)) return HELD_EVERY_MS
@@ -84,7 +84,7 @@ async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
   }
 }
 
-/** What a claim answers. Where it is put off, what was seen stands; a service that cannot ask the chain still knows its ledger. */
+/** The answer of a claim. If it is deferred, the last state stands. A service that cannot reach the chain still has its ledger. */
 async function claim(
   txHash: string,
   seen: Seen,
@@ -98,7 +98,7 @@ async function claim(
     putOff((error.retryAfter ?? 0) * 1000)
     // The transaction is in no block yet.
     if (error.status === 409 || seen.length > 0) return seen
-    // A transfer that buys nothing is refused, and may be on record all the same: held for the operator.
+    // The service rejects a transfer that buys nothing, but it may still be on record, held for the operator.
     const known = await readState(txHash, signal)
     if (known.length > 0) return known
     throw error

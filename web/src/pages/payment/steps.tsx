@@ -1,4 +1,4 @@
-// A payment's way from the transfer to the node, live; or why it is held, and what happens next.
+// A payment's steps from the transfer to the node, live; or why it is held, and what happens next.
 import type { LedgerError, Payment } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCover, useTiers } from '../../ledger.ts'
@@ -31,11 +31,11 @@ const DONE: Record<Payment['status'], number> = {
 interface StepsProps {
   txHash: string
   payer?: string | undefined
-  /** What the connected wallet can do with a node that came. */
+  /** What the connected wallet can do with the new node. */
   ofNode?: (nodeId: string) => ReactNode
 }
 
-/** Follows the payments of a transaction until nothing more can come of them. A contract may make several in one: its own come first. */
+/** Follows the payments of a transaction until all are final. A contract may make several in one: the payer's come first. */
 export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
@@ -94,11 +94,11 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
   )
 }
 
-/** What one provider alone shows is not judged while there are others. */
+/** With several providers, the service does not judge what only one shows. */
 const restsOn = ({ status }: Payment, assurance: NonNullable<Payment['assurance']>) =>
   status === 'seen' && assurance === 'believed' ? 'waits' : assurance
 
-/** Says each step to those who cannot see it, and in the document's title. */
+/** Announces each step to screen readers, and in the document's title. */
 function Announcement({ said }: { said: string | null }) {
   useStepTitle(said)
   return (
@@ -110,7 +110,7 @@ function Announcement({ said }: { said: string | null }) {
 
 function Way({ payment }: { payment: Payment | null }) {
   const done = payment ? DONE[payment.status] : 0
-  // The newest block the service has looked at.
+  // The newest block that the service has read.
   const { data: cover } = useCover()
   const isSoldOut = useTiers().data?.some(({ soldOut }) => soldOut) ?? false
   const confirmations = Math.max(0, (cover?.blockNumber ?? 0) - (payment?.blockNumber ?? Number.POSITIVE_INFINITY) + 1)

@@ -1,4 +1,4 @@
-// Why a payment stopped on its way, in plain words, and what happens next.
+// Why a payment stopped, in plain words, and what happens next.
 import type { Payment } from '@node-ledger/client'
 import { useQuote, useTiers } from '../../ledger.ts'
 import { distanceOf, nearestTier } from '../../nearest.ts'
@@ -11,7 +11,7 @@ import { words } from '../../words/payment.ts'
 
 const t = words.stopped
 
-/** What became of a payment that is held, sent back or closed. */
+/** The outcome of a payment that is held, refunded or dismissed. */
 export function Stopped({ payment }: { payment: Payment }) {
   if (payment.status === 'refunded')
     return (
@@ -57,7 +57,7 @@ function Next({ reason }: { reason: Payment['reason'] }) {
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
 
-/** What happens next, where that is not the operator's choice between a node and the ether. */
+/** What happens next, if it is not the operator's choice between a node and a refund. */
 const NEXT = {
   walletLimit: 'noDecision',
   mintedElsewhere: 'sendsBack',
@@ -68,7 +68,7 @@ const NEXT = {
   recheck: 'findsOut',
 } as Readonly<Partial<Record<NonNullable<Payment['reason']>, 'noDecision' | 'sendsBack' | 'findsOut'>>>
 
-/** Where the operator can be asked, with the hash in the letter. */
+/** How to contact the operator, with the hash in the letter. */
 function Contact({ txHash }: { txHash: string }) {
   const { contact } = useSite()
   if (!contact) return null
@@ -78,7 +78,7 @@ function Contact({ txHash }: { txHash: string }) {
   return <p>{rich(t.ask, { contact: (text) => <OutLink href={href}>{text}</OutLink> })}</p>
 }
 
-/** What happens next to what a contract paid: that depends on whose payments become nodes by themselves. */
+/** What happens next to a contract's payment. It depends on whose payments become nodes automatically. */
 function OfContract() {
   const { data: quote } = useQuote(undefined)
   if (quote?.contractWallets !== 'proven') return t.ofContract

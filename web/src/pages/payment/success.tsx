@@ -1,4 +1,4 @@
-// The end of a purchase: the node, when it is credited next, and a receipt to print or keep.
+// The end of a purchase: the node, its next credit, and a receipt to print or keep.
 import type { NodeDetail, Payment } from '@node-ledger/client'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
@@ -15,7 +15,7 @@ const t = words.success
 interface SuccessProps {
   payment: Payment
   nodeId: string
-  /** True where the page saw it come: then it takes the focus. */
+  /** True if the page saw it arrive; then it takes the focus. */
   justCame: boolean
   /** What the connected wallet can do with the node. */
   children?: ReactNode
@@ -26,7 +26,7 @@ export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
   const node = useNode(nodeId, 1).data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // Who has gone on to something else is not called back.
+    // Leave the focus alone if the buyer has gone on to something else.
     if (justCame && isIdle()) heading.current?.focus()
   }, [justCame])
   return (
@@ -63,7 +63,7 @@ export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
   )
 }
 
-/** True while nothing outside of the payment has the focus. */
+/** True while nothing outside the payment has the focus. */
 function isIdle(): boolean {
   const { activeElement } = document
   return activeElement === null || activeElement === document.body || activeElement.closest('.payment, h2') !== null
@@ -75,7 +75,7 @@ function NextCredit({ node: { nextCreditAt, expelledAt } }: { node: NodeDetail }
   return rich(t.nextRound, { time: <Countdown to={nextCreditAt} /> })
 }
 
-/** The phone's own way to share, or a link to copy. */
+/** The phone's own share dialog, or a link to copy. */
 function Share({ nodeId }: { nodeId: string }) {
   const url = new URL(`/node/${nodeId}`, window.location.origin).href
   if (!('share' in navigator))

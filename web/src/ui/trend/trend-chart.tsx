@@ -1,5 +1,5 @@
-// A plot by uPlot of several series over hours or days. A value that is null is not known: its place stays empty. Beside the plot stands the same
-// in words; the canvas itself is hidden from assistive technology.
+// A plot by uPlot of several series over hours or days. A null value is unknown, so its place stays empty. The same
+// stands beside the plot in words; the canvas itself is hidden from assistive technology.
 import { useCallback } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
@@ -10,15 +10,15 @@ const HOUR_SEC = 3_600
 
 export interface TrendSeries {
   label: string
-  /** For drawing only: what the legend says is exact. */
+  /** For drawing only; the legend is exact. */
   values: readonly (number | null)[]
-  /** Of one bin. */
+  /** For one bin. */
   words: (index: number) => string
   shape: 'bars' | 'line'
 }
 
 export interface TrendChartProps {
-  /** The first moment of each bin, oldest first. */
+  /** The start of each bin, oldest first. */
   at: readonly Date[]
   by: 'hour' | 'day'
   series: readonly TrendSeries[]
@@ -26,7 +26,7 @@ export interface TrendChartProps {
   children: React.ReactNode
 }
 
-/** Give `series` by `useMemo`: the plot is drawn again when they change. */
+/** Memoise `series` (`useMemo`), because the plot redraws when they change. */
 export function TrendChart({ at, by, series, children }: TrendChartProps) {
   const drawInto = useCallback((host: HTMLElement) => draw(host, at, by, series), [at, by, series])
   const place = useDrawing(drawInto)
@@ -43,12 +43,12 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
   const stepSec = by === 'hour' ? HOUR_SEC : 24 * HOUR_SEC
   const first = (at[0]?.getTime() ?? 0) / 1000
   const last = (at.at(-1)?.getTime() ?? 0) / 1000
-  // At rest the legend speaks of the newest bin.
+  // At rest the legend describes the newest bin.
   const shownAt = (index: number | null) => index ?? at.length - 1
   return new uPlot(
     {
       ...{ width: host.clientWidth, height: HEIGHT_PX, cursor: { y: false } },
-      // The last mark on the time's axis is written beyond the plot's own edge.
+      // The last label on the time axis extends beyond the plot's own edge.
       padding: [null, 36, null, null],
       tzDate: inUtc,
       series: [
@@ -76,7 +76,7 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
   )
 }
 
-/** The hour or the day of a bin, in UTC; of an hour its beginning here as well. */
+/** The hour or the day of a bin, in UTC; for an hour also its start in local time. */
 function span(at: Date | undefined, by: 'hour' | 'day'): string {
   if (!at) return '–'
   if (by === 'day') return `${day(at)}, UTC`

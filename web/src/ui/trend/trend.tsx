@@ -1,4 +1,4 @@
-// A plot of several series over the same hours or days, loaded where one is shown.
+// A plot of several series over the same hours or days, loaded on first use.
 import { Suspense } from 'react'
 import { later } from '../boundary.tsx'
 import { Waiting } from '../states.tsx'
