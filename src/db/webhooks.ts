@@ -1,17 +1,17 @@
-// The webhook deliveries. Triggers write them together with the facts (see the schema). Here they are leased, and their outcome is noted.
-// Waits and leases go by the database's clock.
+// The webhook deliveries. Triggers write them together with the facts (see the schema). Here workers lease them and record their outcome. Waits and
+// leases use the database's clock.
 import { createHash } from 'node:crypto'
 import { ALL, type Choice, choiceText } from '../domain/webhooks/choice.ts'
 import { eventsInUrl, mailTargetOf, receiverOf } from '../domain/webhooks/receiver.ts'
 import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
-/** The lease of a delivery: longer than an attempt can last. After it, an unsettled delivery is taken again. */
+/** The lease of a delivery, longer than an attempt can last. After it, another attempt takes an unsettled delivery. */
 const LEASE_SEC = 60
 /** The wait before a delivery that was given back is due again. */
 const GIVEN_BACK_SEC = 3
-/** An endpoint that fails for so long, with no success in between, is given up on. */
+/** If an endpoint fails for this long, without a success in between, we give it up. */
 const PATIENCE_DAYS = 5
-/** Events are kept for so long, delivered or not. */
+/** How long we keep events, delivered or not. */
 const KEPT_DAYS = 30
 const PRUNED_AT_ONCE = 5_000
 
@@ -27,7 +27,7 @@ export interface Delivery {
   secrets: readonly string[]
 }
 
-/** The outcome of an attempt. `retrySec` null: it was the last one. `gone`: the endpoint wants no more. */
+/** The outcome of an attempt. `retrySec` is null for the last one. `gone`: the endpoint wants no more. */
 export interface AttemptResult {
   status: number | null
   error: string | null
@@ -39,25 +39,25 @@ export interface AttemptResult {
 /** An active endpoint. */
 export interface EndpointTarget {
   url: string
-  /** `whsec_…`, the newest first; of a mail server its password, of a chat nothing. */
+  /** `whsec_…`, the newest first; for a mail server its password, for a chat nothing. */
   secrets: readonly string[]
-  /** The kinds of events that it is told; null where nobody has chosen: all, or those of a mail server's URL. */
+  /** The kinds of events that it gets; null if nothing was chosen: then all, or those in a mail server's URL. */
   events: Choice | null
 }
 
-/** An endpoint as it is added; `events` is left out where nothing is said of them: then what was chosen before stays. */
+/** An endpoint to add. If `events` is left out, the earlier choice stays. */
 export type GivenEndpoint = Omit<EndpointTarget, 'events'> & { events?: Choice }
 
-/** An endpoint's name where its URL must not be shown: its host, and enough to tell two on one host apart. */
+/** An endpoint's name for places that must not show its URL: its host, and enough to tell two on one host apart. */
 export function endpointName(given: string): string {
   const { url } = receiverOf(given, [])
   return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
 }
 
-/** Adds an endpoint, or activates it again; its secrets are those given from now on. @returns false where it was active already. */
+/** Adds an endpoint, or activates it again; these are its secrets from now on. @returns false if it was already active. */
 export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): Promise<boolean> {
   const { url, secrets } = receiverOf(given.url, given.secrets)
-  // A mail server's URL that names events has the last word.
+  // If a mail server's URL names events, those win.
   const events = eventsInUrl(url) === null ? given.events : null
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
@@ -70,8 +70,8 @@ export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): P
 }
 
 /**
- * Has an endpoint told these kinds of events from now on. What waits of others is not sent any more: it is forgotten, or given up on where it has
- * been tried, so that its attempts can be seen. @returns the kinds before, as they are written; null where there is no such endpoint. Run in a
+ * Chooses the kinds of events that an endpoint gets from now on. Waiting events of other kinds are not sent any more: those never tried are deleted,
+ * and those tried are given up, so that their attempts stay visible. @returns the earlier kinds, as text; null if there is no such endpoint. Run in a
  * transaction.
  */
 export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | null): Promise<string | null> {
@@ -82,7 +82,7 @@ export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | 
   if (!former) return null
   if (chosen !== null && !chosen.includes(ALL)) {
     await dropUnwanted(sql, endpoint, chosen)
-    // One that is under way may still come: then it is delivered.
+    // An attempt in flight may still succeed; then it counts as delivered.
     await sql`
       UPDATE webhook_deliveries d SET state = 'failed', settled_at = now() FROM webhook_events e
       WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND e.type <> ALL (${chosen}::text[])`
@@ -98,7 +98,7 @@ export async function addFirstEndpoints(sql: Sql, targets: readonly GivenEndpoin
   return true
 }
 
-/** Deactivates an endpoint; its pending deliveries wait until it is added again. @returns false where it was not active. */
+/** Deactivates an endpoint. Its pending deliveries wait until it is added again. @returns false if it was not active. */
 export async function removeEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
   const removed = await sql`UPDATE webhook_endpoints SET active = false WHERE endpoint = ${endpoint} AND active`
   return removed.count > 0
@@ -111,7 +111,7 @@ export async function readTargets(sql: Sql): Promise<Map<string, EndpointTarget>
   return new Map(rows.map(({ endpoint, ...target }) => [endpoint, target]))
 }
 
-/** Forgets what waits for an endpoint, was never tried, and is not to be told: all but these kinds of events. */
+/** Deletes the untried deliveries of an endpoint, except those of these kinds. */
 export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly string[]): Promise<void> {
   await sql`
     DELETE FROM webhook_deliveries d USING webhook_events e
@@ -120,8 +120,8 @@ export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly s
 }
 
 /**
- * Leases due deliveries, oldest first, so that no other instance takes them meanwhile; none of an endpoint that was removed or given up on.
- * They carry its secrets: whatever is taken after an act that changes these is signed with the new ones.
+ * Leases due deliveries, oldest first, so that no other instance takes them meanwhile; none of an endpoint that was removed or given up. They carry
+ * its secrets, so everything leased after an act that changes these is signed with the new ones.
  */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
   const taken = await sql<Delivery[]>`
@@ -136,7 +136,7 @@ export async function takeDeliveries(sql: Sql, endpoint: string, limit: number):
   return taken.sort((a, b) => a.id - b.id)
 }
 
-/** Notes the outcome of an attempt. @returns true when it made the service give the endpoint up. */
+/** Records the outcome of an attempt. @returns true if the service therefore gave the endpoint up. */
 export async function settleDelivery(
   pool: Pool,
   endpoint: string,
@@ -153,7 +153,7 @@ export async function settleDelivery(
         UPDATE webhook_endpoints SET failing_since = NULL, last_error = NULL, last_success_at = now() WHERE endpoint = ${endpoint}`
       return false
     }
-    // An instance that has taken it again meanwhile has the last word.
+    // If another instance has leased it again meanwhile, that one decides.
     await sql`
       UPDATE webhook_deliveries SET state = CASE WHEN ${retrySec}::float8 IS NULL THEN 'failed' ELSE 'pending' END,
         due_at = now() + make_interval(secs => coalesce(${retrySec}::float8, 0)),
@@ -170,7 +170,7 @@ export async function settleDelivery(
   })
 }
 
-/** Gives back a delivery that this instance may not make, untried: another instance takes it soon. */
+/** Gives back, untried, a delivery that this instance may not make. Another instance takes it soon. */
 export async function giveBackDelivery(
   pool: Pool,
   endpoint: string,
@@ -187,7 +187,7 @@ export async function giveBackDelivery(
   })
 }
 
-/** Forgets old events in batches, each with its deliveries. @returns true if there are more. */
+/** Deletes old events in batches, each with its deliveries. @returns true if there are more. */
 export async function pruneEvents(sql: Sql): Promise<boolean> {
   const gone = await sql`
     DELETE FROM webhook_events WHERE seq IN (SELECT seq FROM webhook_events
@@ -200,7 +200,7 @@ export interface EndpointState {
   endpoint: string
   /** False once it was removed. */
   active: boolean
-  /** The kinds of events that it is told, with commas, or `all`. */
+  /** The kinds of events that it gets, comma-separated, or `all`. */
   events: string
   failingSince: string | null
   disabledAt: string | null
@@ -210,7 +210,7 @@ export interface EndpointState {
   pending: number
 }
 
-/** All endpoints, removed ones included, with the number of pending deliveries. Never a URL or a secret. */
+/** All endpoints, including removed ones, with the number of pending deliveries. Never a URL or a secret. */
 export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
   const rows = await sql<(Omit<EndpointState, 'events'> & Pick<EndpointTarget, 'url' | 'events'>)[]>`
     SELECT endpoint, url, active, to_jsonb(events) AS events, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
@@ -220,7 +220,7 @@ export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
   return rows.map(({ url, events, ...state }) => ({ ...state, events: toldTo({ url, events }) }))
 }
 
-/** The kinds of events that an endpoint is told, as they are written. */
+/** The kinds of events that an endpoint gets, as text. */
 function toldTo({ url, events }: Pick<EndpointTarget, 'url' | 'events'>): string {
   return events ? choiceText(events) : (eventsInUrl(url) ?? mailTargetOf(url)?.events.join(',') ?? ALL)
 }
@@ -241,7 +241,7 @@ export async function listDeliveries(
     ORDER BY d.id DESC LIMIT ${filter.limit}`
 }
 
-/** Repeats a delivery, from the first attempt on. @returns its event; null when there is no such delivery. */
+/** Repeats a delivery from the first attempt on. @returns its event; null if there is no such delivery. */
 export async function redeliver(
   sql: Sql,
   id: number,
@@ -253,7 +253,7 @@ export async function redeliver(
   return row ?? null
 }
 
-/** Resumes an endpoint that was given up on; pending deliveries are due at once. @returns false when there is no such endpoint. */
+/** Resumes an endpoint that was given up; pending deliveries are due at once. @returns false if there is no such endpoint. */
 export async function enableEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
   const enabled = await sql`
     UPDATE webhook_endpoints SET disabled_at = NULL, failing_since = NULL WHERE endpoint = ${endpoint}`

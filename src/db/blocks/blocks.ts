@@ -11,7 +11,7 @@ export interface Cursor {
   time: number
 }
 
-/** Reads the cursor; null before the first block was stored. With `lock`, it cannot move elsewhere until this transaction ends. */
+/** Reads the cursor; null before the first block is stored. With `lock`, it cannot move elsewhere until this transaction ends. */
 export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: false }): Promise<Cursor | null> {
   const [row] = await sql<Cursor[]>`
     SELECT block_number AS number, block_hash AS hash, block_time AS time FROM cursors WHERE name = 'follow'
@@ -20,8 +20,8 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
 }
 
 /**
- * Sets a cursor where there is none. A missing row cannot be locked: of several transactions that store the first blocks at once, all but
- * one wait here. @returns false to those: another one has begun.
+ * Sets a cursor if there is none. A missing row cannot be locked, so if several transactions store the first blocks at once, all but one wait here.
+ * @returns false to those, because another one has begun.
  */
 export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   const begun = await sql`
@@ -68,18 +68,18 @@ export async function readHashes(sql: Sql, numbers: readonly number[]): Promise<
   return new Map(rows.map(({ number, hash }) => [number, hash]))
 }
 
-/** Lowest stored height, or null when none is stored. */
+/** Lowest stored height, or null if none is stored. */
 export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number | null }[]>`SELECT min(number) AS number FROM blocks`
   return row?.number ?? null
 }
 
 /**
- * The first stored block not before `time`, with its parent. Null when the stored headers cannot prove that it is the first, since its
- * parent is not stored.
+ * The first stored block not before `time`, with its parent. Null if the stored headers cannot prove that it is the first, because its parent is not
+ * stored.
  */
 export async function firstStoredBlockAt(sql: Sql, time: number): Promise<{ block: Block; parent: Block } | null> {
-  // Halves what is left until it is one block: no header has an earlier time than its parent, and none is missing between two.
+  // Binary search for one block: no header has an earlier time than its parent, and none is missing in between.
   const [block] = await sql<Block[]>`
     WITH RECURSIVE search(low, high) AS (
       SELECT min(number), max(number) FROM blocks
@@ -98,7 +98,7 @@ export async function pruneBlocks(sql: Sql, below: number): Promise<void> {
   await sql`DELETE FROM blocks WHERE number < ${below}`
 }
 
-/** Deletes headers above a height: they are no longer canonical. */
+/** Deletes headers above a height, because they are no longer canonical. */
 export async function deleteBlocksAbove(sql: Sql, height: number): Promise<number> {
   const result = await sql`DELETE FROM blocks WHERE number > ${height}`
   return result.count

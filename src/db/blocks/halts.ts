@@ -1,5 +1,5 @@
-// The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sight may be a provider's lie, and
-// the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
+// The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sighting may be a provider's lie, and the
+// next run without a finding withdraws it. A halt that lasts is sealed, and then only an operator can clear it.
 
 import type { ProvenPart } from '../../domain/observed.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -8,8 +8,8 @@ import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
 import { lowerProof } from './proofs.ts'
 
 /**
- * Another chain than the ledger's; one that forked below the oldest stored header; one that forked below a final block; one that mints a node
- * which the ledger has from another block; or one whose blocks do not recompute any longer.
+ * Another chain than the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has from
+ * another block; or blocks that no longer recompute.
  */
 export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized' | 'mintedTwice' | 'unproven'
 
@@ -18,23 +18,23 @@ export interface HaltState {
   /** ISO 8601, by the database's clock. */
   since: string
   detail: object
-  /** Runs that saw it, this one included. */
+  /** Runs that saw it, including this one. */
   looks: number
   /** True once only an operator can clear it. */
   sealed: boolean
 }
 
-/** The threshold for sealing: so many runs over so long a time, and more than a single provider's report, are no passing lie. */
+/** The threshold for sealing: this many runs over this long a time, and reports of more than a single provider, are no passing lie. */
 const SEAL_LOOKS = 5
 const SEAL_SEC = 60
 
-/** The halt in force; null while there is none. */
+/** The halt in force; null if there is none. */
 export async function readHalt(sql: Sql): Promise<HaltState | null> {
   return (await readState(sql, 'halted')) as HaltState | null
 }
 
 /**
- * Notes that a run saw a reason to halt. Only a `confirmed` sight, by more than one of several providers, may seal it.
+ * Notes that a run saw a reason to halt. Only a `confirmed` sighting, by more than one of several providers, may seal it.
  * @returns the present halt.
  */
 export async function noteHalt(
@@ -53,28 +53,28 @@ export async function noteHalt(
   if (!row) throw new Error('the halt was not returned')
   const begins = await noteTrouble(sql, 'halt')
   if (row.value.looks > 1) return row.value
-  // One that follows another within minutes is on record, and was told with the first.
+  // If one follows another within minutes, it is recorded, but was reported with the first.
   const action = begins ? 'halted' : 'haltedAgain'
   await writeAudit(sql, { actor: 'pass', action, detail: { reason, ...detail } })
   return row.value
 }
 
-/** Withdraws a halt that is not sealed: all is well again. @returns true if there was one. */
+/** Withdraws a halt that is not sealed, because all is well again. @returns true if there was one. */
 export async function withdrawHalt(sql: Sql): Promise<boolean> {
   const removed = await sql`DELETE FROM settings WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
   if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltLifted', detail: {} })
   return removed.count > 0
 }
 
-/** Notes that a run found all well; people are told once that has lasted. Run in a transaction. */
+/** Notes that a run found all well; it is reported once that has lasted. Run in a transaction. */
 export async function noteNoHalt(sql: Sql): Promise<void> {
   if ((await noteCalm(sql, 'halt')) !== 'over') return
   await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
 }
 
 /**
- * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain: the noted final block is forgotten,
- * so that the passes may follow. For a part of blocks that does not recompute it has that believed. @returns the former halt, or null.
+ * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain and forgets the noted final block, so that the
+ * passes may follow. For a part of blocks that does not recompute, we believe providers from then on. @returns the former halt, or null.
  */
 export async function clearHalt(
   sql: Sql,

@@ -1,24 +1,24 @@
-// What blocks of this chain prove of themselves, part by part. A part that was proven once is asked for until two providers that agree, or a
-// person, lower it: a single provider's answer never does.
+// What blocks of this chain prove about themselves, part by part. Once a part was proven, we require its proof until two providers that agree, or a
+// person, lower it. A single provider's answer never does.
 import type { ProofStates, ProvenPart } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 import { writeAudit } from '../core/state.ts'
 
-/** Which parts are asked for, and which were lowered. */
+/** Which parts must be proven, and which were lowered. */
 export async function readProofStates(sql: Sql): Promise<ProofStates> {
   const rows = await sql<{ part: ProvenPart; state: 'askedFor' | 'lowered' }[]>`
     SELECT part, CASE WHEN lowered_block IS NULL THEN 'askedFor' ELSE 'lowered' END AS state FROM chain_proofs`
   return new Map(rows.map(({ part, state }) => [part, state]))
 }
 
-/** The block from which on followed headers were recomputed; null while they are not asked for. */
+/** The block from which on we recomputed followed headers; null while we do not require that. */
 export async function headersProvenFrom(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number }[]>`
     SELECT proven_block AS number FROM chain_proofs WHERE part = 'header' AND lowered_block IS NULL`
   return row?.number ?? null
 }
 
-/** True while an answer of a provider was refused within a day. */
+/** True if we refused an answer of a provider within the last day. */
 export async function isDoubted(sql: Sql): Promise<boolean> {
   const rows = await sql`
     SELECT WHERE EXISTS (SELECT FROM settings WHERE name = 'trouble proof')
@@ -26,7 +26,7 @@ export async function isDoubted(sql: Sql): Promise<boolean> {
   return rows.count > 0
 }
 
-/** Notes that a block has shown a part: it is asked for from now on, also where it was lowered before. */
+/** Notes that a block has proven a part. From now on we require it, even if it was lowered before. */
 export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number): Promise<void> {
   const rows = await sql`
     INSERT INTO chain_proofs (part, proven_block) VALUES (${part}, ${blockNumber})
@@ -36,7 +36,7 @@ export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number
     await writeAudit(sql, { actor: 'pass', action: 'proofRaised', subject: part, detail: { blockNumber } })
 }
 
-/** Lowers a part, also one that no block has shown, because of a block that does not show it. `by`: who decided, or `pass` where two providers agree. */
+/** Lowers a part, even one never proven, because a block does not prove it. `by`: who decided, or `pass` if two providers agree. */
 export async function lowerProof(
   sql: Sql,
   part: ProvenPart,

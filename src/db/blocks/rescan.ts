@@ -2,13 +2,13 @@
 import type { ObservedRange, Transfer } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** An event of a block, with everything that was read of it, named alike by ledger and chain. */
+/** An event of a block with all its fields, with the same names for ledger and chain. */
 export interface Happening {
   blockNumber: number
   key: string
 }
 
-/** The ledger's contents of the blocks `from` to `to`. Failed withdrawals are left out: the node's owner decides which are kept. */
+/** The ledger's contents of the blocks `from` to `to`. Leaves out failed withdrawals, because which ones we keep depends on the node's owner. */
 export async function readHappenings(sql: Sql, from: number, to: number): Promise<Happening[]> {
   return await sql<Happening[]>`
     SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}
@@ -46,7 +46,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
 }
 
-/** The same of blocks that were read again. */
+/** The same for blocks that were read again. */
 export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRange): Happening[] {
   const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
     blockNumber,
@@ -90,7 +90,7 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
   ]
 }
 
-/** Transfers of nothing, counted by block and wallet: the first of each such group, and their number. */
+/** Transfers of zero value, counted by block and wallet: the first of each group, and their number. */
 function zeroTransfersOf(transfers: readonly Transfer[]): [Transfer, number][] {
   const zero = transfers.filter(({ valueWei }) => valueWei === 0n)
   const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)

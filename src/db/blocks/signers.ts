@@ -1,4 +1,4 @@
-// The accounts that the ledger knows to have held a part: whose transactions it followed, and whom the contract's owner named.
+// The accounts that the ledger knows to have held a role: those whose transactions it followed, and those that the contract's owner named.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 

@@ -1,5 +1,4 @@
-// Reads a wallet that is about to buy: the nodes and payments that count, and what would have a payment of it looked at.
-// Nothing here writes.
+// Reads a wallet that is about to buy: the nodes and payments that count, and what would make a person review its payment. Nothing here writes.
 import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -19,7 +18,7 @@ export interface BuyerStanding {
   allowed: boolean
 }
 
-/** Reads it, by indexes of the wallet alone. */
+/** Reads it, using only indexes on the wallet. */
 export async function readBuyerStanding(sql: Sql, wallet: Address, tierNo: number): Promise<BuyerStanding> {
   const [use, waiting, denied, [shown]] = await Promise.all([
     readWalletUse(sql, wallet, tierNo),
@@ -30,7 +29,7 @@ export async function readBuyerStanding(sql: Sql, wallet: Address, tierNo: numbe
   return { use, waiting, denied, signedIn: shown?.signedIn ?? false, allowed: shown?.allowed ?? false }
 }
 
-/** The wallet's payments that are not judged yet, or wait for room on it: they come before a new one. */
+/** The wallet's payments that are not judged yet, or wait for room in it. They come before a new one. */
 async function readWaiting(sql: Sql, wallet: Address): Promise<WaitingPayment[]> {
   return await sql<WaitingPayment[]>`
     SELECT p.value_wei AS "valueWei", p.block_number AS "blockNumber",

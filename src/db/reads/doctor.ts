@@ -7,7 +7,7 @@ import { isOdd } from '../nodes/cohorts.ts'
 export interface PassRun {
   name: string
   secondsAgo: number
-  /** As `withoutSuccess` says. Null before the first start. */
+  /** As for `withoutSuccess`. Null before the first start. */
   secondsWithoutSuccess: number | null
   /** What stopped the last run that has ended; null if nothing did. */
   error: string | null
@@ -30,15 +30,15 @@ export interface RecentTrouble {
   /** Our transactions of the last day. */
   reverted: number
   pending: number
-  /** Null where none is pending. */
+  /** Null if none is pending. */
   oldestPendingSec: number | null
   /** Cooldowns of signers in the last quarter of an hour. */
   cooldowns: number
-  /** Senders whose transaction providers refuse for want of funds. */
+  /** Senders whose transactions providers refuse for lack of funds. */
   unfunded: Address[]
 }
 
-/** Recent failures of our transactions. Pending ones of a key that is not among `signers` any more are left out; null: of all keys. */
+/** Recent failures of our transactions. Leaves out pending ones of a key that is no longer among `signers`; null includes all keys. */
 export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | null): Promise<RecentTrouble> {
   const ours = signers ? sql`AND sender = ANY(${[...signers]})` : sql``
   const [row] = await sql<RecentTrouble[]>`
@@ -53,10 +53,10 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
   return row
 }
 
-/** The maximum number of things of one kind that are named. */
+/** The most items of one kind that we name. */
 const NAMED_MAX = 20
 
-/** The traces of a stolen key, newest first: transactions of a week, and refs taken while their payments are undecided. */
+/** Signs of a stolen key, newest first: foreign transactions of a week, and refs taken while their payments are undecided. */
 export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
   const foreign = await sql<{ subject: string }[]>`
     SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
@@ -67,7 +67,7 @@ export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: s
   return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
 }
 
-/** Payments that have waited for ten minutes because one provider alone tells them, newest first. */
+/** Payments that have waited for ten minutes because only one provider reports them, newest first. */
 export async function readUnproven(sql: Sql): Promise<string[]> {
   const rows = await sql<{ txHash: string }[]>`
     SELECT tx_hash AS "txHash" FROM payments
@@ -77,7 +77,7 @@ export async function readUnproven(sql: Sql): Promise<string[]> {
   return rows.map(({ txHash }) => txHash)
 }
 
-/** Residues of exactly what a failed transaction of their block would have brought, by their ids, and the first of those blocks; null: none. */
+/** Ids of residues of exactly what a failed transaction of their block would have brought, and the first such block; null if there is none. */
 export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fromBlock: number } | null> {
   const rows = await sql<{ id: number; block: number }[]>`
     SELECT id, block_number AS block FROM payments r WHERE state = 'held' AND reason = 'unattributed' AND EXISTS (
@@ -92,7 +92,7 @@ export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fro
 export interface UnusualCohort {
   cohort: number
   intervalSec: number
-  /** The contract's owner does not explain it either: it takes no mints, and is not credited. */
+  /** The contract's owner does not explain it either, so it takes no mints, and is not credited. */
   odd: boolean
 }
 

@@ -1,20 +1,20 @@
-// The exports: one statement each, with its columns as text in the order of the file. A database cursor reads it, so that a million rows
-// need no more memory here than a thousand. Rows come in the order of their own key, from an index.
+// The exports: one statement each, with its columns as text in the order of the file. A database cursor reads it, so a million rows need no more
+// memory here than a thousand. Rows come in the order of their own key, from an index.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
 import { NODE_FIELDS, NODE_TABLES } from './public-api.ts'
 
-/** Rows of one fetch: some 200 KB. */
+/** Rows per fetch: about 200 KB. */
 const FETCH = 1_000
 
-/** Blocks after `after` up to `upTo`; null: the whole ledger. */
+/** Blocks after `after` up to `upTo`; null for the whole ledger. */
 export interface Blocks {
   after: number
   upTo: number
 }
 
-/** A column that is summed, over all rows or over those that `only` selects. */
+/** A column to sum, over all rows or over those that `only` selects. */
 export interface Total {
   name: string
   column: string
@@ -27,7 +27,7 @@ export interface ExportForm {
   select(sql: Sql, blocks: Blocks | null): ReturnType<Sql>
 }
 
-/** Columns by their names, with spaces between. */
+/** Splits lists of column names. */
 const columns = (...names: readonly string[]) => names.flatMap((part) => part.split(' '))
 
 const between = (sql: Sql, column: string, blocks: Blocks | null) =>
@@ -53,7 +53,7 @@ const payments: ExportForm = {
 
 const { nodeId, owner, tierId, priceWei, paymentTxHash, ...shown } = NODE_FIELDS
 const { creditedWei, withdrawnWei, balanceWei, mintTxHash, mintedAt, nextCreditAt } = shown
-/** Of a node, by the fields of its page. An expelled one is in cohort 0. */
+/** Columns of a node, by the fields of its page. An expelled one is in cohort 0. */
 const NODE_COLUMNS = {
   ...{
     nodeId,
@@ -149,8 +149,8 @@ export type ExportKind = keyof typeof EXPORT_FORMS
 export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
 
 /**
- * Credits and withdrawals of a wallet. A credit belongs to the node's owner after the round's block, a withdrawal to its owner at that
- * time. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
+ * Credits and withdrawals of a wallet. A credit belongs to the node's owner after the round's block, a withdrawal to its owner at that time. With the
+ * price of that hour, if known. We multiply ether and do not divide, because a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
   columns: columns(
@@ -187,7 +187,7 @@ export const ownerForm = (owner: Address): ExportForm => ({
     WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.log_index`,
 })
 
-/** Fetches an export's rows in batches. `name` is the cursor's: one per form, since the driver remembers the shape of its rows. */
+/** Fetches an export's rows in batches. `name` is the cursor's: one per form, because the driver remembers the shape of its rows. */
 export async function openRows(
   sql: Sql,
   name: string,
@@ -195,7 +195,7 @@ export async function openRows(
   blocks: Blocks | null,
 ): Promise<() => Promise<readonly (string | null)[][]>> {
   const cursor = sql(`export_${name}`)
-  // An export may take long; the limit is lifted only here.
+  // An export may take long. We lift the limit only here.
   await sql`SET LOCAL statement_timeout = 0`
   await sql`DECLARE ${cursor} NO SCROLL CURSOR FOR ${form.select(sql, blocks)}`
   return async () =>

@@ -1,9 +1,9 @@
-// The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so that a scrape costs the same whatever
-// the size of the ledger. Nothing here writes. Times are unix seconds by the database's clock.
+// The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so a scrape costs the same whatever the size of the
+// ledger. Nothing here writes. Times are unix seconds by the database's clock.
 import { actsOf } from '../../domain/webhooks/kinds.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** The maximum that is counted row by row: a flood of dust must not slow scrapes down. */
+/** The most that we count row by row, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
 
 export interface LedgerFigures {
@@ -16,13 +16,13 @@ export interface LedgerFigures {
   distributedWei: bigint
   withdrawnWei: bigint
   salesWei: bigint
-  /** Payments that wait for the service, and held ones by reason; null where there are none. At most 10,000 are counted of each. */
+  /** Payments that wait for the service, and held ones by reason; null if there are none. We count at most 10,000 of each. */
   open: Record<string, number> | null
   held: Record<string, number> | null
   oldestHeldTime: number | null
-  /** Transfers that are no sale, to all payments wallets: dust, and those of nothing. */
+  /** Transfers that are no sale, to all payments wallets: dust, and those of zero value. */
   junk: { dust: number; zero: number }
-  /** Blocks of the day that were to be traced. */
+  /** Today's traces of blocks. */
   traces: { asked: number; failed: number; unbudgeted: number }
   dueNodes: number
   scheduledNodes: number
@@ -51,14 +51,14 @@ export interface LedgerFigures {
   foreignTransactions: number
   /** Payments whose ref another wallet's node has taken, found within a day. */
   refsTaken: number
-  /** Answers of providers that were refused, told within a day: headers that do not recompute, and guards. */
+  /** Answers of providers that we refused within a day: headers that do not recompute, and guards. */
   refusedAnswers: number
   paidExpulsions: number
   /** Refunds that contradict the chain, found within a day. */
   refundAlarms: number
-  /** When the oldest refund in progress was prepared; null where there is none. */
+  /** When the oldest refund in progress was prepared; null if there is none. */
   oldestRefundTime: number | null
-  /** Roles whose signer did not sign at the last request; null: none. */
+  /** Roles whose signer did not sign at the last request; null if all did. */
   notSigning: string[] | null
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
   /** Connections of all instances by state, from PostgreSQL. */
@@ -69,7 +69,7 @@ export interface LedgerFigures {
   webhooksDisabled: number
 }
 
-/** Rows of the audit log within a day. The actions are text of the statement: its partial indexes are chosen by them. */
+/** Rows of the audit log within a day. The actions are text in the statement, because the planner chooses partial indexes by them. */
 const ofLastDay = (sql: Sql, actions: readonly string[]) =>
   sql`(SELECT count(*) FROM (SELECT FROM audit WHERE action IN (${sql.unsafe(actions.map((action) => `'${action}'`).join(', '))})
     AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a)`

@@ -1,5 +1,5 @@
-// The public API's reads of the ledger: one statement per route, its JSON built by the database and passed on as text. Every statement is
-// answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
+// The public API's reads of the ledger: one statement per route. The database builds its JSON, which we pass on as text. Indexes answer every
+// statement, at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
@@ -13,7 +13,7 @@ export const ENTRIES_MAX = 200
 export const NODE_TABLES =
   'nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id'
 
-/** The fields of a node, in display order. An expelled one is in no cohort, and is credited no more. */
+/** The fields of a node, in display order. An expelled one is in no cohort, and gets no further credits. */
 export const NODE_FIELDS = {
   id: 'n.id',
   nodeId: 'n.node_id::text',
@@ -26,7 +26,7 @@ export const NODE_FIELDS = {
   paymentTxHash: 'p.tx_hash',
   mintTxHash: 'n.mint_tx_hash',
   mintedAt: 'iso(n.minted_at)',
-  // Of one that was expelled, the time of the last round that it was in.
+  // If it was expelled, the time of the last round that it was in.
   lastCreditedAt: `CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at)
     WHEN n.cohort IS NULL THEN (SELECT iso(r.created_at) FROM expulsions e JOIN turns t ON t.cohort = e.cohort AND t.turn_no = e.turn_count
       JOIN rounds r USING (round) WHERE e.node_id = n.node_id AND e.turn_count > n.turns_at_mint) END`,
@@ -42,7 +42,7 @@ const SHOWN_NODE_COLUMNS = Object.keys(NODE_FIELDS)
   .map((name) => `"${name}"`)
   .join(', ')
 
-/** GET /api/stats: kept totals, so zeroes on a fresh ledger. */
+/** GET /api/stats: kept totals, so zeros on a fresh ledger. */
 export async function readStats(sql: Sql): Promise<string> {
   return text(
     await sql`
@@ -55,7 +55,7 @@ export async function readStats(sql: Sql): Promise<string> {
   )
 }
 
-/** GET /api/tiers: the latest version of every tier, those off sale too. */
+/** GET /api/tiers: the latest version of every tier, including those off sale. */
 export async function readTiers(sql: Sql): Promise<string> {
   return text(
     await sql`
@@ -89,8 +89,8 @@ export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<string> {
 }
 
 /**
- * The ledger's part of a node's page, in pieces, since the chain's part goes between them. The long ones are the bytes that came: as texts they
- * would be decoded to be encoded again, and collecting them took a quarter of the process's time.
+ * The ledger's part of a node's page, in pieces, because the chain's part goes between them. The long ones stay the bytes we received. As text we
+ * would decode them only to encode them again, and garbage collection of them took a quarter of the process's time.
  */
 export interface NodePage {
   /** JSON object of the node's fields. */
@@ -108,7 +108,7 @@ export interface NodePage {
   followedTo: number | null
 }
 
-/** A statement of a node's page, by expressions of its number among several, of either id, and of the number of entries. */
+/** A statement of a node's page. The expressions are its position among several, either id, and the number of entries. */
 const nodePage = (nth: string, id: string, limit: string) => `
   WITH found AS (
     SELECT coalesce(n.cohort, left_it.cohort) AS in_cohort, n.turns_at_mint, left_it.turn_count AS turns_left,
@@ -133,12 +133,12 @@ const nodePage = (nth: string, id: string, limit: string) => `
   FROM found`
 
 /**
- * Numbers of pages for which a statement is prepared, each a row of VALUES, so that the database knows how many there are. A page among eight
- * takes it half the time of one by itself. Sixteen pages of 200 entries might look so expensive that it compiles the statement each time.
+ * The numbers of pages for which we prepare a statement. Each page is a row of VALUES, so the database knows how many there are. A page among eight
+ * takes half the time of a single one. Sixteen pages of 200 entries might look so expensive that the database compiles the statement each time.
  */
 export const NODES_AT_ONCE = [8, 4, 2, 1] as const
 
-/** By their number. Made once: of its many pieces the driver would make a statement anew with each request. */
+/** By their number. Made once, because the driver would otherwise assemble a statement from its many pieces at each request. */
 const NODE_PAGES = new Map<number, string>(
   NODES_AT_ONCE.map((count) => {
     if (count === 1) return [count, nodePage('0', '$1::bigint', '$2')]
@@ -148,20 +148,20 @@ const NODE_PAGES = new Map<number, string>(
   }),
 )
 
-/** A page that is asked for. */
+/** A requested page. */
 export interface AskedNode {
   id: bigint
   limit: number
 }
 
 /**
- * GET /api/node/:id, of several nodes, as many as `NODES_AT_ONCE` has, in one statement and so as of one moment; in their order. Searches the
- * chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null where neither has it.
+ * GET /api/node/:id for several nodes, one of the numbers in `NODES_AT_ONCE`, in one statement and so as of one moment; in their order. Searches the
+ * chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null if neither id exists.
  */
 export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<(NodePage | null)[]> {
   const statement = NODE_PAGES.get(asked.length)
   if (statement === undefined) throw new RangeError(`no statement reads ${asked.length} nodes`)
-  // No node has an id that exceeds int8; the query would be a database error.
+  // No node has an id above int8, for which the query would be a database error.
   const given = asked.flatMap(({ id, limit }) => [id > INT8_MAX ? null : id.toString(), limit])
   const rows = await sql.unsafe(statement, given, { prepare: true }).raw()
   const pages = asked.map((): NodePage | null => null)
@@ -169,7 +169,7 @@ export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<
   return pages
 }
 
-/** The columns of `nodePage`, after the number of the page. */
+/** The columns of `nodePage`, after the position of the page. */
 function pageOf([, node, matchedBy, credits, withdrawals, ...more]: (Buffer | null)[]): NodePage {
   if (!node || !credits || !withdrawals) throw new Error('a node’s page lacks a part')
   const [nodeId = '', owner = '', balanceWei = '', creditedWei = '', withdrawnWei = '', followedTo = ''] = more.map(
@@ -191,8 +191,8 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
 }
 
 /**
- * Rounds in a row of the statement. In one row, fifty make a text of a third of a megabyte, and the database gives back to the system what it
- * took to make it, with each statement: to take it anew costs as much again. In a row each, they go out in as many small pieces.
+ * Rounds per row of the statement. In one row, fifty make a text of a third of a megabyte. The database returns the memory for it to the system after
+ * each statement, and allocating it again costs as much as the rest. In several rows it sends small pieces.
  */
 const ROUNDS_A_ROW = 8
 
@@ -205,12 +205,12 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
         SELECT * FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) newest
         ORDER BY created_at DESC, round DESC LIMIT ${limit}) r) shown
     GROUP BY nth / ${perRow} ORDER BY nth / ${perRow}`
-  // Taken out of the result, as `takeOnly` does.
+  // Removed from the result, as in `takeOnly`.
   const texts = rows.splice(0).map(({ json }) => json)
   return `[${texts.join(',')}]`
 }
 
-/** GET /api/distributions/:id/turns: the turns of a round one by one, by cohort and time. Null where no such round credited nodes. */
+/** GET /api/distributions/:id/turns: the turns of a round one by one, by cohort and time. Null if no such round credited nodes. */
 export async function readTurns(
   sql: Sql,
   { round, limit, offset }: { round: bigint; limit: number; offset: number },
@@ -235,14 +235,14 @@ export async function readTurns(
   return row?.json ?? null
 }
 
-/** What a quote says of a tier. */
+/** What a quote says about a tier. */
 export interface QuotedTier {
   tierId: string
   priceWei: string
   soldOut: boolean
 }
 
-/** GET /api/deploy-quote: price of a named tier, or of the first one on sale. Null: no such tier is on sale. */
+/** GET /api/deploy-quote: price of a named tier, or of the first one on sale. Null if no such tier is on sale. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
     SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut" FROM tiers
@@ -279,7 +279,7 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
 /** A wallet's nodes among these chain ids, as JSON objects by id; others are absent. */
 export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<Map<string, string>> {
   const asked = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
-  // The list is in a statement of its own, which hides its length from PostgreSQL: otherwise a short list is planned again at each call.
+  // The list is in a statement of its own, which hides its length from PostgreSQL. Otherwise PostgreSQL plans a short list again at each call.
   const rows = await sql<{ nodeId: string; node: string }[]>`
     SELECT "nodeId", row_to_json(x)::text AS node FROM (
       SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
@@ -289,15 +289,15 @@ export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Add
 /** The ledger's part of GET /api/cron/health. */
 export interface LedgerHealth {
   lastTickAt: string | null
-  /** By the database's clock, as the tick itself. */
+  /** By the database's clock, like the tick itself. */
   secondsSinceLastTick: number | null
-  /** As `withoutSuccess` says. Null before the first start. */
+  /** As for `withoutSuccess`. Null before the first start. */
   secondsWithoutSuccess: number | null
   /** The operator's switch. */
   paused: boolean
-  /** True if turns due at the followed head's time are owed, by the ledger's terms. */
+  /** True if the ledger's terms owe the turns that are due at the followed head's time. */
   payouts: boolean
-  /** The reason and start of a halt of the passes; null while there is none. */
+  /** The reason and start of a halt of the passes; null if there is none. */
   halted: { reason: string; since: string } | null
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
@@ -331,17 +331,17 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
 export const INT8_MAX = 2n ** 63n - 1n
 
 /**
- * The maximum number of entries, as text of the statement, beside the requested limit. PostgreSQL knows nothing about a limit that is a parameter,
- * and assumes a tenth of all rows. A generic plan then looks so expensive in a large ledger that each request is planned again, which takes
- * longer than the request itself.
+ * The maximum number of entries, as text in the statement, beside the requested limit. PostgreSQL does not know the value of a limit that is a
+ * parameter, and assumes a tenth of all rows. In a large ledger a generic plan then looks so expensive that PostgreSQL plans each request again,
+ * which takes longer than the request itself.
  */
 export function entriesMax(sql: Sql) {
   return sql.unsafe(String(ENTRIES_MAX))
 }
 
 /**
- * The only row, taken out of its result. What the driver keeps of a query, and the result with it, outlives the quick collections of garbage:
- * three quarters of all texts that were read were copied twice, and then lay about until a slow one.
+ * The only row, removed from its result. The driver's record of a query, and its result with it, outlives the quick garbage collections: three
+ * quarters of all texts were copied twice, and then stayed until a slow collection.
  */
 function takeOnly<Row>(rows: Row[]): Row | undefined {
   const [row] = rows

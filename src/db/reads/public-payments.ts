@@ -1,5 +1,5 @@
-// The public reads of payments: of one transaction, and of one payer. Nothing here writes, and nothing here tells who is on the
-// operator's deny list: a payment that is held for that reads as one that waits for a review, like any other.
+// The public reads of payments: of one transaction, and of one payer. Nothing here writes, and nothing here reveals who is on the operator's deny
+// list: a payment that is held for that looks like any other that waits for a review.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
@@ -9,11 +9,11 @@ import { entriesMax, text } from './public-api.ts'
 export interface TransactionPayments {
   /** JSON object of the answer: the first payment, and all of them as `payments`. */
   json: string
-  /** In their order. What was no sale is left out, unless it is all there is. */
+  /** In their order. What was no sale is left out, unless there is nothing else. */
   states: { status: string; reason: string | null }[]
 }
 
-/** The payments of a transaction; null when the ledger has none. */
+/** The payments of a transaction; null if the ledger has none. */
 export async function readPaymentsIn(sql: Sql, txHash: Hash): Promise<TransactionPayments | null> {
   const [row] = await sql<{ json: string | null; states: TransactionPayments['states'] | null }[]>`
     WITH made AS (

@@ -1,11 +1,11 @@
-// GET /api/transaction/:hash: what a transaction did, as the ledger has it. Each of its parts is read by an index.
+// GET /api/transaction/:hash: what a transaction did, as the ledger has it. An index answers each of its parts.
 import type { Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** Entries of each list at most. */
+/** The most entries in each list. */
 const LISTED_MAX = 200
 
-/** A JSON object; null where the ledger knows nothing of it. What was no sale is no payment. */
+/** A JSON object; null if the ledger knows nothing about it. What was no sale is no payment. */
 export async function readTransaction(sql: Sql, txHash: Hash): Promise<string | null> {
   const [row] = await sql<{ json: string; isKnown: boolean }[]>`
     WITH found AS (SELECT

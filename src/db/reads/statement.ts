@@ -1,5 +1,5 @@
-// Reads the figures of an account statement, each for the blocks after one up to another. Answered from indexes over blocks: the cost grows
-// with the period, not with the ledger. Nothing here writes.
+// Reads the figures of an account statement, each for the blocks after one up to another. Indexes over blocks answer it, so the cost grows with the
+// period, not with the ledger. Nothing here writes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { type Assurance, assuranceOf } from '../payments/assurance.ts'
@@ -23,7 +23,7 @@ export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promi
     GROUP BY tier_id, state, reason ORDER BY tier_id NULLS LAST, state, reason`
 }
 
-/** Payments that arrived, or turns that were credited, and rest on the same. */
+/** Payments that arrived, or turns that were credited, with the same backing. */
 export interface AssuranceLine {
   of: 'payments' | 'turns'
   /** Null for turns whose seed the ledger does not have. */
@@ -163,7 +163,7 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     HAVING count(*) > 0`
 }
 
-/** The factory: rounds that came with their value, withdrawals, sweeps, and ether from the payments wallets, a signer account or anyone. */
+/** The factory: rounds whose value came with them, withdrawals, sweeps, and ether from the payments wallets, a signer account or anyone. */
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
@@ -199,7 +199,7 @@ export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint
   return row?.wei ?? 0n
 }
 
-/** A payments wallet's balance at a block by its books; null while they have no beginning. */
+/** A payments wallet's balance at a block by its books; null while they have no start. */
 export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT b.base_wei + b.in_wei - b.out_wei - ${flow(sql, wallet, sql`block_number > ${block}`)} AS wei

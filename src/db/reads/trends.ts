@@ -1,24 +1,24 @@
-// The operator's trends: what happened in each hour or day of a range. Each part is read by an index on its time, so that the cost is that of the
-// range and not of the ledger's age. What the ledger has not followed to is null.
+// The operator's trends: what happened in each hour or day of a range. An index on its time answers each part, so the cost depends on the range and
+// not on the ledger's age. Hours that the ledger has not reached are null.
 import type { Sql } from '../core/sql.ts'
 
 interface TrendsAsked {
   /** The range, up to now. */
   hours: number
   by: 'hour' | 'day'
-  /** The accounts that send, by address; null where a key is not configured. */
+  /** The accounts that send, by address; null if a key is not configured. */
   signers: { readonly minter: string | null; readonly distributor: string | null }
 }
 
-/** An hour or a day of the trends, as api/admin.yaml has it. */
+/** An hour or a day of the trends, as in api/admin.yaml. */
 export interface TrendBin {
   startAt: string
   ledger: object | null
 }
 
 /**
- * The hours or days that a range touches, oldest first. The role of an account tells what its transactions were for, where it has one role
- * alone: a rebuilt ledger knows that as well. Of any other account the kind of the intent does.
+ * The hours or days that a range touches, oldest first. If an account has only one role, that role says what its transactions were for; a rebuilt
+ * ledger knows that as well. For any other account the kind of the intent says it.
  */
 export async function readTrends(sql: Sql, { hours, by, signers }: TrendsAsked): Promise<TrendBin[]> {
   const unit = sql`${by}::text`
@@ -59,7 +59,7 @@ const standing = (sql: Sql, state: string) =>
   sql`json_build_object('count', count(*) FILTER (WHERE state = ${state}),
     'valueWei', coalesce(sum(value_wei) FILTER (WHERE state = ${state}), 0)::text)`
 
-/** The fee of an authorization is in the transaction that carried it: it has none of its own. */
+/** An authorization has no fee of its own; the transaction that carried it paid. */
 const gasFor = (sql: Sql, purpose: string) =>
   sql`json_build_object('transactions', count(*) FILTER (WHERE purpose = ${purpose}),
     'gasUsed', coalesce(sum(gas_used) FILTER (WHERE purpose = ${purpose}), 0),

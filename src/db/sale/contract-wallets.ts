@@ -1,5 +1,5 @@
-// Who may buy by an internal call: the modes, each from a block on, and the contracts that the operator allows. Every instance judges by
-// these rows; no setting of an instance overrides them.
+// Who may buy by an internal call: the modes, each from a block on, and the contracts that the operator allows. Every instance judges by these rows,
+// and no instance's settings override them.
 import type { ContractWalletMode, ModeEntry } from '../../domain/payers/payer.ts'
 import type { Address } from '../../domain/units.ts'
 import { readCursor } from '../blocks/blocks.ts'
@@ -12,7 +12,7 @@ export interface ModeRow extends ModeEntry {
   enteredBy: string
 }
 
-/** All modes, oldest first: few. */
+/** All modes, oldest first. There are few. */
 export async function readModes(sql: Sql): Promise<ModeRow[]> {
   return await sql<ModeRow[]>`
     SELECT mode, from_block AS "fromBlock", iso(entered_at) AS "enteredAt", entered_by AS "enteredBy"
@@ -24,14 +24,14 @@ export async function lockModes(sql: Sql): Promise<void> {
   await sql`LOCK TABLE contract_wallet_modes IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Adds a mode, in place of one that was to hold from the same block on. Must be called under `lockModes`. */
+/** Adds a mode, in place of one for the same block. Must be called under `lockModes`. */
 export async function insertMode(sql: Sql, { mode, fromBlock }: ModeEntry, enteredBy: string): Promise<void> {
   await sql`
     INSERT INTO contract_wallet_modes (mode, from_block, entered_by) VALUES (${mode}, ${fromBlock}, ${enteredBy})
     ON CONFLICT (from_block) DO UPDATE SET mode = excluded.mode, entered_by = excluded.entered_by, entered_at = now()`
 }
 
-/** Enters the first mode of a ledger, as its start does. @returns false where it has one. */
+/** Enters the first mode of a ledger, as its start does. @returns false if it has one. */
 export async function enterFirstMode(pool: Pool, mode: ContractWalletMode): Promise<boolean> {
   return await inTransaction(pool, async (sql) => {
     await lockModes(sql)
@@ -54,7 +54,7 @@ export interface AllowedWallet {
   addedAt: Date
 }
 
-/** All of them, by address: few. */
+/** All of them, by address. There are few. */
 export async function readAllowedWallets(sql: Sql): Promise<AllowedWallet[]> {
   return await sql<AllowedWallet[]>`
     SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM allowed_wallets ORDER BY address`
@@ -69,7 +69,7 @@ export async function allowContract(sql: Sql, wallet: Omit<AllowedWallet, 'added
       added_at = now()`
 }
 
-/** Allows a contract no more. What was judged stays. @returns false when it was not there. */
+/** Removes a contract from those allowed. Judged payments stay as they are. @returns false if it was not allowed. */
 export async function disallowContract(sql: Sql, address: Address): Promise<boolean> {
   const removed = await sql`DELETE FROM allowed_wallets WHERE address = ${address}`
   return removed.count > 0

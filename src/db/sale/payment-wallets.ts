@@ -1,5 +1,5 @@
-// The payments wallets, one row each in the order in which they were entered. Rows are added, closed once, and taken back before they count
-// for anything. Every instance watches and sells by these rows; no setting of an instance overrides them.
+// The payments wallets, one row each in the order in which they were entered. Rows are added, closed once, or withdrawn before they take effect.
+// Every instance watches and sells by these rows, and no instance's settings override them.
 import type { Watching } from '../../domain/observed.ts'
 import type { PaymentWallet } from '../../domain/payment-wallets.ts'
 import type { Address } from '../../domain/units.ts'
@@ -18,7 +18,7 @@ const held = (
 ) => sql`wallet, from_block AS "fromBlock", from_time AS "fromTime", stolen, grace_sec AS "graceSec", watched_from AS "watchedFrom",
   closed_block AS "closedBlock"`
 
-/** All wallets, oldest first: few. */
+/** All wallets, oldest first. There are few. */
 export async function readPaymentWallets(sql: Sql): Promise<PaymentWallet[]> {
   return await sql<PaymentWallet[]>`SELECT ${held(sql)} FROM payment_wallets ORDER BY id`
 }
@@ -30,7 +30,7 @@ export async function readWalletHistory(sql: Sql): Promise<WalletRow[]> {
     FROM payment_wallets ORDER BY id`
 }
 
-/** The wallet shown to buyers at the followed block; null where there is none. Before the first block, the first one. */
+/** The wallet that buyers see at the followed block; null if there is none. Before the first block, the first one. */
 export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   const [row] = await sql<{ wallet: Address }[]>`
     SELECT w.wallet FROM payment_wallets w LEFT JOIN cursors c ON c.name = 'follow'
@@ -38,9 +38,7 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/**
- * What blocks are read for: the wallets, the accounts of pending transactions, also those of other instances' keys, and the prices of tiers.
- */
+/** What we look for in blocks: the wallets, the accounts of pending transactions, also those of other instances' keys, and the prices of tiers. */
 export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<
     {
@@ -81,10 +79,7 @@ export async function insertWallet(
     VALUES (${wallet}, ${fromBlock}, ${fromTime}, ${stolen}, ${graceSec}, ${watchedFrom}, ${enteredBy})`
 }
 
-/**
- * Enters the first wallet, which holds from the beginning, unless there is one. Run in a transaction, with the wallets locked before the
- * cursor.
- */
+/** Enters the first wallet, in force from the beginning, unless there is one. Run in a transaction, with the wallets locked before the cursor. */
 export async function insertFirstWallet(
   sql: Sql,
   wallet: Address,
@@ -97,7 +92,7 @@ export async function insertFirstWallet(
   return true
 }
 
-/** Closes the books of a wallet: blocks after this one are not read for it. */
+/** Closes the books of a wallet. We do not read later blocks for it. */
 export async function closeWallet(sql: Sql, wallet: Address, block: number, closedBy: string): Promise<void> {
   await sql`
     UPDATE payment_wallets SET closed_block = ${block}, closed_at = now(), closed_by = ${closedBy} WHERE wallet = ${wallet}`
@@ -116,8 +111,8 @@ export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWal
 }
 
 /**
- * Starts reading from there on for wallets that were entered above a height. Run where a reorganisation took back the blocks above it: a
- * payment may come back in an earlier block than it was first seen in.
+ * For wallets that were entered above a height, starts reading just above it. Run after a reorganisation removed the blocks above it, because a
+ * payment may come back in an earlier block than before.
  */
 export async function rewindWallets(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE payment_wallets SET watched_from = ${height + 1} WHERE watched_from > ${height + 1}`

@@ -1,5 +1,5 @@
-// The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only one that is not in force yet
-// is removed. Every instance goes by these rows; no setting of an instance overrides them.
+// The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only one that is not in force yet is
+// removed. Every instance uses these rows, and no instance's settings override them.
 import type { CreditTerms } from '../../domain/credit.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -9,7 +9,7 @@ export interface TermsRow extends CreditTerms {
   enteredBy: string
 }
 
-/** All entries, oldest first: few. */
+/** All entries, oldest first. There are few. */
 export async function readCreditTerms(sql: Sql): Promise<CreditTerms[]> {
   return await sql<CreditTerms[]>`
     SELECT from_time AS "fromTime", payouts, min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
@@ -25,7 +25,7 @@ export async function readTermsHistory(sql: Sql): Promise<TermsRow[]> {
     FROM credit_terms ORDER BY from_time`
 }
 
-/** True if there are terms: until then nothing is judged, minted or paid. */
+/** True if there are terms. Until then we judge, mint and pay nothing. */
 export async function hasTerms(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`SELECT EXISTS (SELECT FROM credit_terms) AS has`
   return row?.has ?? false

@@ -1,11 +1,11 @@
-// The operator's tiers with their versions. Rows are added, never changed, so that the version in force at any block stays known.
+// The operator's tiers with their versions. Rows are added, never changed, so the version in force at any block stays known.
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** The input of a tier's version. */
 export type TierInput = Omit<TierVersion, 'version'> & { holdingSymbol: string | null; holdingDecimals: number | null }
 
-/** Every version of every tier: few. */
+/** Every version of every tier. There are few. */
 export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
   return await sql<TierVersion[]>`
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
@@ -34,7 +34,7 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
     FROM tiers ORDER BY tier_no, version`
 }
 
-/** Enters a tier's next version (its first, where it is new). The database refuses a price that another tier on sale has. */
+/** Enters a tier's next version (its first if the tier is new). The database refuses a price that another tier on sale has. */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
   await sql`

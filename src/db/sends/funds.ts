@@ -1,4 +1,4 @@
-// The figures for judging a signer account's funds: the gas of its transactions, and the possible cost of the next round.
+// The figures for judging a signer account's funds: the gas of its transactions, and the most that the next round may cost.
 import { leastMintGas, MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -6,7 +6,7 @@ import type { Sql } from '../core/sql.ts'
 /** The number of a signer account's last transactions in the average. */
 const LOOK_BACK = 20
 
-/** Average gas of a signer account's last mined transactions; null where there are none. */
+/** Average gas of a signer account's last mined transactions; null if there are none. */
 export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | null> {
   const [row] = await sql<{ gas: bigint | null }[]>`
     SELECT ceil(avg(gas_used)) AS gas FROM (SELECT gas_used FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted')
@@ -14,7 +14,7 @@ export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | 
   return row?.gas ?? null
 }
 
-/** Gas of the mint that waits to be sent: for the accepted payments, as many as one mint may carry. */
+/** Gas of the next mint: for the accepted payments, up to as many as one mint may carry. */
 export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ waiting: number }[]>`
     SELECT count(*) AS waiting FROM (SELECT FROM payments WHERE state = 'accepted' LIMIT ${MINT_BATCH_MAX}) w`
@@ -22,8 +22,8 @@ export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
 }
 
 /**
- * The maximum that the next round hands out: for every cohort that is due, or else those due next, at the highest draw of the latest terms
- * and the tier's present rate. 0 while the terms switch payouts off.
+ * The most that the next round may pay out: for every cohort that is due, or else those due next, at the highest draw of the latest terms and the
+ * tier's present rate. 0 while the terms switch payouts off.
  */
 export async function readNextRoundWei(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`

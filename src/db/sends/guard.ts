@@ -1,11 +1,11 @@
-// Whether mints and rounds carry the fork guard. Once it was used it is always used: a provider that says otherwise at a start may lie, and
-// only the operator takes it back.
+// Whether mints and rounds carry the fork guard. Once used, it is always used, because a provider that says otherwise at a start may lie. Only the
+// operator can revoke it.
 import type { Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 
 const NAME = 'guard'
 
-/** `used`: by what a start found, or by an earlier transaction of ours; `dropped`: the operator took that back; null: never used. */
+/** `used`: a start, or an earlier transaction of ours, used it; `dropped`: the operator revoked that; null: never used. */
 export async function readGuard(sql: Sql): Promise<'used' | 'dropped' | null> {
   const noted = (await readState(sql, NAME)) as 'used' | 'dropped' | null
   if (noted !== null) return noted
@@ -17,7 +17,7 @@ export async function noteGuard(sql: Sql): Promise<void> {
   await writeState(sql, NAME, 'used', 'start')
 }
 
-/** Has the next start decide by itself whether the guard is used. */
+/** Lets the next start decide whether to use the guard. */
 export async function dropGuard(sql: Sql, by: string): Promise<void> {
   await writeState(sql, NAME, 'dropped', by)
 }

@@ -1,4 +1,4 @@
-// Records of signer accounts whose nonce at the providers is ahead of followed blocks. Kept as settings, one a signer account.
+// Records of signer accounts whose nonce at the providers is ahead of followed blocks. Stored as settings, one per signer account.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { clearState, readState, writeState } from '../core/state.ts'
@@ -8,13 +8,13 @@ export interface NonceAhead {
   said: number
   known: number
   sinceBlock: number
-  /** Set by the operator: the nonce is right, and the next run takes it over. */
+  /** Set by the operator: the nonce is right, and the next run adopts it. */
   takeOver: boolean
 }
 
 const PREFIX = 'nonceAhead '
 
-/** Reads the record of a signer account; null where there is none. */
+/** Reads the record of a signer account; null if there is none. */
 export async function readNonceAhead(sql: Sql, sender: Address): Promise<NonceAhead | null> {
   return (await readState(sql, PREFIX + sender)) as NonceAhead | null
 }
@@ -26,7 +26,7 @@ export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & 
   return rows.map(({ name, value }) => ({ sender: name.slice(PREFIX.length) as Address, ...value }))
 }
 
-/** Transactions that we sent with nonces which the providers call used, and which are in no followed block. */
+/** Transactions that we sent with nonces that the providers call used, and that are in no followed block. */
 export async function readSentBelow(sql: Sql, limit: number): Promise<Hash[]> {
   const rows = await sql<{ txHash: Hash }[]>`
     SELECT a.tx_hash AS "txHash" FROM settings s
@@ -40,7 +40,7 @@ export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhea
   await writeState(sql, PREFIX + sender, note, by)
 }
 
-/** Removes the record of a signer account. Costs next to nothing where there is none. */
+/** Removes the record of a signer account. Costs next to nothing if there is none. */
 export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
   await clearState(sql, PREFIX + sender)
 }

@@ -1,12 +1,12 @@
-// Used sign-in nonces, so that none is used twice on any instance. Kept by their hash.
+// Used sign-in nonces, stored by hash, so that none is used twice on any instance.
 import type { Sql } from '../core/sql.ts'
 
-/** Lapsed rows removed with each use: more than one, so that the table shrinks. */
+/** Expired rows that each use removes: more than one, so that the table shrinks. */
 const PRUNED_PER_USE = 10
 
 /**
- * Marks a nonce as used, for `keepSec` from now by the database's clock: the issuer's clock may differ.
- * @returns false when it had been used before.
+ * Marks a nonce as used, for `keepSec` from now by the database's clock, because the issuer's clock may differ.
+ * @returns false if it had been used before.
  */
 export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): Promise<boolean> {
   const spent = await sql`

@@ -4,7 +4,7 @@ import type { NonceUse } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
-/** The range of block hashes that a contract sees on every chain. Some see further: a guard beyond it may revert. */
+/** The range of block hashes that a contract sees on every chain. Some chains show more, but a guard beyond it may revert. */
 const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
@@ -16,9 +16,9 @@ export interface PendingIntent {
   nonce: number
   call: unknown
   gasLimit: number
-  /** Null where the call carries no guard. */
+  /** Null if the call carries no guard. */
   guardBlock: number | null
-  /** The last block time at which it can be carried out. */
+  /** The last block time at which it can be executed. */
   validUntil: number
   attempts: number
   txHash: Hash
@@ -26,7 +26,7 @@ export interface PendingIntent {
   maxFeeWei: bigint
   maxPriorityFeeWei: bigint
   signedAtBlock: number
-  /** What came of handing its last attempt over: the kind of a `SendOutcome`, with a detail after "unknown". */
+  /** The outcome of broadcasting its last attempt: the kind of a `SendOutcome`, with a detail after "unknown". */
   lastOutcome: string | null
 }
 
@@ -71,14 +71,14 @@ export async function insertAttempt(sql: Sql, outboxId: number, attempt: Attempt
       ${attempt.maxFeeWei.toString()}, ${attempt.maxPriorityFeeWei.toString()}, ${attempt.signedAtBlock})`
 }
 
-/** Notes a provider's answer to an attempt, for the operator to read. Decisions never rest on it. */
+/** Notes a provider's answer to an attempt, for the operator. No decision rests on it. */
 export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise<void> {
   await sql`
     UPDATE outbox_attempts SET sends = sends + 1, last_sent_at = now(), last_outcome = ${outcome.slice(0, 500)}
     WHERE tx_hash = ${txHash}`
 }
 
-/** The transactions that were no attempt of ours. */
+/** The transactions that are not attempts of ours. */
 export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<Hash[]> {
   if (txHashes.length === 0) return []
   const rows = await sql<{ txHash: Hash }[]>`
@@ -98,7 +98,7 @@ export async function readPending(sql: Sql, sender: Address): Promise<PendingInt
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
 }
 
-/** True if sending an intent again is useless: it has expired, or a chain may no longer know the block of its guard. */
+/** True if it is useless to send an intent again: it has expired, or a chain may no longer know the block of its guard. */
 export function isLapsed(
   { guardBlock, validUntil }: Pick<PendingIntent, 'guardBlock' | 'validUntil'>,
   at: { number: number; time: number },
@@ -107,8 +107,8 @@ export function isLapsed(
 }
 
 /**
- * True if a mint with this ref is stored and may yet be carried out: it is in no followed block, it has not expired, and its guard is not
- * on another fork. The guard's age does not matter: some chains know all of their blocks.
+ * True if a mint with this ref is stored and may yet be executed: it is in no followed block, it has not expired, and its guard is not on another
+ * fork. The guard's age does not matter, because some chains know all of their blocks.
  */
 export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   const [row] = await sql<{ may: boolean }[]>`SELECT ${mintMayCome(sql, sql`${ref}::text`)} AS may`
@@ -122,15 +122,15 @@ export const mintMayCome = (sql: Sql, ref: Fragment) =>
       AND o.valid_until >= c.block_time
       AND NOT EXISTS (SELECT FROM blocks b WHERE b.number = o.guard_block AND b.hash <> o.call #>> '{guard,hash}'))`
 
-/** The ledger's knowledge of a signer account's nonces. */
+/** What the ledger knows about a signer account's nonces. */
 export interface KnownNonces {
-  /** The one after the last that the outbox assigned or saw taken, or the signer account's base. */
+  /** The nonce after the last that the outbox assigned or saw taken, or the signer account's base. */
   next: number
   /** The lowest that is in no followed block: that of the first pending intent, else `next`. */
   followed: number
 }
 
-/** Reads the ledger's knowledge of a signer account's nonces; null where there is none. */
+/** Reads what the ledger knows about a signer account's nonces; null if there is nothing. */
 export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
   const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
     SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
@@ -151,7 +151,7 @@ export async function writeBase(
 }
 
 /**
- * Gives up a signer account's intents below a nonce: the account has used their nonces, and no followed block holds the transactions that
+ * Gives up a signer account's intents below a nonce, because the account has used their nonces, and no followed block holds the transactions that
  * did.
  */
 export async function displaceBelow(
@@ -164,9 +164,8 @@ export async function displaceBelow(
 }
 
 /**
- * The nonce after the last one in a followed block, where a signer account's intents begin above it: they cannot be mined until it is used.
- * Happens where a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and where the outbox knows of none in
- * a followed block.
+ * The nonce after the last one in a followed block, if a signer account's intents begin above it, because they cannot be mined until it is used.
+ * Happens if a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and if the outbox knows none in a followed block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
@@ -183,8 +182,8 @@ export interface MinedSend {
 }
 
 /**
- * Settles intents of any account by transactions found in blocks. A hash that is none of our attempts took an intent's nonce from outside:
- * the intent is displaced. Where no intent had the nonce and it belongs to one of our `signers`, it is recorded as taken.
+ * Settles intents of any account by transactions found in blocks. If a hash is none of our attempts, a foreign transaction took the intent's nonce,
+ * and the intent is displaced. If no intent had the nonce and it belongs to one of our `signers`, we record it as taken.
  * @returns the mined sends, and our accounts' transactions that no intent knows.
  */
 export async function recordMined(
@@ -218,9 +217,8 @@ export async function recordMined(
 }
 
 /**
- * The number of a signer account's last intents that reverted in a row, counted up to `look`, and the block time of the last one. A revert
- * by age does not count: the intent had expired, or the block of its guard was too far behind or on another fork than the one it was mined
- * on.
+ * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last one. A revert by age does not
+ * count: the intent had expired, or the block of its guard was too far back or not on the fork on which it was mined.
  */
 export async function readReverts(
   sql: Sql,
@@ -267,7 +265,7 @@ export async function readStandingGuard(sql: Sql, sender: Address): Promise<Stan
   return row ?? null
 }
 
-/** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. Foreign ones are forgotten. */
+/** Reopens the intents that were settled above a height. They are sent again, lowest nonce first. Foreign ones are deleted. */
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
   await sql`DELETE FROM sender_bases WHERE block_number > ${height}`
   await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`

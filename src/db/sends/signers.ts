@@ -1,5 +1,5 @@
-// The service's accounts whose signer did not sign at the last request: a row of `settings` for each, so that every instance shows it. No
-// row: the last answer was a signature, or there was no request yet.
+// The service's accounts whose signer did not sign at the last request: a row of `settings` for each, so that every instance shows it. If there is no
+// row, the last answer was a signature, or there was no request yet.
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 /** A signer that did not sign at the last request. */
@@ -13,7 +13,7 @@ export interface SignerTrouble {
   since: string
 }
 
-/** Notes that a signer did not sign. The first refusal stays on record. */
+/** Notes that a signer did not sign. The first refusal stays recorded. */
 export async function noteUnsigned(sql: Sql, { role, address, detail }: Omit<SignerTrouble, 'since'>): Promise<void> {
   await sql`
     INSERT INTO settings (name, value, updated_by)

@@ -1,11 +1,11 @@
-// Transactions of our signer accounts for the operator: their purpose, every signed attempt, their outcome. Pages begin after an id, so that
-// all pages cost the same.
+// Transactions of our signer accounts for the operator: their purpose, every signed attempt, their outcome. Pages begin after an id, so all pages
+// cost the same.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
 export const TRANSACTION_STATES = ['pending', 'mined', 'reverted', 'displaced'] as const
 
-/** Payments shown of one mint; a batch has a few hundred at most, and their number is shown. */
+/** Payments that we show of one mint. A batch has a few hundred at most, and we show their number. */
 const PAYMENTS_SHOWN = 100
 
 export interface TransactionsQuery {
@@ -46,7 +46,7 @@ export async function readTransactions(
     ORDER BY o.id DESC LIMIT ${limit}`
 }
 
-/** A transaction that was signed long ago and is in no followed block. */
+/** A transaction that we signed long ago and that is in no followed block. */
 export interface StuckRow {
   id: number
   sender: Address
@@ -55,14 +55,14 @@ export interface StuckRow {
   /** Blocks since its first attempt was signed. */
   pendingBlocks: number
   attempts: number
-  /** Of the last attempt: the providers' answer, null before they were asked, and its maximum gas price. */
+  /** The providers' answer to the last attempt, null before they answered, and its maximum gas price. */
   lastOutcome: string | null
   maxFeeWei: bigint
-  /** The base fee of the last followed block; null where the chain has none. */
+  /** The base fee of the last followed block; null if the chain has none. */
   baseFeeWei: bigint | null
-  /** True if it has expired: it could only revert. */
+  /** True if it has expired and could only revert. */
   isOver: boolean
-  /** True if one of the same signer account with a lower nonce is pending, too. */
+  /** True if another one of the same signer account with a lower nonce is pending too. */
   isBehind: boolean
 }
 
