@@ -1,6 +1,6 @@
-// The ledger's own digests: the draw of a turn, which can be recomputed from the round's published seed, and the name of a payments
-// wallet's residue; that of a text; and an address with its checksum. They need nothing but keccak: every command of the command line loads
-// this file, and most of them need no other part of the chain.
+// The ledger's own digests: the draw of a turn, which anyone can recompute from the round's published seed; the name of a payments wallet's residue;
+// that of a text; and an address with its checksum. They need only keccak, because every command of the command line loads this file, and most need
+// no other part of the chain.
 import { keccak_256 } from '@noble/hashes/sha3'
 import type { Address, Hash } from '../domain/units.ts'
 
@@ -19,14 +19,14 @@ export const turnDigest = (seed: Hash, cohort: number, due: number): bigint =>
 /** The `ref` of an inner transfer: keccak256(abi.encode(transaction, wallet, index)), which no transaction's own hash can be. */
 export const innerRef = (txHash: Hash, wallet: Address, index: number): Hash => digestOf(txHash, wallet, BigInt(index))
 
-/** Names a residue of the payments wallet: the same residue has the same name in any ledger that follows this chain. */
+/** Names a residue of the payments wallet. The same residue has the same name in any ledger that follows this chain. */
 export const residueRef = (chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash =>
   digestOf(BigInt(chainId), wallet, blockHash, residueWei)
 
 /** keccak256 of a text's UTF-8. */
 export const textDigest = (text: string): Hash => keccak(Buffer.from(text))
 
-/** An address in its EIP-55 spelling: a letter is a capital where the digest of the small ones has a digit of 8 or more. */
+/** An address in its EIP-55 spelling: a letter is a capital if the digest of the lower-case address has a digit of 8 or more there. */
 export function checksum(of: Address): string {
   const digest = textDigest(of.slice(2))
   return of.replaceAll(/[a-f]/g, (letter, at: number) =>

@@ -2,7 +2,7 @@
 import type { ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** Retryable: ask again later or elsewhere. Else fatal: this is not the configured chain; stop and report it. */
+/** Retryable: ask again later or elsewhere. Otherwise fatal: this is not the configured chain, so stop and report it. */
 export class ChainFault extends KnownError {
   constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
     super(options.retryable ? 'retryable' : 'fatal', message, { cause: options.cause })
@@ -10,7 +10,7 @@ export class ChainFault extends KnownError {
   }
 }
 
-/** The chain's answer, or null where it could not be asked, which is never 0. Rethrows any other error. */
+/** The chain's answer, or null, which is never 0, if it could not be asked. Rethrows any other error. */
 export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading
@@ -20,7 +20,7 @@ export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The blocks that a provider has do not follow on the block that they were asked for after: the chain has another one there by now. */
+/** A provider's blocks do not follow the block after which we asked for them, because the chain has another one there by now. */
 export class PartedFault extends ChainFault {
   constructor(message: string) {
     super(message, { retryable: true })
@@ -32,7 +32,7 @@ export class PartedFault extends ChainFault {
 export class ProofFault extends ChainFault {
   readonly part: ProvenPart
   readonly blockNumber: number
-  /** What was given and computed, or why nothing was. */
+  /** The given and computed values, or why there are none. */
   readonly says: string
 
   constructor(part: ProvenPart, blockNumber: number, says: string) {
@@ -52,16 +52,16 @@ export interface RpcError {
 }
 
 /**
- * The failure between the service and a provider. `unreachable`: no answer in time or at all. `limit`: a rate limit. `tooLarge`: the answer
- * exceeds our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or not to our question. `batch`: it
- * refuses this batch. `error`: a JSON-RPC error.
+ * The failure between the service and a provider. `unreachable`: no answer in time or at all. `limit`: a rate limit. `tooLarge`: the answer exceeds
+ * our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or not to our question. `batch`: the provider refuses this
+ * batch. `error`: a JSON-RPC error.
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
-/** A retryable fault of a provider. Its text names the host only: the rest of a provider's URL is often its key. */
+/** A retryable fault of a provider. Its text names only the host, because the rest of a provider's URL is often its key. */
 export class RpcFault extends ChainFault {
   readonly trouble: RpcTrouble
-  /** The JSON-RPC error behind `error`, and behind `limit` and `batch` where there was one. */
+  /** The JSON-RPC error of `error`, and of `limit` and `batch` if there was one. */
   readonly rpcError: RpcError | null
 
   constructor(trouble: RpcTrouble, message: string, rpcError: RpcError | null = null) {
@@ -72,7 +72,7 @@ export class RpcFault extends ChainFault {
   }
 }
 
-/** The signer did not sign, or signed something else: nothing was stored or sent, no nonce is taken. */
+/** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce is taken. */
 export class SignerFault extends ChainFault {
   constructor(message: string, cause?: unknown) {
     super(message, { retryable: true, cause })

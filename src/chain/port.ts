@@ -1,5 +1,5 @@
-// The chain as the passes and the routes see it, as types alone: the real chain and the simulation's model both implement these. Every
-// method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is null only where the docstring says so.
+// The chain as the passes and the routes see it, as types alone, which the real chain and the simulation's model both implement. Every method may
+// throw a ChainFault (see faults.ts). None answers a guess, and "not there" is null only if the docstring says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
 import type { FinalWord } from '../domain/finality.ts'
 import type {
@@ -18,12 +18,12 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
 
 export type { ChainCounters, CreditBounds, MinterBudget } from '../domain/observed.ts'
 
-/** The addresses that a deployment watches. Wallets and signer accounts of the ledger are named for each range. */
+/** The addresses that a deployment watches. Each read of a range names the ledger's wallets and signer accounts. */
 export interface WatchedAddresses extends Watching {
   factory: Address
 }
 
-/** One very block. */
+/** One exact block. */
 export interface BlockRef {
   number: number
   hash: Hash
@@ -32,23 +32,23 @@ export interface BlockRef {
 /** Reads through one provider alone. */
 export interface ProviderReader extends ChainReader {
   readonly host: string
-  /** Moves it to the end of the order for a while: it is on another chain than the ledger. */
+  /** Moves it to the end of the order for a while, because it is on another chain than the ledger. */
   distrust(): void
 }
 
-/** Reads what an account had and was after one very block. */
+/** Reads the state of an account after one exact block. */
 export interface StateReader {
-  /** Ether of `owner` after that very block; null if that block's state is gone. Throws if there is no answer, or none that holds. */
+  /** Ether of `owner` after exactly that block; null if its state is gone. Throws if there is no answer, or none that passes verification. */
   balanceAt(owner: Address, at: BlockRef): Promise<BalanceReading | null>
-  /** ERC-20 balance of `owner` at that very block; null if it could not be checked (never 0). Of several providers two must name it. */
+  /** ERC-20 balance of `owner` at exactly that block; null if it could not be checked (never 0). If there are several providers, two must agree. */
   holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
-  /** Code of `payer` after that very block, proven, or as two providers tell it (the only one); null if it could not be checked (never "none"). */
+  /** Code of `payer` after exactly that block, proven, or as two providers (or the only one) say; null if it could not be checked (never "none"). */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
 }
 
-/** What the state after a block has of an account. */
+/** An account in the state after a block. */
 export interface AccountState {
-  /** Transactions that it sent, contracts that it made, and authorizations that it signed and that held. */
+  /** Counts the transactions that it sent, contracts that it made, and valid authorizations that it signed. */
   nonce: number
   balanceWei: bigint
   hasCode: boolean
@@ -69,26 +69,26 @@ export interface LoggedBlock {
   refs: readonly Hash[]
   /** The accounts that its logs make minter or distributor. */
   accounts: readonly Address[]
-  /** The logs as they were read, for `observeBlocks`. */
+  /** The logs as read, for `observeBlocks`. */
   logs: readonly unknown[]
 }
 
 /**
- * Reads that tell where in a range of old blocks something happened, without all of its blocks. Each rests on two providers where there are
- * so many. Null: not to be had, or they do not agree; then the blocks have to be read one by one.
+ * Reads that show where in a range of old blocks something happened, without reading all of them. Each answer rests on two providers if there are
+ * two. Null if no answer is available, or they do not agree; then we have to read the blocks one by one.
  */
 export interface SurveyReader {
-  /** The number of providers that have to agree: two, or the only one there is. */
+  /** How many providers must agree: two, or the only one there is. */
   readonly voices: number
   /** Accounts after blocks, proved against the state roots of their headers. */
   accountsAt(questions: readonly { number: number; accounts: readonly Address[] }[]): Promise<ProvenBlock[] | null>
   /** The blocks of a range with logs of the factory that belong to the ledger. */
   loggedBlocks(from: number, to: number): Promise<LoggedBlock[] | null>
-  /** The blocks of transactions by their hashes; null for one that is in no block, or not known. */
+  /** The blocks of transactions by their hashes; null for a transaction that is in no block, or unknown. */
   blocksOf(txHashes: readonly Hash[]): Promise<(number | null)[]>
   /**
-   * Observes single blocks, in ascending order. `logged` has those of the range with logs: of the others among `numbers`, a bloom that says
-   * otherwise is followed up.
+   * Observes single blocks, in ascending order. `logged` has the blocks of the range with logs. If the bloom of another one of `numbers` says
+   * otherwise, we check that block.
    */
   observeBlocks(
     numbers: readonly number[],
@@ -101,43 +101,43 @@ export interface SurveyReader {
 export interface ChainReader extends StateReader {
   readonly survey: SurveyReader
   readonly proofs: ChainProofs
-  /** The same reader once for each provider; empty for a reader of one provider. */
+  /** The same reader for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
-  /** The chain id, asked of the provider each time. */
+  /** The chain id; asks the provider each time. */
   chainId(): Promise<number>
   /** The provider's newest block. `toFollow`: the caller observes up to it next. */
   head(options?: { toFollow?: boolean }): Promise<Block>
-  /** The oldest of the blocks that the providers call final, or null if the chain has no such notion. Throws if none answers. */
+  /** The oldest of the blocks that the providers call final; null if the chain has no finality. Throws if none answers. */
   finalized(): Promise<FinalWord | null>
-  /** The canonical block of that height, or null where the provider has none (yet). */
+  /** The canonical block of that height; null if the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**
-   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent (null: unknown,
-   * accept any). Every log is anchored to its block's hash, every receipt compared with it. A missing block, a broken parent chain, or logs
-   * that a block's bloom denies or lacks make it throw a retryable ChainFault. May answer a shorter range than asked (never an empty one)
-   * where a provider limits ranges. `watching` has the ledger's addresses (else those it was built with); its signer accounts are added.
+   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent (null: unknown, accept any).
+   * Every log is anchored to its block's hash, every receipt compared with it. A missing block, a broken parent chain, or logs that a block's bloom
+   * denies or lacks make it throw a retryable ChainFault. May return a shorter range than requested (never an empty one) if a provider limits ranges.
+   * `watching` has the ledger's addresses (else those it was built with); its signer accounts are added.
    */
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
-  /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
+  /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null if the head is older. */
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
-  /** The same by blocks that two providers tell alike, or the only one. Throws a ChainFault if they do not. */
+  /** The same, with blocks on which two providers agree, or from the only one. Throws a ChainFault if they do not agree. */
   agreedFirstBlockAt: ChainReader['firstBlockAt']
-  /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
+  /** A transaction by hash; null if the provider does not know it. `blockNumber` is null while it is pending. */
   transaction(txHash: Hash): Promise<TransactionView | null>
-  /** A transaction in a block, with its outcome; null if it is in none yet. Of several providers two must tell the same, else null. */
+  /** A transaction in a block, with its outcome; null if it is in none yet. If there are several providers, null unless two agree. */
   minedTransaction(txHash: Hash): Promise<TransactionView | null>
-  /** Value that a mined transaction moved to `to` by internal calls, in order; null if it cannot be traced. Of several providers two must agree. */
+  /** Value that a mined transaction moved to `to` by inner calls, in order; null if it cannot be traced, or if no two of several providers agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
   /**
-   * Inner transfers to and from these wallets in one very block, in order of execution; null where it cannot be traced. Where there are two
-   * providers or more, two must give the same list.
+   * Inner transfers to and from these wallets in exactly one block, in order of execution; null if it cannot be traced. If there are two providers or
+   * more, two must give the same list.
    */
   blockTransfers(at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null>
 }
 
 /** A transfer made by a call within a transaction. */
 export interface InnerTransfer {
-  /** Among the transaction's inner transfers to that address, from 1. */
+  /** Position among the transaction's inner transfers to that address, from 1. */
   index: number
   from: Address
   valueWei: Wei
@@ -149,7 +149,7 @@ export interface BlockTransfer {
   txIndex: number
   direction: 'in' | 'out'
   wallet: Address
-  /** Among the transaction's inner transfers to that wallet, or from it, from 1. */
+  /** Position among the transaction's inner transfers to that wallet, or from it, from 1. */
   index: number
   /** The address at the other end. */
   other: Address
@@ -158,14 +158,14 @@ export interface BlockTransfer {
 
 export interface TransactionView {
   txHash: Hash
-  /** Its position in the block; without meaning while it is in none. */
+  /** Its position in the block; meaningless while it is in none. */
   txIndex: number
   from: Address
   to: Address | null
   valueWei: Wei
   blockNumber: number | null
   blockHash: Hash | null
-  /** From the receipt; null while pending, while the receipt is not available, and if it is larger than we read. */
+  /** From the receipt; null while the transaction is pending, while the receipt is not available, and if it is larger than we read. */
   succeeded: boolean | null
 }
 
@@ -193,7 +193,7 @@ export interface ChainCohort {
 export interface OwnersPowers {
   blockNumber: number
   owner: Address
-  /** The zero address where ownership is offered to no account. */
+  /** The zero address if ownership is not offered to anyone. */
   pendingOwner: Address
   minter: Address
   budget: MinterBudget
@@ -203,13 +203,13 @@ export interface OwnersPowers {
   paused: boolean
 }
 
-/** Reads for previews of the owner's calls; it cannot send. Throws where the chain cannot answer. */
+/** Reads for previews of the owner's calls; it cannot send. Throws if the chain cannot answer. */
 export interface GovernanceReader {
   readonly factory: Address
   powers(): Promise<OwnersPowers>
   tierSupply(tierNo: number): Promise<{ minted: number; most: number }>
   expulsionPeriodSec(): Promise<number>
-  /** The contract's refusal of a call made now from that account, or null where it would succeed. */
+  /** The contract's refusal of a call made now from that account; null if it would succeed. */
   refusalOf(call: { to: Address; data: `0x${string}` }, from: Address): Promise<string | null>
 }
 
@@ -221,7 +221,7 @@ export interface ChainFacts {
 
 /** What a transaction minted, by its receipt. */
 export interface MintReceipt {
-  /** Its block, by the provider's word. Null where the receipt is larger than that of any mint, and was not read. */
+  /** Its block, as the provider says. Null if the receipt is larger than that of any mint, so we did not read it. */
   block: BlockRef | null
   succeeded: boolean
   nodes: { nodeId: bigint; mintedTo: Address }[]
@@ -237,44 +237,44 @@ export interface NodeHistory {
   creditsIn(cohort: number, block: number): Promise<FactoryEvent[]>
 }
 
-/** Contract state for the passes; throws where the chain cannot answer. */
+/** Contract state for the passes; throws if the chain cannot answer. */
 export interface ContractReader {
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
-  /** Nodes firstId .. firstId + count - 1 after that very block, shortened at the last one minted. */
+  /** Nodes firstId .. firstId + count - 1 after exactly that block, up to the last one minted. */
   nodes(firstId: bigint, count: number, at: BlockRef): Promise<ChainNode[]>
-  /** Cohorts after that very block. */
+  /** Cohorts after exactly that block. */
   cohorts(cohorts: number[], at: BlockRef): Promise<ChainCohort[]>
   /** Node minted for this ref, or null. */
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
-  /** The contract's and the provider's facts about an address that buyers may be asked to pay to. */
+  /** The contract's and the provider's facts about an address that buyers may have to pay to. */
   walletFacts(
     wallet: Address,
   ): Promise<{ chainId: number; minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
-  /** The account that may credit rounds; null where the owner has named none, so that no turn is paid or skipped. */
+  /** The account that may credit rounds; null if the owner has named none, so no turn is paid or skipped. */
   distributor(atBlock: number): Promise<Address | null>
-  /** The least interval a cohort may be opened with. */
+  /** The shortest interval with which a cohort may be opened. */
   leastIntervalSec(): Promise<number>
   balance(of: Address, atBlock?: number): Promise<Wei>
-  /** True if there is code at the factory's address after that block. Throws where that block's state is not available. */
+  /** True if there is code at the factory's address after that block. Throws if that block's state is not available. */
   isDeployed(atBlock: number): Promise<boolean>
-  /** The root of its storage after that very block: where it is the same, nothing of it has changed. Null where it is not to be had. */
+  /** The root of its storage after exactly that block. If it is the same, nothing in it has changed. Null if not available. */
   storageRoot(block: Hash): Promise<Hash | null>
   /** The part of its surplus that the factory may spend on the next rounds (0 unless the owner allowed it). */
   swapsAllowance(): Promise<Wei>
 }
 
-/** Reads for the public API: null means "could not check" and is never an error. Each is answered within its time limit. */
+/** Reads for the public API. Null means "could not check" and is never an error. Each answers within its time limit. */
 export interface Readings {
-  /** Nodes' chain state at the given block, coalesced with other callers; null when unreadable. */
+  /** Nodes' chain state at the given block, coalesced with other callers; null if unreadable. */
   node(
     nodeId: bigint,
     atBlock: number,
   ): Promise<{ owner: Address; balanceWei: Wei; creditedWei: Wei; withdrawnWei: Wei; blockNumber: number } | null>
-  /** `checkedAt` is when the chain was asked, milliseconds since 1970: a remembered answer keeps its own. */
+  /** `checkedAt` is when we asked the chain, milliseconds since 1970; a cached answer keeps its own. */
   cover(): Promise<{
     contractBalanceWei: Wei
     outstandingWei: Wei
@@ -282,12 +282,12 @@ export interface Readings {
     blockNumber: number
     checkedAt: number
   } | null>
-  /** The distributor's balance; null also when none is configured. */
+  /** The distributor's balance; also null if none is configured. */
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
   maxPerWallet(): Promise<number | null>
   nodesOf(owner: Address): Promise<readonly bigint[] | null>
-  /** Reads a wallet that is about to buy, and of its holding of a token; each reading is null by itself. */
+  /** Reads a wallet that is about to buy, and its holding of a token; each reading may be null on its own. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
 }
 
@@ -300,7 +300,7 @@ export interface BuyerReading {
   /** The contract's cap per wallet. */
   walletMax: number | null
   code: PayerCode | null
-  /** Null also where no token was asked about. */
+  /** Also null if the caller named no token. */
   heldWei: bigint | null
 }
 
@@ -314,19 +314,19 @@ export interface CohortOpening {
   firstDue: number
   intervalSec: number
 }
-/** A cohort's part of a round, from its pending turn `firstDue` on: turns not owed, then turns paid. */
+/** A cohort's part of a round, from its pending turn `firstDue` on: first turns not owed, then turns paid. */
 export interface CohortCredit {
   cohort: number
   firstDue: number
   skipped: number
   paid: number
-  /** For all of the turns that are paid. */
+  /** The sum over all paid turns. */
   amountPerNodeWei: Wei
 }
 
 /**
- * A call to the factory before it is signed. `validUntil` is the last block time, unix seconds, at which it can be carried out. `guard` is
- * null only where a block hash cannot be checked on chain.
+ * A call to the factory before signing. `validUntil` is the last block time, unix seconds, at which it can be executed. `guard` is null only if a
+ * block hash cannot be checked on chain.
  */
 export type FactoryCall = { validUntil: number } & (
   | {
@@ -353,7 +353,7 @@ export interface SignedTransaction {
   fees: Fees
 }
 
-/** The outcome of a broadcast: classified by type and code first, by text last. */
+/** The outcome of a broadcast, classified by type and code first, by text last. */
 export type SendOutcome =
   | { kind: 'accepted' }
   | { kind: 'unknown'; detail: string }
@@ -375,21 +375,21 @@ export interface AccountReader {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
-  /** The same by every provider; null where one has no answer. */
+  /** The same from every provider; null for one without an answer. */
   nonces(): Promise<(number | null)[]>
   balance(): Promise<Wei>
   /**
-   * Current fees for a new transaction: room for the base fee to double, or the cap where that is less and still pays for the next block.
-   * Above the cap only where nothing below would do. Tip and base fee are believed up to their limits.
+   * Current fees for a new transaction: room for the base fee to double, or the cap if that is less and still pays for the next block. Above the cap
+   * only if nothing below would do. We believe tip and base fee up to their limits.
    */
   fees(limits?: FeeLimits): Promise<Fees>
 }
 
 /** The same account with its key. The only thing that can send. */
 export interface SignerAccount extends AccountReader {
-  /** Transactions of this account mined as of one block, by every provider; null where one has no answer or no such block. */
+  /** Transactions of this account mined as of one block, from every provider; null for one without an answer or such a block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
-  /** The hash of a block by every provider, or as the contract knows it after block `at`; null if one has no answer or no such block. */
+  /** The hash of a block from every provider, or as the contract knows it after block `at`; null for one without an answer or such a block. */
   hashesOf(block: number, at?: number): Promise<(Hash | null)[]>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>

@@ -11,7 +11,7 @@ import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
 
-/** Tries at the fork guard's check, and the pause between them: the head may move, or the chain may have only just begun. */
+/** How often we try the fork guard's check, and the pause between tries, because the head may move, or the chain may have only just started. */
 const GUARD_TRIES = 3
 const GUARD_PAUSE_MS = 2_500
 
@@ -26,21 +26,21 @@ export interface DeploymentProblem {
     | 'PAYMENT_ADDRESS'
   problem: string
   remedy: string
-  /** True when the chain could not be asked: it may answer later, and then there may be no problem. */
+  /** True if the chain could not be asked. It may answer later, and then there may be no problem. */
   transient: boolean
 }
 
 export interface DeploymentCheck {
   problems: DeploymentProblem[]
-  /** True if the contract knows recent blocks by the hashes of the RPC: only then can mints carry a fork guard. */
+  /** True if the contract knows recent blocks by the RPC's hashes. Only then can mints carry a fork guard. */
   guardUsable: boolean
   /** True if it also knows blocks beyond the last 256, by EIP-2935's contract; null on a chain too young to tell. */
   historyUsable: boolean | null
-  /** keccak256 of the code at the address; null where there is none, or the chain could not be asked. */
+  /** keccak256 of the code at the address; null if there is none, or the chain could not be asked. */
   codeHash: Hash | null
-  /** True if the code at the address is, to the byte, the factory this service was built with. */
+  /** True if the code at the address is byte for byte the factory that this service was built with. */
   knownCode: boolean
-  /** Null when it could not be read. */
+  /** Null if it could not be read. */
   maxPerWallet: number | null
   leastIntervalSec: number | null
 }
@@ -49,19 +49,19 @@ export interface CheckDeploymentOptions {
   rpc: Rpc
   chainId: number
   factory: Address
-  /** Addresses of the signer accounts; null where none is configured. */
+  /** Addresses of the signer accounts; null if none is configured. */
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
-  /** The hash of code that is trusted besides this version's; null: none is. Left out: any code is accepted. */
+  /** The hash of code that is trusted besides this version's; null if there is none. Left out to accept any code. */
   trustedCodeHash?: Hash | null
-  /** The factory does not exist before this block, which detects a provider that lags. Left out: it is there at every block. */
+  /** The factory does not exist before this block, which shows whether a provider lags. Left out if it exists at every block. */
   startBlock?: number
-  /** Between tries at the fork guard's check, for chains whose blocks come faster than usual. */
+  /** Pause between tries at the fork guard's check, for chains whose blocks come faster than usual. */
   guardPauseMs?: number
 }
 
-/** Checks the settings against the chain at start-up. Never throws: an unreachable chain is a problem, too. */
+/** Checks the settings against the chain at start-up. Never throws, because an unreachable chain is a problem like any other. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
   const check: DeploymentCheck = {
     ...{ problems: [], guardUsable: false, historyUsable: null, codeHash: null, knownCode: false },
@@ -122,7 +122,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
 }
 
-/** The chain id, of a provider that is on the wanted chain where there is one; the others are then asked last. */
+/** The chain id, from a provider on the wanted chain if there is one; the others are then asked last. */
 async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
   if (chainId === wanted) return chainId
@@ -157,14 +157,14 @@ async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | null>
   const replies = await rpc.batch(ROLE_VIEWS.map((name) => viewCall(factory, 'latest', name, [])))
   const answers = replies.map((reply) => {
     if (reply.ok) return reply.result === '0x' ? null : reply.result
-    // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
+    // Only the contract itself can say that it is no factory. A limit or an internal error is the provider's.
     return isRevert(reply.error) ? null : resultOf('eth_call', reply)
   })
   if (answers.includes(null)) return null
   return Object.fromEntries(ROLE_VIEWS.map((name, index) => [name, answers[index]])) as RoleAnswers
 }
 
-/** False when the contract does not answer as a factory does. */
+/** False if the contract does not answer as a factory does. */
 async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
   const { rpc, factory } = options
   const answers = await askRoles(rpc, factory)
@@ -199,7 +199,7 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   return true
 }
 
-/** The objection to code that is neither this version's nor trusted by its hash; null where it is one of these, or any is accepted. */
+/** The objection to code that is neither this version's nor trusted by its hash; null if it is one of these, or any is accepted. */
 function unknownCode(
   { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
   { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,
@@ -212,8 +212,8 @@ function unknownCode(
 }
 
 /**
- * The objection to the code at the address before anything is changed: it is neither this version's nor trusted. Null if there is none, or no
- * code (yet).
+ * The objection to the code at the address before anything changes: it is neither this version's nor trusted. Null if there is none, or no code
+ * (yet).
  */
 export async function refuseCode(
   rpc: Rpc,
@@ -229,7 +229,7 @@ const BEFORE_CANCUN = [
   'the chain does not run the contract’s code: it lacks instructions of the Cancun hardfork',
   'Use a chain with Cancun (docs/CONTRACT.md has a table of chains).',
 ] as const
-/** PUSH0, MCOPY, TLOAD and TSTORE; answers a word of zeros. */
+/** PUSH0, MCOPY, TLOAD and TSTORE; returns a word of zeros. */
 const CANCUN_PROBE = '0x5f5f5f5e5f5f5d5f5c5f5260205ff3'
 
 /** True if the chain knows the instructions that the contract is compiled to. Only its own answer counts as a no. */
@@ -257,10 +257,10 @@ async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promi
   return false
 }
 
-/** A distance that BLOCKHASH has forgotten, and any history still covers. */
+/** A distance that BLOCKHASH no longer covers, and any history still does. */
 const BEYOND_BLOCKHASH = 300
 
-/** True if the contract knows a block that BLOCKHASH has forgotten. Null on a chain too young to have one. */
+/** True if the contract knows a block that BLOCKHASH no longer covers. Null on a chain too young to have one. */
 async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
   const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
   const old = head.number - BEYOND_BLOCKHASH
@@ -279,7 +279,7 @@ export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean>
   return readView('lastId', lastId) === 0n && readView('round', round) === 0n
 }
 
-/** True if a wallet holds ether, or has sent a transaction. A contract begins with one nonce of its own. */
+/** True if a wallet holds ether, or has sent a transaction. A contract starts with nonce 1. */
 export async function isUsed(rpc: Rpc, wallet: Address): Promise<boolean> {
   const [balance, nonce, code] = await rpc.requestAll([
     { method: 'eth_getBalance', params: [wallet, 'latest'] },

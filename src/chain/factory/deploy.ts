@@ -13,7 +13,7 @@ import { broadcast, currentFees, TX_GAS_MAX } from '../send/signer-account.ts'
 import { demoTokenAbi, factoryAbi } from './abi.ts'
 import { demoTokenBytecode, factoryBytecode } from './bytecode.ts'
 
-/** The wait for a transaction of ours. Some chains take minutes when they are busy. */
+/** How long we wait for a transaction of ours. Some chains take minutes when they are busy. */
 const MINED_WAIT_MS = 300_000
 const POLL_FIRST_MS = 100
 const POLL_MAX_MS = 2_000
@@ -32,7 +32,7 @@ export interface DeployedContract {
 }
 
 interface SendingOptions {
-  /** One URL or several, as `RPC_URL`. */
+  /** One URL or several, as in `RPC_URL`. */
   rpcUrl: string
   privateKey: Hex
   onProgress?: OnProgress
@@ -42,28 +42,28 @@ interface SendingOptions {
 export interface FactorySetup {
   readonly owner: Address
   readonly minter: Address
-  /** The minter's first budget: nodes it may mint and cohorts it may open, until the owner refills it. */
+  /** The minter's first budget: how many nodes it may mint and cohorts it may open, until the owner refills it. */
   readonly nodes: number
   readonly cohorts: number
   readonly distributor: Address
   /** The bounds of the distributor's credit to a node for one turn. */
   readonly floorGwei: bigint
   readonly ceilingGwei: bigint
-  /** Nodes that one wallet may hold, 1 to 256; for ever. */
+  /** Nodes that one wallet may hold, 1 to 256; cannot change later. */
   readonly maxPerWallet: number
-  /** The shortest time between turns that any cohort may have; for ever. */
+  /** The shortest time between turns that any cohort may have; cannot change later. */
   readonly leastIntervalSec: number
-  /** The longest time after its mint in which a node that was credited may be expelled, at most 7 days; for ever. */
+  /** The longest time after its mint in which a credited node may still be expelled, at most 7 days; cannot change later. */
   readonly expulsionPeriodSec: number
 }
 
-/** The most that the contract takes. */
+/** The most that the contract accepts. */
 export const EXPULSION_PERIOD_SEC_MAX = 7 * 86_400
-/** The least interval of a contract that is told none. */
+/** The default least interval of a contract. */
 export const LEAST_INTERVAL_SEC = 3_600
 
 export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
-  /** Deploys through the deterministic deployer: the same salt and setup have the same address on every chain. */
+  /** Deploys through the deterministic deployer, so that the same salt and setup have the same address on every chain. */
   salt?: Hash | null
 }
 
@@ -76,7 +76,7 @@ export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
   return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
 }
 
-/** The constructor's arguments alone, in the form explorers ask for; without `0x`. */
+/** The constructor's arguments alone, in the form that explorers want, without `0x`. */
 export function factoryConstructorArguments(setup: FactorySetup): string {
   return factoryDeployData(setup).slice(factoryBytecode.length)
 }
@@ -96,8 +96,8 @@ export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: Fa
 }
 
 /**
- * Deploys the factory and waits until it is there. Throws a ChainFault when the deployment cannot be sent, reverts, or
- * is not mined in five minutes (its message then names the transaction: look for it before deploying again).
+ * Deploys the factory and waits until it is there. Throws a ChainFault if the deployment cannot be sent, reverts, or is not mined in five minutes
+ * (then its message names the transaction, so look for that before you deploy again).
  */
 export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
   const { salt } = options
@@ -130,7 +130,7 @@ export async function transferToken(
   })
 }
 
-/** Sends ether, and waits until that is mined. Gives the transaction. Throws a ChainFault as a deployment does. */
+/** Sends ether, and waits until it is mined. Returns the transaction. Throws a ChainFault as a deployment does. */
 export async function payFrom(options: SendingOptions & { to: Address; valueWei: bigint }): Promise<Hash> {
   return await withHand(options, async (hand) => {
     const txHash = await send(hand, { to: options.to, value: options.valueWei })
@@ -183,7 +183,7 @@ async function deployThrough(
   return await standing(hand, { what, expected, txHash, blockNumber })
 }
 
-/** The contract at its expected address. Throws where there is none. */
+/** The contract at its expected address. Throws if there is none. */
 async function standing(
   { rpc, onProgress }: Hand,
   { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
@@ -212,7 +212,7 @@ async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }
   })
   const outcome = await broadcast(rpc, raw)
   const txHash = hash(keccak256(raw))
-  // After `unknown` a provider may have it: the receipt will tell.
+  // After `unknown` a provider may have it; the receipt will tell.
   if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
     throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
   }

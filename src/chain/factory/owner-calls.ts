@@ -1,5 +1,5 @@
-// Encodes calls of the contract's owner as transactions for its wallet to sign, with a readable description. It must never sign or send:
-// the owner's key is not here, and nothing that sends may import this file.
+// Encodes calls of the contract's owner as transactions for its wallet to sign, with a readable description. It must never sign or send. The owner's
+// key is not here, and nothing that sends may import this file.
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 
@@ -18,7 +18,7 @@ const OWNER_ABI = parseAbi([
   'function unpause()',
 ])
 
-/** A call of the contract's owner by its name, its arguments by theirs. */
+/** A call of the contract's owner, by name, with named arguments. */
 export type OwnerCall =
   | { name: 'capTier'; tier: bigint; most: bigint }
   | { name: 'setMinter'; newMinter: Address; former: Address; nodes: bigint; cohorts: bigint }
@@ -51,11 +51,11 @@ export interface OwnerTransaction {
   to: Address
   valueWei: bigint
   data: `0x${string}`
-  /** The call in readable form: the name, and each argument with its own. */
+  /** The call in readable form: its name, and each argument with its name. */
   call: string
 }
 
-/** Encodes the owner's call to a factory. Arguments are in the contract's order. */
+/** Encodes the owner's call to a factory, with the arguments in the contract's order. */
 export function ownerTransaction(factory: Address, call: OwnerCall): OwnerTransaction {
   const { name, ...named } = call
   const { inputs } = OWNER_ABI.find((item) => item.name === name) ?? { inputs: [] }

@@ -16,18 +16,18 @@ export interface Carrier {
   readonly raw: readonly unknown[]
 }
 
-/** The raw authorizations of a raw transaction; none where it carries none, which is cheap and the usual case. */
+/** The raw authorizations of a raw transaction. Usually there are none, and then this is cheap. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
   const { type, authorizationList } = fields<'type' | 'authorizationList'>(transaction, 'transaction')
   return type === CARRIER_TYPE && authorizationList != null ? list(authorizationList, 'authorization list') : []
 }
 
-/** Nonces that our accounts may use in the blocks that are read ahead of the ledger, and more. */
+/** More nonces than our accounts may use in the blocks that we read ahead of the ledger. */
 const AHEAD = 10_000
 
 /**
- * The authorizations for this chain that one of our accounts signed, in chain order. Strangers sign many: first the nonce says of nearly all that they
- * are not ours, then the chain's id; to recover who signed costs about a millisecond each. Throws ChainFault if the provider does not say the id.
+ * The authorizations for this chain that one of our accounts signed, in chain order. Others sign many. First the nonce rules out nearly all of them,
+ * then the chain id, because recovering a signer takes about a millisecond. Throws ChainFault if the provider does not give the chain id.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
@@ -57,7 +57,7 @@ export async function readAuthorizations(
 /** The chain of an authorization, 0 for any, and its nonce. */
 type Named = { chainId: number; nonce: number }
 
-/** Null if it cannot be read: then it is valid for no account, and the transaction is valid all the same. */
+/** Null if it cannot be read. Then it is valid for no account, but the transaction is still valid. */
 function namedIn(entry: unknown): Named | null {
   try {
     const { chainId, nonce } = fields<'chainId' | 'nonce'>(entry, 'authorization')
@@ -67,7 +67,7 @@ function namedIn(entry: unknown): Named | null {
   }
 }
 
-/** Who signed it. Null if that cannot be recovered. */
+/** Who signed it; null if that cannot be recovered. */
 async function recover(entry: unknown, named: Named): Promise<Address | null> {
   try {
     const raw = fields<'address' | 'r' | 's' | 'yParity'>(entry, 'authorization')

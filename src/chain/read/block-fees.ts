@@ -3,7 +3,7 @@ import { median } from '../../domain/fees.ts'
 import type { BlockFees } from '../../domain/observed.ts'
 import { fields, type WireHeader } from '../rpc/wire.ts'
 
-/** In a block, `gasPrice` is the price paid, whatever was offered. A malformed one is left out: it decides nothing by itself. */
+/** In a block, `gasPrice` is the price paid, whatever was offered. We skip a malformed one, because no single price decides anything. */
 export function feesOf(
   { number, baseFeeWei }: WireHeader,
   entries: readonly unknown[],

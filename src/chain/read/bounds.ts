@@ -5,8 +5,8 @@ import type { Address } from '../../domain/units.ts'
 import type { ContractReader } from '../port.ts'
 
 /**
- * The distributor, and the bounds that its owner would have to set for a range at every rate. Null where there is room, or no distributor
- * is named. Throws where the chain does not answer.
+ * The distributor, and the bounds that the owner would have to set for a range at every rate. Null if the present bounds suffice, or no distributor
+ * is named. Throws if the chain does not answer.
  */
 export async function readBoundsNeeded(
   contract: Pick<ContractReader, 'distributor' | 'bounds'>,

@@ -1,5 +1,5 @@
-// Reads of the chain what decides about a purchase before it is made. Readings are null one by one: a token that does not answer
-// leaves the others as they are. Holding and code are asked as the judge of payments asks them.
+// Reads from the chain what decides about a purchase before the buyer makes it. Each reading is null on its own: a token that does not answer leaves
+// the others unaffected. We read holding and code as the judge of payments does.
 import { type Address, wei } from '../../domain/units.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
@@ -10,12 +10,12 @@ import { header, quantity, safeNumber } from '../rpc/wire.ts'
 import { readView, viewCall } from './calls.ts'
 import { agreedState } from './state/state.ts'
 
-/** The longest that an answer waits for the chain: somebody waits for it, and may pay without it. */
+/** The longest that an answer waits for the chain, because a buyer waits for it, and may pay without it. */
 const BUDGET_MS = 2_000
-/** Wallets that are read at a time, and that wait for it; of further ones nothing could be checked. */
+/** Wallets that we read at a time, and that may wait for it; for any more we check nothing. */
 const CONCURRENCY_MAX = 16
 const WAITING_MAX = 64
-/** The breaker: as that of the other readings, but of its own, since it waits longer. */
+/** The breaker has the limits of the other readings', but is separate, because it waits longer. */
 const FAILURES_MAX = 3
 const COOLDOWN_MS = 5_000
 

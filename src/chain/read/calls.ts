@@ -1,5 +1,5 @@
-// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never take an answer that does not decode
-// for a value, least of all the empty one of an address without code.
+// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never take an answer that does not decode for a
+// value, least of all the empty answer of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -15,10 +15,10 @@ export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
 export type ViewArgs<Name extends ViewName> = ContractFunctionArgs<typeof factoryAbi, Reads, Name>
 export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeof factoryAbi, Reads, Name>
 
-/** The same ABI without its types, where a name that is a type parameter would not fit them. */
+/** The same ABI without its types, which would not fit a name that is a type parameter. */
 const abi: Abi = factoryAbi
 
-/** A block as calls name it: by its number, by its hash (EIP-1898), or the newest. */
+/** A block in the forms that calls accept: its number, its hash (EIP-1898), or the newest. */
 export type CalledAt = number | 'latest' | { blockHash: Hash; requireCanonical: true }
 
 /** eth_call of one view function at a block. */
@@ -33,7 +33,7 @@ export function viewCall<Name extends ViewName>(
 }
 
 /**
- * The results of calls after one very block, in order. A node that lacks the block, or has another one at its height, must not answer. Throws a
+ * The results of calls after exactly this block, in order. A node that lacks the block, or has another one at its height, must not answer. Throws a
  * retryable ChainFault if no provider has the block.
  */
 export async function requestAllAt(
@@ -43,7 +43,7 @@ export async function requestAllAt(
 ): Promise<unknown[]> {
   const byHash = await rpc.batch(calls({ blockHash: hash, requireCanonical: true }))
   if (byHash.every(({ ok }) => ok)) return byHash.map((reply) => resultOf('eth_call', reply))
-  // Not every provider takes a block by its hash. By its number is as good if that hash is there afterwards.
+  // Not every provider accepts a block hash. A number is as good if the block still has that hash afterwards.
   const head: RpcCall = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }
   const answers = await rpc.requestAll([...calls(number), head])
   const block = answers.pop()
@@ -52,7 +52,7 @@ export async function requestAllAt(
   return answers
 }
 
-/** The function's answer. Throws a retryable ChainFault when the bytes do not decode. */
+/** The function's answer. Throws a retryable ChainFault if the bytes do not decode. */
 export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
   const data = bytes(answer, `answer of ${name}`)
   if (data === '0x') throw new ChainFault(`the factory has no code there (${name})`, { retryable: true })

@@ -1,5 +1,5 @@
-// Asks every provider for one block, to see whether this chain's headers, lists of transactions and receipts recompute. One provider's answer shows neither that
-// they do nor that they do not: it could make up a block that does, and so have every honest one refused.
+// Asks every provider for one block, to see whether this chain's headers, lists of transactions and receipts recompute. One provider's answer proves
+// nothing either way: it could make up a block that recomputes, and so make us refuse every honest provider.
 
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
@@ -12,10 +12,10 @@ import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { toQuantity } from '../rpc/wire.ts'
 
-/** Blocks without transactions show nothing of their lists, so that older ones are asked for: so many. */
+/** Blocks without transactions show nothing about their lists, so we ask for older ones: at most this many. */
 const LISTS_MAX = 8
 
-/** Builds the question to these providers. `soundness` is that of all reads through them. */
+/** Builds the question to these providers. All reads through them share `soundness`. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
 
@@ -57,10 +57,10 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const blocks = await ask(part, number)
       const regard = { header: headerOf, state: headerOf, transactions: bodyOf, receipts: outcomesOf }[part]
       for (const block of blocks) {
-        // A provider by itself lowers nothing.
+        // A single provider lowers nothing.
         if (countOf(blocks, block, regard) < VOICES) continue
         const { kind } = await verdictOn(part, block)
-        // A header of known fields, or a list of known types under a proven root, cannot come from a fork: then both lie.
+        // A header with only known fields, or a list with only known types under a proven root, cannot come from a fork; then both providers lie.
         if (kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))) return true
       }
       return false
@@ -89,7 +89,7 @@ async function verdictOn(part: ProvenPart, block: Fields): Promise<Verdict> {
 const countOf = (blocks: readonly Fields[], block: Fields, regard: (block: Fields) => unknown): number =>
   blocks.filter((other) => regard(other) === regard(block)).length
 
-/** Fields that nodes answer differently of the same block. */
+/** Fields that differ between nodes for the same block. */
 const BESIDE: readonly string[] = ['size', 'totalDifficulty', 'uncles', 'transactions', 'receipts', 'withdrawals']
 
 const headerOf = (block: Fields): string =>
@@ -99,7 +99,7 @@ const headerOf = (block: Fields): string =>
     .map((name) => `${name} ${String(block[name]).toLowerCase()}`)
     .join('\n')
 
-/** What a transaction does, and what it is. Nodes differ in the fields that they add. */
+/** What identifies a transaction and what it does. Nodes differ in the fields that they add. */
 const DOING = ['hash', 'type', 'from', 'to', 'value', 'nonce', 'input'] as const
 
 function bodyOf(block: Fields): string {
@@ -109,7 +109,7 @@ function bodyOf(block: Fields): string {
   return [headerOf(block), ...lines].join('\n')
 }
 
-/** What came of a block's transactions. */
+/** The outcomes of a block's transactions. */
 function outcomesOf(block: Fields): string {
   const lines = listIn(block.receipts).map(({ status, cumulativeGasUsed, logs }) => {
     const says = listIn(logs).map(({ address, topics, data }) => [address, topics, data].join(' '))

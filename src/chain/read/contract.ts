@@ -18,7 +18,7 @@ import {
 import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
-/** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
+/** Nodes in one call: about 10,000 gas each, and providers cap a call at 50 million gas or less. */
 const NODES_PER_CALL = 500
 /** Cohorts in one request. */
 const COHORTS_PER_REQUEST = 100

@@ -1,5 +1,5 @@
-// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log: one that does not
-// decode is a retryable fault, since a provider that garbles once may be right the next time.
+// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log. If one does not decode, that is
+// a retryable fault, because a provider that garbles once may be right the next time.
 import type { AbiParameter } from 'viem'
 import { concatHex, type DecodeEventLogReturnType, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
@@ -8,7 +8,7 @@ import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/ab
 import { ChainFault } from '../faults.ts'
 import { safeNumber, type WireLog } from '../rpc/wire.ts'
 
-/** Ids read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list is no honest mistake. */
+/** The most ids that we read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list is no honest mistake. */
 const FAILED_IDS_MAX = 1_024
 
 /** The events that make up the ledger. The factory's others (approvals, declined gifts) change nothing in it. */
@@ -65,7 +65,7 @@ export function toEvent(log: WireLog, at: Position): FactoryEvent {
   return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log)) }
 }
 
-/** The node of a log with one of `ledgerTopics`, and whom it was minted to; null for a log that is no mint. */
+/** The node of a log with one of `ledgerTopics`, and to whom it was minted; null if the log is no mint. */
 export function mintOf(log: WireLog): { nodeId: bigint; mintedTo: Address } | null {
   if (log.topics[0] !== factoryTopics.NodeMinted) return null
   const words = wordsOf(decode(log))
@@ -179,7 +179,7 @@ export function isWithdrawCall(input: string): boolean {
   return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
 }
 
-/** The arguments of a withdraw call; null where its calldata is not well formed (then it names no node). */
+/** The arguments of a withdraw call; null if its calldata is malformed (then it names no node). */
 export function readWithdrawCall(
   input: `0x${string}`,
 ): { nodeIds: bigint[]; to: Address; amountWei: Wei | null } | null {

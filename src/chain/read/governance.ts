@@ -61,7 +61,7 @@ export function createGovernanceReader(rpc: Rpc, factory: Address): GovernanceRe
     async refusalOf({ to, data }, from) {
       const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ from, to, data }, 'latest'] }])
       if (!reply || reply.ok) return null
-      // Only the contract itself can refuse: a limit or an internal error is the provider's.
+      // Only the contract itself can refuse. A limit or an internal error is the provider's.
       if (!isRevert(reply.error)) return String(resultOf('eth_call', reply))
       return revertName(revertData(reply.error)) ?? reply.error.message
     },

@@ -1,5 +1,5 @@
-// One node's own events over a range of blocks, a cohort's credits in one block, and the mints of a transaction. It must never leave a part out.
-// Where a provider refuses a range it is asked for the halves, and a refused single block is a fault.
+// One node's own events over a range of blocks, a cohort's credits in one block, and the mints of a transaction. It must never leave a part out. If a
+// provider refuses a range, we ask for its halves; a refused single block is a fault.
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
@@ -11,7 +11,7 @@ import { mintOf, toEvent } from './events.ts'
 import { byPlace } from './logs/block-logs.ts'
 import { readReceipt } from './receipt.ts'
 
-/** Requests for one question at most; a provider that takes a hundred blocks at a time is asked about 20,000. */
+/** The most requests for one question. A provider that allows a hundred blocks at a time can cover about 20,000. */
 const REQUESTS_MAX = 200
 
 /** Builds the history of one factory's nodes. */
@@ -50,7 +50,7 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   }
 }
 
-/** Logs of a range, in pieces that the provider accepts: the whole first, then halves of what it refused. */
+/** Logs of a range, in pieces that the provider accepts: first the whole, then halves of what it refused. */
 async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
   const found: WireLog[] = []
   let size = to - from + 1
@@ -71,7 +71,7 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
   return found
 }
 
-/** Adds the missing part of a log: its block's time, from the very block it names. */
+/** Adds the missing part of a log: its block's time, from exactly the block it names. */
 async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
   const answers = await rpc.requestAll(

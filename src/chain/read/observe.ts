@@ -1,6 +1,5 @@
-// Observes a range of blocks: picks out the relevant parts, and verifies them. Logs and receipts are checked against the hashes of the very
-// blocks they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in
-// one answer.
+// Observes a range of blocks: picks out the relevant parts, and verifies them. It checks logs and receipts against the hashes of exactly the blocks
+// they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in one answer.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import { weakest } from '../../domain/finality.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
@@ -30,19 +29,19 @@ import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
 const IN_FLIGHT = 8
 /** The bloom of a block without logs. */
 const NO_BLOOM = `0x${'0'.repeat(512)}`
-/** Full blocks asked for in one request; a busy block is about half a megabyte. */
+/** Full blocks in one request. A busy block is about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
-/** A transaction, and whether no key has signed it. */
+/** A transaction, and whether it has no signature. */
 type SeenTransaction = WireTransaction & { isUnsigned: boolean }
 
-/** A block with its relevant transactions; the others are forgotten as soon as they are read. */
+/** A block with its relevant transactions. It drops the others as soon as it has read them. */
 interface SeenBlock extends LoggedBlock {
-  /** Its fees; null where too many blocks follow in the range for them to matter. */
+  /** Its fees; null if so many blocks follow in the range that they do not matter. */
   fees: BlockFees | null
   /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
   relevant: SeenTransaction[]
-  /** Those that could act, and what they rest on. */
+  /** Transactions that could act, and what backs them. */
   acting: readonly WireTransaction[]
   proofs: Proofs
   /** Its header as the provider gave it. */
@@ -55,15 +54,13 @@ export interface RangeRequest {
   to: number
   parent: Hash | null
   watching?: Watching | undefined
-  /** Block `to` in full, where it was read as the head just now. */
+  /** Block `to` in full, if it was just read as the head. */
   head?: unknown
 }
 
 export interface Observer {
   observe(range: RangeRequest): Promise<ObservedRange>
-  /**
-   * Single blocks, ascending, with the logs that were read of them. The fees of none are told. Parents are checked where they are among them.
-   */
+  /** Single blocks, ascending, with the logs that were read for them, and without fees. Checks parents that are among them. */
   observeBlocks(numbers: readonly number[], logs: readonly WireLog[], watching: Watching): Promise<ObservedRange>
 }
 
@@ -93,7 +90,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
     return head === undefined ? blocks : [...blocks, await see(head, numbers.at(-1) as number)]
   }
 
-  /** Reads what else the blocks say, and puts it together. */
+  /** Reads what else the blocks need, and puts it together. */
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], isMoved: boolean) {
     const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, isMoved }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
@@ -104,7 +101,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   return {
     async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
-      // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
+      // Logs first: if the provider refuses the range, we have fetched no blocks in vain.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, built.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
@@ -132,11 +129,11 @@ const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'heade
 
 /** How blocks are read. */
 interface Reading {
-  /** Logs that were read for them, by block; null where each block's are read on their own. */
+  /** Logs that were read for them, by block; null if each block's are read separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
-  /** The first block whose fees are told. */
+  /** The first block whose fees we need. */
   feesFrom: number
-  /** The last of the blocks, where it was read before. */
+  /** The last of the blocks, if it was read before. */
   head?: unknown
 }
 
@@ -163,9 +160,9 @@ type Concern = (from: unknown, to: unknown) => boolean
 interface Sight {
   concerns: Concern
   bloomCheck: BloomCheck
-  /** Logs that were read for the whole range, by block; null where each block's are read on their own. */
+  /** Logs that were read for the whole range, by block; null if each block's are read separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
-  /** The accounts whose tips do not count as others' tips; null: its fees are not read. */
+  /** Recognises accounts whose tips do not count as others' tips; null to skip the block's fees. */
   isOurs: ((address: unknown) => boolean) | null
   /** Whether its header must recompute to its hash. */
   soundness: Soundness
@@ -174,12 +171,12 @@ interface Sight {
 function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
-  // The bloom of other blocks says nothing: such a chain is read as one that fills none.
+  // A bloom that covers other blocks says nothing, so we treat such a chain as one that does not fill blooms.
   const head = { ...header(answer), ...(settlesOthers(answer as Fields) && { logsBloom: NO_BLOOM }) }
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  // Where lists are asked for, their proof refuses it, and it is told.
+  // If lists must be proven, their proof refuses it, and reports that.
   if (entries.length === 0 && !isAskedFor(soundness, 'transactions') && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
@@ -200,7 +197,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
-/** Roots of a list without transactions; chains that commit to none have zeros. */
+/** Roots of a list without transactions. Chains that commit to none have zeros. */
 const EMPTY_ROOTS: readonly unknown[] = [EMPTY_ROOT, `0x${'0'.repeat(64)}`, undefined, null]
 
 /** True if a block's header says that it has transactions, by both its root and its gas. */
@@ -213,7 +210,7 @@ function hashOf(entry: unknown): Hash {
 
 const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
 
-/** Cheap test on a raw transaction: most of a block's are not parsed any further. */
+/** Cheap test on a raw transaction, so that most of a block's need no further parsing. */
 function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   const payments = addressesOf(wallets)
   const isFrom = memberOf([...signers, ...payments])
@@ -221,7 +218,7 @@ function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   return (from, to) => isFrom(from) || isTo(to)
 }
 
-/** True if a value is one of some addresses, in any case. Looks at the last two digits first, which nearly always rules it out. */
+/** True if a value is one of some addresses, in any case. Checks the last two digits first, which nearly always rules it out. */
 function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
   const members = new Set<string>(addresses)
   // Bit 5 alone separates a letter from its capital.
@@ -284,7 +281,7 @@ function assemble(
   return range
 }
 
-/** In place of the receipt of a transfer of nothing, which is only counted: a flood of them costs no request. */
+/** Stands for the receipt of a transfer of zero value. We only count those, so a flood of them costs no request. */
 const NOTHING_MOVED: Outcome = { receipt: { succeeded: false, feeWei: wei(0n), gasUsed: 0n }, proof: 'proven' }
 
 /** A transaction may have several roles: from one payments wallet to another it is a transfer and an outflow. */
@@ -303,7 +300,7 @@ function addTransaction(
     if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, isUnsigned, proof })
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
-  // Even for an unknown key: another instance, or an earlier start, may have sent it.
+  // Even for an unknown key, because another instance, or an earlier start, may have sent it.
   if (watched.signers.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei, type, proof })

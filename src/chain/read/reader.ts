@@ -23,13 +23,13 @@ import { createSurveyReader } from './survey/reader.ts'
 import { createBlockTracer, readBlockTransfers } from './trace/block.ts'
 import { readInnerTransfers } from './trace/transaction.ts'
 
-/** Blocks per range, at first and at most: a range is one database transaction, which must stay short. */
+/** Blocks per range, at first and at most. A range is one database transaction, which must stay short. */
 const SPAN_START = 32
 const SPAN_MAX = 512
 /** A range that took longer than this makes the next ones shorter. */
 const SPAN_TARGET_MS = 8_000
 
-/** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs`: for the trace of a block. */
+/** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs` limits the trace of a block. */
 export function createChainReader(
   rpc: Rpc,
   watched: WatchedAddresses,
@@ -44,7 +44,7 @@ export function createChainReader(
   const providers = rpc.providers.map((provider) => ({
     ...readerThrough(provider, watched, soundness),
     proofs,
-    // While one of them is followed alone, as after a halt, what is not read still rests on two.
+    // While we follow only one of them, as after a halt, what we do not read still rests on two.
     survey,
     host: provider.host,
     distrust: provider.distrust,
@@ -75,7 +75,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     return block
   }
 
-  /** One range of `size`; a success lengthens the next, unless it took too long. */
+  /** One range of `size`. A success lengthens the next, unless it took too long. */
   async function observeSpan(asked: RangeRequest): Promise<ObservedRange> {
     const began = performance.now()
     const size = asked.to - asked.from + 1
@@ -101,14 +101,14 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
 
     async observe(from, to, parent, watching) {
       assertRange(from, to)
-      // Each failure halves the span, so this ends after log2(SPAN_MAX) rounds at the latest.
+      // Each failure halves the span, so this ends after at most log2(SPAN_MAX) rounds.
       for (;;) {
         const size = Math.min(to - from + 1, span)
         try {
           return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
           if (isTooMuch(error) || isUnreachable(error)) span = Math.max(1, Math.floor(size / 2))
-          // A provider that did not answer is given a pause; the next range asked of it is shorter.
+          // If a provider did not answer, we pause, and ask it for a shorter range next.
           if (size === 1 || !isTooMuch(error)) throw error
         }
       }
@@ -129,30 +129,30 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
 }
 
 /**
- * Observes ranges: with the head that was read just now, where it is their last block; and from another provider where the answers of the first
- * contradict each other, or the chain.
+ * Observes ranges: with the head that was just read if it is their last block, and through another provider if the first one's answers contradict
+ * each other or the chain.
  */
 function believably(
   rpc: RpcReads,
   observer: Observer,
   { heads, blockAt, soundness }: { heads: Heads; blockAt: ChainReader['block']; soundness: Soundness },
 ): (range: RangeRequest) => Promise<ObservedRange> {
-  /** Null where the head is not the range's last block, or the chain may have gone another way since. */
+  /** Null if the head is not the range's last block, or the chain may have switched forks since. */
   async function observeToHead(range: RangeRequest): Promise<ObservedRange | null> {
     const head = heads.take(range.to)
     if (head === undefined) return null
     try {
       return await observer.observe({ ...range, head })
     } catch (error) {
-      // A node contradicts a head that is gone, or knows nothing of it.
+      // A node contradicts a head that is gone, or does not know it.
       if (isContradiction(error) || isUnknown(error)) return null
       throw error
     }
   }
 
-  /** The host that gave an answer which another provider may know better, and is asked last now; else the fault is thrown. */
+  /** Returns the host that gave an answer about which another provider may know better, and which we now ask last; otherwise throws the fault. */
   async function passOver(error: unknown, range: RangeRequest): Promise<string> {
-    // A provider that still has the block before contradicts itself; one that has another one there has followed the chain elsewhere.
+    // If a provider still has the block before, it contradicts itself. If it has another one there, it has followed the chain elsewhere.
     if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
     const host = isContradiction(error) ? rpc.passOverFirst({ isFalse: error instanceof ProofFault }) : null
     if (host === null) throw error
@@ -163,7 +163,7 @@ function believably(
     const toHead = await observeToHead(range)
     if (toHead) return toHead
     const passed = new Set<string>()
-    // Each round drops one provider, so this ends after as many rounds as there are.
+    // Each round drops one provider, so this ends after at most as many rounds as there are providers.
     for (;;) {
       try {
         return await observer.observe(range)
@@ -184,10 +184,10 @@ function believably(
   }
 }
 
-/** Reads a block, of another provider where one gives a header that does not recompute. */
+/** Reads a block, from another provider if one gives a header that does not recompute. */
 async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promise<T>): Promise<T> {
   const passed = new Set<string>()
-  // Each round drops one provider, so this ends after as many rounds as there are.
+  // Each round drops one provider, so this ends after at most as many rounds as there are providers.
   for (;;) {
     try {
       return await read()
@@ -221,10 +221,10 @@ function isTooMuch(error: unknown): boolean {
   )
 }
 
-/** True where a node said no to a question, as it does of a block that it does not have. */
+/** True if a node refused a question, as it does for a block that it does not have. */
 const isUnknown = (error: unknown) => error instanceof RpcFault && error.trouble === 'error'
 
-/** True where answers contradict each other, or the chain: another provider may know better. */
+/** True if answers contradict each other or the chain, so that another provider may know better. */
 function isContradiction(error: unknown): boolean {
   const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
   return error instanceof ChainFault && error.retryable && !isAnswerless
@@ -240,7 +240,7 @@ const asMined = (tx: TransactionView | null) =>
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
   const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-  // Chains without finality answer null or some error; an overloaded or unwell provider says nothing about the chain.
+  // Chains without finality answer null or some error; an overloaded or failing provider says nothing about the chain.
   if (!reply.ok && !mayPass(reply.error)) return null
   const answer = resultOf('eth_getBlockByNumber', reply)
   if (answer == null) return null

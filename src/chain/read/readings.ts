@@ -1,5 +1,5 @@
-// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never make an answer wait beyond its
-// budget, never give a remembered value past its time, and never say 0 for unread.
+// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never make an answer wait beyond its budget,
+// never give a cached value past its time, and never say 0 for unread.
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
@@ -14,18 +14,18 @@ import { createNodeQueue, type NodeReading, type Outcome } from './node-readings
 /** The time that one read may add to the answer it is part of. */
 const BUDGET_MS = 300
 /**
- * Node reads requested within this time share one request: connections are saved by it, not money, since providers count each call of a
- * batch. The slowest of a hundred answers under load is a node's page that waits for it.
+ * Node reads within this time share one request. That saves connections, not money, because providers count each call of a batch. Under load, the
+ * slowest of a hundred answers is a node's page that waits for it.
  */
 const COALESCE_MS = 10
-/** Node reads in one request, and waiting for one; further ones are "could not check". */
+/** Node reads in one request, and reads waiting for one. Any more are "could not check". */
 const NODES_PER_REQUEST = 100
 const NODES_WAITING_MAX = 1_000
-/** The maximum age of an answer: the same as the routes' caches allow. */
+/** The maximum age of an answer: as long as the routes' caches allow. */
 const NODE_MS = 5_000
 const COVER_MS = 10_000
 const STATE_MS = 5_000
-/** Remembered answers of each kind. */
+/** Cached answers of each kind. */
 const REMEMBERED_MAX = 10_000
 /** The breaker: three failures in a row stop further tries for five seconds. */
 const FAILURES_MAX = 3
@@ -36,23 +36,23 @@ type Cover = NonNullable<Awaited<ReturnType<Readings['cover']>>>
 export interface ReadingsOptions {
   rpc: Rpc
   factory: Address
-  /** Null when none is configured: its balance is then null. */
+  /** Null if none is configured; then its balance is null. */
   distributor: Address | null
   /** Monotonic, milliseconds. */
   clock?: () => number
-  /** Milliseconds since 1970: only for the time of a read. */
+  /** Milliseconds since 1970, only for the time of a read. */
   wallClock?: () => number
-  /** The time of one read: longer only where a test is about values, not about waiting. */
+  /** The time of one read; longer only if a test is about values, not about waiting. */
   budgetMs?: number
 }
 
-/** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not delay them. */
+/** Builds the readings. Give them their own Rpc, so that the passes' bulk reads do not delay them. */
 export function createReadings(options: ReadingsOptions): Readings {
   const { rpc, factory, distributor } = options
   const { clock = () => performance.now(), wallClock = Date.now, budgetMs = BUDGET_MS } = options
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
 
-  /** One try within the rest of the budget; null when it fails, is late, or is not worth making now. */
+  /** One try within the rest of the budget; null if it fails, is late, or is not worth making now. */
   async function attempt<T>(read: (timeoutMs: number) => Promise<T>, limitMs = budgetMs): Promise<Outcome<T>> {
     if (!breaker.allows()) return null
     try {
@@ -74,9 +74,9 @@ export function createReadings(options: ReadingsOptions): Readings {
   const [cover, readCover] = [memory<Cover>(COVER_MS, clock), createCoverReading(rpc, factory)]
   const balance = memory<bigint>(STATE_MS, clock)
   const paused = memory<boolean>(STATE_MS, clock)
-  // Fixed when the contract was deployed.
+  // Fixed at the contract's deployment.
   const walletMax = memory<bigint>(Number.POSITIVE_INFINITY, clock)
-  // The caller of a wallet's nodes wants the latest arrivals: nothing is remembered here.
+  // The caller of a wallet's nodes wants the latest arrivals, so this caches nothing.
   const nodesOf = memory<readonly bigint[]>(0, clock)
   const readNode = createNodeQueue({
     rpc,
@@ -85,7 +85,7 @@ export function createReadings(options: ReadingsOptions): Readings {
     coalesceMs: COALESCE_MS,
     nodesPerRequest: NODES_PER_REQUEST,
     waitingMax: NODES_WAITING_MAX,
-    // The coalescing time is no longer available for the request.
+    // The time spent coalescing is not available for the request.
     attempt: (read) => attempt(read, budgetMs - COALESCE_MS),
   })
 
@@ -122,14 +122,14 @@ export function createReadings(options: ReadingsOptions): Readings {
   }
 }
 
-/** Remembers answers of one kind; what could not be read is asked again. */
+/** Caches answers of one kind; asks again for what could not be read. */
 function memory<T>(ageMaxMs: number, clock: () => number) {
   const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
   return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
     (await cache.get(key, ageMaxMs, ask))?.answer ?? null
 }
 
-/** One attempt only: a second does not fit into the budget, and the next caller goes to the next provider. */
+/** Only one attempt, because a second does not fit into the budget, and the next caller gets the next provider. */
 const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
 
 /** Reads balance, debt and solvency, all at the one block that is the head. */

@@ -1,5 +1,5 @@
-// The receipts of blocks that hold something of ours, proven by the root in their header: all of a block, since the root is over all. What no root
-// proves is read one by one, and two providers must tell it alike. It must never take one provider's word for more than it is.
+// The receipts of blocks that hold something of ours, proven by the root in their header: all of a block's, because the root covers all. Receipts
+// that no root proves are read one by one, and two providers must agree on them. It must never take one provider's word for more than it is.
 import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
@@ -30,25 +30,25 @@ import { ledgerTopics } from './events.ts'
 import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
 import { agreedHashes } from './state/agreement.ts'
 
-/** Receipts asked for in one request. */
+/** Receipts in one request. */
 const RECEIPTS_PER_REQUEST = 50
 const IN_FLIGHT = 8
-/** A block's receipts are read one by one up to so many, where a provider has no eth_getBlockReceipts. */
+/** If a provider has no eth_getBlockReceipts, we read a block's receipts one by one, up to this many. */
 const SINGLE_MAX = 300
-/** The time for which a provider without that method is not asked for it. */
+/** How long we do not ask a provider for that method after it lacked it. */
 const MUTE_MS = 60_000
-/** The topics of all events of the factory, also of those that change nothing in the ledger. */
+/** The topics of all events of the factory, including those that change nothing in the ledger. */
 const EVENTS: readonly Hash[] = Object.values(factoryTopics)
 
-/** A block as far as its receipts go. */
+/** A block with what its receipts need. */
 export interface ReceiptedBlock extends LoggedBlock {
   /** Its header as the provider gave it. */
   given: Fields
-  /** Those of the relevant transactions that could act. */
+  /** The relevant transactions that could act. */
   acting: readonly WireTransaction[]
 }
 
-/** What came of a transaction, and what that rests on. */
+/** The outcome of a transaction, and what backs it. */
 export interface Outcome {
   receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>
   proof: Proof
@@ -57,16 +57,16 @@ export interface Outcome {
 /** A receipt with the factory's logs in it. */
 type SeenReceipt = WireReceipt & { logs: WireLog[] }
 
-/** What the receipts of a block prove: the factory's logs in it, and the receipts that the root commits to, by their transactions' place. */
+/** What the receipts of a block prove: the factory's logs in it, and the receipts that the root commits to, by their transactions' position. */
 interface ProvenReceipts {
   logs: WireLog[]
   all: readonly unknown[]
 }
 
-/** Proves all receipts of a block; null if this chain cannot. Throws a ProofFault if they contradict the header, or prove less than this chain's do. */
+/** Proves all receipts of a block; null if this chain cannot. Throws a ProofFault if they contradict the header, or prove less than usual here. */
 type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
 
-/** Builds it. It should be asked for one block at a time. */
+/** Builds it. Ask it for one block at a time. */
 export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: Soundness): ReceiptProver {
   const readAll = createReceiptReads(rpc)
   return async (block) => {
@@ -107,7 +107,7 @@ function createReceiptReads(
   }
 }
 
-/** The factory's logs of a block. What a provider says of their place beside the receipts is nowhere proven, and not read. */
+/** The factory's logs of a block. Nothing proves what a provider adds about their position, so we do not read that. */
 function logsOf(
   receipts: readonly unknown[],
   { header, txHashes, factory }: { header: WireHeader; txHashes: readonly Hash[]; factory: Address },
@@ -139,13 +139,13 @@ interface Asking {
   soundness: Soundness
   prove: ReceiptProver
   bloomCheck: BloomCheck
-  /** Something has happened to the factory in these blocks, and no log of it was given. */
+  /** Something happened to the factory in these blocks, and no log of it was given. */
   isMoved: boolean
 }
 
 /**
- * The factory's logs of blocks, and what came of their relevant transactions. If something could act, was logged, or was left out, all receipts of the
- * block are proven; else, and on chains that prove none, logs and receipts are read for themselves, and compared.
+ * The factory's logs of blocks, and the outcomes of their relevant transactions. If something could act, was logged, or was left out, it proves all
+ * receipts of the block. Otherwise, and on chains that prove none, it reads logs and receipts separately, and compares them.
  */
 export async function readOutcomes(
   { rpc, soundness, prove, bloomCheck, isMoved }: Asking,
@@ -154,7 +154,7 @@ export async function readOutcomes(
 ): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
   const proven = new Map<ReceiptedBlock, ProvenReceipts>()
   const proveThose = async (isWanted: (block: ReceiptedBlock) => boolean) => {
-    // One block at a time: it may take a call for each of its receipts.
+    // One block at a time, because it may take a call for each of its receipts.
     for (const block of blocks.filter(isWanted)) {
       const receipts = proven.get(block) ?? (await prove(block))
       if (receipts) proven.set(block, receipts)
@@ -229,7 +229,7 @@ function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: 
   if (found.from !== tx.from || found.to !== tx.to) {
     throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${header.number}`)
   }
-  // A stranger's fee is in no book.
+  // Our books need no stranger's fee.
   if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
   return { ...found, logs: receiptLogs(answer, watched.factory) }
 }
@@ -243,10 +243,10 @@ function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
   return mayLog(watched, tx)
 }
 
-/** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
+/** Every receipt has its own logs. The factory's must be the ones we read, in their order and word for word. */
 function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Hash, WireLog[]>): void {
   for (const found of receipts) {
-    // A failed call left no log of the factory's.
+    // A failed call leaves no log of the factory.
     if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
       throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
     const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))

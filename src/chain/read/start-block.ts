@@ -1,16 +1,16 @@
-// Checks that a ledger's start block is not after the factory's first one. Earlier history is missing for good, and the passes stop on it.
+// Checks that a ledger's start block is not after the factory's first one. Earlier history would be missing for good, and the passes would stop.
 import type { Address } from '../../domain/units.ts'
 import { orNull } from '../faults.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { bytes, count, toQuantity } from '../rpc/wire.ts'
 
-/** `tooLate`: the factory is older, from block `first` on where that could be found. `unknown`: no provider has an answer. */
+/** `tooLate`: the factory is older, and began at block `first`, if that could be found. `unknown`: no provider has an answer. */
 export type Beginning =
   | { kind: 'fine'; why: 'genesis' | 'notDeployed' | 'noEvents' }
   | { kind: 'tooLate'; first: number | null }
   | { kind: 'unknown' }
 
-/** Reads the factory's code in the block before; where no provider has that state, its events. */
+/** Reads the factory's code in the block before; if no provider has that state, its events. */
 export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: number): Promise<Beginning> {
   if (startBlock === 0) return { kind: 'fine', why: 'genesis' }
   const head = count(await rpc.request('eth_blockNumber', []), 'block number')
@@ -30,7 +30,7 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
 }
 
-/** The block of the deployment, by bisection; null where a state in between is not available. */
+/** The block of the deployment, by bisection; null if a state in between is not available. */
 async function firstBlock(deployed: (block: number) => Promise<boolean | null>, there: number): Promise<number | null> {
   let [low, high] = [-1, there]
   while (high - low > 1) {

@@ -1,5 +1,5 @@
-// Addresses of keys, and the signers of messages. Local arithmetic, except for contract wallets, whose answer is the chain's;
-// those are asked only where SMART_WALLET_LOGIN allows it.
+// Addresses of keys, and the signers of messages. Local arithmetic, except for contract wallets, which we ask on chain, and only if
+// SMART_WALLET_LOGIN allows it.
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
@@ -8,14 +8,14 @@ import { isRevert } from '../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { agreedAnswer } from './state/agreement.ts'
 
-/** Gas a wallet's own check may burn in the provider: enough for multi-signature wallets, and no loop for an attacker. */
+/** Gas that a wallet's own check may burn in the provider: enough for multi-signature wallets, but no loop for an attacker. */
 const CHECK_GAS = '0x4c4b40'
 /** A signature with a wallet's deployment in it (ERC-6492) is a few kilobytes. */
 const SIGNATURE_BYTES_MAX = 8 * 1024
 /** The suffix of such a signature. */
 const ERC6492_SUFFIX = '6492'.repeat(16)
 
-/** The signer of `message` as an EIP-191 personal message; null when the signature recovers to no address. */
+/** The signer of `message` as an EIP-191 personal message; null if the signature recovers to no address. */
 export async function recoverSigner(message: string, signature: `0x${string}`): Promise<Address | null> {
   try {
     return address(await recoverMessageAddress({ message, signature }))
@@ -30,8 +30,8 @@ export function addressOfKey(privateKey: `0x${string}`): Address {
 }
 
 /**
- * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). One eth_call of
- * the validator from ERC-6492; false for a refusal, null when the chain could not be asked.
+ * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). One eth_call of the
+ * validator from ERC-6492; false for a refusal, null if the chain could not be asked.
  */
 export function createWalletVerifier(
   rpc: RpcReads,
@@ -46,7 +46,7 @@ export function createWalletVerifier(
       args: [wallet, hashMessage(message), signature],
     })
     try {
-      // The validator also recovers plain keys, more leniently than sign-in does: they are judged there, never here.
+      // The validator also recovers plain keys, more leniently than sign-in does. Sign-in checks those, never this code.
       const isContract = (await rpc.request('eth_getCode', [wallet, 'latest'])) !== '0x'
       if (!isContract && !signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return false
       const reply = await rpc.call('eth_call', [{ data, gas: CHECK_GAS }, 'latest'])
@@ -59,14 +59,14 @@ export function createWalletVerifier(
   }
 }
 
-/** A contract that was shown to be somebody's: whether there was code at its address then. */
+/** A contract that was shown to belong to someone: whether there was code at its address then. */
 export interface WalletProof {
   deployed: boolean
 }
 
 /**
- * Builds the proof of a contract wallet that has signed in: every provider, or two of more, say that it accepts the signature. A contract that is
- * there has to accept it as it stands: what a signature would first have called (ERC-6492) does not count. Null for no proof.
+ * Builds the proof of a contract wallet that has signed in: every provider, or two of more, say that it accepts the signature. If the contract
+ * exists, it has to accept the signature as is; what a signature would first have called (ERC-6492) does not count. Null for no proof.
  */
 export function createWalletProver(
   rpc: Rpc,

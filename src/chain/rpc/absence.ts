@@ -1,12 +1,12 @@
-// Tells an error that says "not there" from one that says nothing: only the words of known clients for it count, and whatever else a provider says may
+// Tells an error that says "not there" from one that says nothing. Only the words of known clients count; anything else that a provider says may
 // pass.
 import type { RpcError } from '../faults.ts'
 import { isLimit } from './provider.ts'
 
 /**
- * Of a state that is not kept: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned", "proof window"), Nethermind
- * ("No state available"), Besu ("World state unavailable"), anvil ("block height is 9 but requested was 2"), EIP-4444, and the plans of hosted nodes
- * ("archive").
+ * What clients say of a state that they do not keep: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned",
+ * "proof window"), Nethermind ("No state available"), Besu ("World state unavailable"), anvil ("block height is 9 but requested was 2"), EIP-4444,
+ * and the plans of hosted nodes ("archive").
  */
 const GONE =
   /missing trie node|\bprun|\barchiv|proof window|\bstate\b.{0,100}(not |un)available|no state available|block height is \d+ but requested/i
@@ -16,9 +16,9 @@ const GONE_CODE = 4444
 export const isGone = ({ code, message }: RpcError): boolean => code === GONE_CODE || GONE.test(message)
 
 const INTERNAL_ERROR = -32_603
-/** Of a tag, or a method, that a node does not know. */
+/** What nodes say of a tag or a method that they do not know. */
 const UNKNOWN = /finali|unknown|not found|support|invalid/i
 
-/** True unless an error says that the node does not know what it was asked by. */
+/** True unless an error says that the node does not know the tag or method. */
 export const mayPass = (error: RpcError): boolean =>
   isLimit(error) || (error.code === INTERNAL_ERROR && !UNKNOWN.test(error.message))

@@ -1,18 +1,18 @@
-// Sends batches in the sizes that a provider takes: each of its faults on a batch that a single call does not meet halves them, down to single calls. It must
-// never take a provider that is down for one that takes no batches.
+// Sends batches in the sizes that a provider accepts. If a batch fails in a way that a single call does not, the size is halved, down to single
+// calls. It must never take a provider that is down for one that refuses batches.
 import { RpcFault } from '../faults.ts'
 import { isLimit, PausedFault, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
-/** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100, 10, 3 or none. */
+/** Calls in one request; geth's own limit is 1,000; hosted providers allow 100, 10, 3 or none. */
 export const BATCH_MAX = 100
-/** The time after which a size that was halved is doubled again: a balancer's bad moment must not cost batching for good. */
+/** How long a halved size lasts before it doubles again, because a load balancer's bad moment must not end batching for good. */
 const SMALL_MS = 60_000
-/** The time for a single call after a batch that had no answer in time. */
+/** The timeout of a single call after a batch without an answer in time. */
 const TRIAL_MS = 1_000
 
 const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
 
-/** The calls that a provider takes in one request now. */
+/** How many calls a provider accepts in one request now. */
 function batchSize() {
   let size = BATCH_MAX
   let smallUntil = 0
@@ -29,7 +29,7 @@ function batchSize() {
   }
 }
 
-/** A provider whose batches may have any length. */
+/** A provider that takes batches of any length. */
 export function withBatches(provider: Provider): Provider {
   const size = batchSize()
 
@@ -49,24 +49,24 @@ export function withBatches(provider: Provider): Provider {
       return await withoutLimits(calls, await provider.batch(calls, ms), { ms, half })
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error
-      // One that let a batch hang is not waited for twice.
+      // If it let a batch hang, we do not wait for it twice.
       const isLate = performance.now() - began > ms / 2
       const answer = await callAfter(error, first, { ms: isLate ? Math.min(ms, TRIAL_MS) : ms, half })
       return [answer, ...(await ask(calls.slice(1), ms, half))]
     }
   }
 
-  /** The first call of a batch alone, after the batch's fault: throws if the provider is down or busy, whatever it is asked. */
+  /** Sends the first call of a batch alone, after the batch's fault. Throws if the provider is down or busy for every call. */
   async function callAfter(fault: RpcFault, first: RpcCall, { ms, half }: { ms: number; half: number }) {
     if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) size.shrinkTo(half)
     const answer = await provider.call(first, ms)
     if (isLimited(answer)) throw fault
-    // An answer that is too large is so because of what was asked, not because of how much.
+    // An answer is too large because of what we asked, not because of how much.
     if (fault.trouble !== 'tooLarge') size.shrinkTo(half)
     return answer
   }
 
-  /** Asks again, in smaller batches, for what a provider refused within one because there was too much in it. */
+  /** Asks again, in smaller batches, for what a provider refused because a batch had too much in it. */
   async function withoutLimits(
     calls: readonly RpcCall[],
     replies: RpcReply[],

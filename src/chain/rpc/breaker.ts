@@ -1,14 +1,14 @@
-// A circuit breaker: spares callers the wait for something that has just failed several times. It must never stay open for good: after its
-// rest it is half-open, and lets one caller at a time through.
+// A circuit breaker: saves callers the wait for something that has just failed several times. It must never stay open for good: after its cooldown it
+// is half-open, and lets one caller at a time through.
 
 export interface Breaker {
-  /** True when a try may be made now; then `succeeded` or `failed` must follow. */
+  /** True if a caller may try now; then `succeeded` or `failed` must follow. */
   allows(): boolean
   succeeded(): void
   failed(): void
 }
 
-/** Opens after `failuresMax` failures in a row, for `restMs` each time. `clock` counts milliseconds. */
+/** Opens after `failuresMax` failures in a row, for `cooldownMs` each time. `clock` counts milliseconds. */
 export function createBreaker(options: { failuresMax: number; cooldownMs: number; clock: () => number }): Breaker {
   let failures = 0
   let cooldownUntil = 0

@@ -1,18 +1,18 @@
-// Reads blocks by their height: the provider's head, and the canonical block of a number. It must never answer a block from memory: what was read
-// as the head is handed on once, within seconds, to the range that ends with it.
+// Reads blocks by height: the provider's head, and the canonical block of a number. It must never answer a block from memory. Only a head just read
+// is handed on once, within seconds, to the range that ends with it.
 import type { Block } from '../../domain/observed.ts'
 import { ChainFault } from '../faults.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
 import type { RpcReads } from './rpc.ts'
 import { header, toBlock, toQuantity } from './wire.ts'
 
-/** The time for which a head is as good as asked for by its number. */
+/** How long a head counts as if it had been requested by its number. */
 const HEAD_MS = 5_000
 
 const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
   rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
 
-/** The canonical block of that height; null where the provider has none. */
+/** The canonical block of that height; null if the provider has none. */
 export async function readBlockAt(rpc: RpcReads, soundness: Soundness, number: number): Promise<Block | null> {
   const answer = await askBlock(rpc, toQuantity(number), false)
   if (answer == null) return null
@@ -34,8 +34,8 @@ function blockOf(answer: unknown, soundness: Soundness): Block {
 export type Heads = ReturnType<typeof createHeads>
 
 /**
- * The provider's head. To follow it, in full where the last one was followed to: then it is the last block of the next range, too, and is handed to that in
- * place of being asked for again. One that no range took is dropped, and the next is asked without its transactions.
+ * The provider's head. For following, we read it in full if the last one was followed: then it is also the last block of the next range, which takes
+ * it instead of asking for it again. A head that no range took is dropped, and we ask for the next one without its transactions.
  */
 export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let inFull = false
@@ -43,7 +43,7 @@ export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let kept: { number: number; answer: unknown; readAt: number } | null = null
   return {
     async read({ toFollow }: { toFollow: boolean }): Promise<Block> {
-      // Whoever asks meanwhile for another reason neither reads it in full nor takes it from the follower.
+      // Callers that ask meanwhile for another reason neither read it in full nor take it from the follower.
       if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false), soundness)
       if (kept) inFull = false
       kept = null
@@ -53,7 +53,7 @@ export function createHeads(rpc: RpcReads, soundness: Soundness) {
       if (inFull) kept = { number: newest, answer, readAt: performance.now() }
       return block
     },
-    /** Hands out the head that was read just now, once, to the range that ends with it. */
+    /** Hands out the head that was just read, once, to the range that ends with it. */
     take(to: number): unknown {
       if (to !== newest) return undefined
       inFull = true

@@ -5,7 +5,7 @@ import type { Provider } from './provider.ts'
 /** One request to a provider. `method` is `batch` for several calls; `outcome` is ok, error (a JSON-RPC error), or the fault's kind. */
 export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number }) => void
 
-/** Wraps a provider; without an observer it is the provider itself. */
+/** Wraps a provider. Without an observer, returns the provider itself. */
 export function metered(provider: Provider, observe?: ObserveRpc): Provider {
   if (!observe) return provider
   const { host } = provider

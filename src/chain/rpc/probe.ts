@@ -1,5 +1,5 @@
-// Probes one provider: its chain, its head, its final block, the depth of its states, whether it gives logs. Asks that provider alone, once; throws a ChainFault
-// where it does not answer.
+// Probes one provider: its chain, its head, its final block, the depth of its states, whether it gives logs. Asks only that provider, once; throws a
+// ChainFault if it does not answer.
 import type { Address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import { probeTraceMethods } from '../read/trace/block.ts'
@@ -8,7 +8,7 @@ import { count, header, toQuantity } from './wire.ts'
 
 /** A person waits for the answer. */
 const TIMEOUT_MS = 5_000
-/** Where nodes usually stop keeping states; 128 is geth's default. */
+/** Depths at which nodes usually stop keeping states; 128 is geth's default. */
 const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
 
 export interface Head {
@@ -20,18 +20,18 @@ export interface Head {
 export interface ProviderProbe {
   chainId: number
   head: Head
-  /** The highest block it calls final; null where it does not know the notion. */
+  /** The highest block it calls final; null if it does not know the term. */
   finalized: number | null
-  /** The number of blocks back for which it has states; null when it has them since `startBlock`. */
+  /** The number of blocks back for which it has states; null if it has them since `startBlock`. */
   statesBack: number | null
   answeredMs: number
-  /** Whether it gives logs of a block: without them nothing can be followed. */
+  /** Whether it gives the logs of a block; without them we can follow nothing. */
   logs: boolean
-  /** The methods by which it traces a block; none: value that contracts send is not told apart. */
+  /** The methods by which it traces a block. Without any we cannot tell apart the value that contracts send. */
   traceMethods: string[]
 }
 
-/** Asks one provider. `factory` and `startBlock` are used to test its past. */
+/** Asks one provider. `factory` and `startBlock` serve to test its past. */
 export async function probeProvider(url: string, factory: Address, startBlock: number): Promise<ProviderProbe> {
   const rpc = createRpc({ urls: [url], log: silentLog, timeoutMs: TIMEOUT_MS })
   try {

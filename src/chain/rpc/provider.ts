@@ -1,7 +1,7 @@
-// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and checks that it
-// answers the question. It must never retry (a send may have been heard) and never show more of its URL than the host (the path, the query
-// and the user are where keys are).
-// In which order several are asked: rpc.ts.
+// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and checks that it answers the
+// question. It must never retry (the provider may have accepted a send) and never show more of its URL than the host (path, query and user hold
+// keys).
+// rpc.ts decides in which order to ask several.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
@@ -11,15 +11,15 @@ import { Semaphore } from '../../lib/semaphore.ts'
 import { Pool } from '../../lib/undici.ts'
 import { type RpcError, RpcFault } from '../faults.ts'
 
-/** Concurrent requests to one provider, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */
+/** Concurrent requests to one provider, and connections. Bulk reads keep 8 in flight; the rest is for other requests. */
 const IN_FLIGHT_MAX = 16
-/** Requests waiting for a place. Waiting does not help beyond this. */
+/** Requests that may wait for a place. More waiting does not help. */
 const WAITING_MAX = 1_000
-/** Errors carry text of the provider's, cut to this length. */
+/** Errors carry the provider's text, cut to this length. */
 const ERROR_TEXT_MAX = 300
-/** The longest pause that a provider may ask for: beyond it, it is asked again and may repeat itself. */
+/** The longest pause that we grant a provider. After it we ask again, and the provider may repeat itself. */
 const PAUSE_SEC_MAX = 60
-/** A send is made at once: it may be heard all the same, and a payment waits for it. */
+/** A send ignores the pause, because the provider may accept it all the same, and a payment waits for it. */
 const SEND = 'eth_sendRawTransaction'
 
 export interface RpcCall {
@@ -38,11 +38,11 @@ export interface ProviderOptions {
 
 export interface Provider {
   readonly host: string
-  /** One call. A JSON-RPC error is an answer; everything else that is not a result throws RpcFault. */
+  /** One call. A JSON-RPC error is an answer; anything else without a result throws RpcFault. */
   call(call: RpcCall, timeoutMs: number, bytesMax?: number): Promise<RpcReply>
-  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
+  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` if the provider refuses. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
-  /** Goes on with this URL, as where its key was changed. False where it leads elsewhere: connections are to one origin. */
+  /** Switches to this URL, for example after its key was changed. False if its origin differs, because connections are to one origin. */
   use(url: string): boolean
   close(): Promise<void>
 }
@@ -55,12 +55,12 @@ export function isLimit(error: RpcError): boolean {
   return /rate.?limit|too many requests|compute units|throughput|capacity exceeded|quota/i.test(error.message)
 }
 
-/** True where the call ran and the contract refused it: code 3 as in geth and anvil, revert data, or the words. */
+/** True if the call ran and the contract refused it: code 3 as in geth and anvil, revert data, or the words. */
 export function isRevert(error: RpcError): boolean {
   return error.code === 3 || revertData(error) !== null || /\bexecution reverted\b|\brevert\b/i.test(error.message)
 }
 
-/** The revert data, wherever the provider put it; null for none. */
+/** The revert data, wherever the provider put it; null if there is none. */
 export function revertData(error: RpcError): `0x${string}` | null {
   const nested = typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
   for (const candidate of [error.data, nested]) {
@@ -131,17 +131,17 @@ interface Link {
   replyBytesMax: number
   pool: Dispatcher
   places: Semaphore
-  /** By `performance.now()`; it has asked for a pause until then. */
+  /** On the clock of `performance.now()`: the provider asked for a pause until then. */
   pausedUntil: number
 }
 
-/** A provider that limits requests counts, and sometimes charges, those that it refuses. */
+/** A provider that limits requests also counts, and sometimes charges, those that it refuses. */
 function assertNotPaused({ host, pausedUntil }: Link): void {
   const leftMs = pausedUntil - performance.now()
   if (leftMs > 0) throw new PausedFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
 }
 
-/** A rate limit by which we have not asked. */
+/** A rate limit because of which we did not ask. */
 export class PausedFault extends RpcFault {}
 
 function parseUrl(text: string): URL {
@@ -164,7 +164,7 @@ function headersFor(url: URL): Record<string, string> {
   return headers
 }
 
-/** A decoded part of a URL; as it is where a percent sign stands for itself. */
+/** A decoded part of a URL; unchanged if a percent sign stands for itself. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -173,7 +173,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Parts of the URL that must not show up in an error text, encoded or not. Very short ones are no keys. */
+/** Parts of the URL that must not appear in an error text, encoded or not. Very short ones are no keys. */
 function secretsOf(url: URL): string[] {
   const parts = [
     url.password,
@@ -192,7 +192,7 @@ function scrub(link: Link, text: string): string {
   return clean.slice(0, ERROR_TEXT_MAX)
 }
 
-/** The longest time for an answer, and the largest one that is read. */
+/** The longest time for an answer, and the largest answer that we read. */
 interface Limits {
   timeoutMs: number
   bytesMax: number
@@ -220,10 +220,7 @@ interface Answer {
   body: Buffer
 }
 
-/**
- * Posts, and gathers the answer as it comes. A stream, as undici's `request` gives, would cost half as much again as the rest of the
- * exchange.
- */
+/** Posts, and gathers the answer as it comes. A stream, as from undici's `request`, would cost half as much again as the rest of the exchange. */
 function exchange(
   link: Link,
   payload: string,
@@ -241,7 +238,7 @@ function exchange(
       signal.removeEventListener('abort', late)
       settling()
     }
-    // The download ends by then.
+    // Giving up also ends the download.
     const giveUp = (reason: Error) => {
       settle(() => reject(reason))
       controller?.abort(reason)
@@ -279,7 +276,7 @@ function reasonOf(error: unknown): string {
   return codeOf(error) ?? error.message
 }
 
-/** The fault by the status alone, whatever the body says. */
+/** The fault for a status alone, whatever the body says. */
 function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
   return statusCode === 413 ? new RpcFault('batch', `${host}: HTTP 413, request too large`) : null
@@ -295,19 +292,19 @@ async function readAnswer(
   { statusCode, retryAfter, encoding, body }: Answer,
   bytesMax: number,
 ): Promise<unknown> {
-  // In seconds; few write a date, and what is none is no pause (RFC 9110, section 10.2.3).
+  // In seconds. Few servers write a date, and then there is no pause (RFC 9110, section 10.2.3).
   if (statusCode === 429 && /^\d{1,9}$/.test(retryAfter))
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
   const refusal = refusalOf(link, statusCode)
   if (refusal) throw refusal
-  // By its first bytes: some proxies leave the header out, or leave it on a body that they unpacked.
+  // By its first bytes, because some proxies leave the header out, or leave it on a body that they unpacked.
   const raw = body[0] === 0x1f && body[1] === 0x8b ? await unpack(link, body, bytesMax) : body
   const kind = statusCode >= 500 ? 'unreachable' : statusCode >= 300 ? 'refused' : 'garbled'
   let answer: unknown
   try {
     answer = JSON.parse(raw.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
-    // Load balancers answer HTML, with status 200 as well; that is no answer to our question.
+    // Load balancers answer HTML, even with status 200. That is no answer to our question.
     const encoded = encoding === '' ? '' : `, content-encoding ${encoding.slice(0, ENCODING_MAX)}`
     throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON${encoded}`)
   }
@@ -332,7 +329,7 @@ function isErrorEnvelope(body: unknown): body is { error: unknown } {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null
 }
 
-/** True for an error of JSON-RPC itself: gateways have errors of their own forms, and what is behind them is not there. */
+/** True for an error of JSON-RPC itself. Gateways have errors in their own form, and mean that the node behind them is down. */
 const hasErrorCode = (body: unknown) => isErrorEnvelope(body) && typeof Object(body.error).code === 'number'
 
 function readError(link: Link, value: unknown): RpcError {
@@ -351,7 +348,7 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
     throw new RpcFault('garbled', `${link.host}: answer is not a JSON-RPC reply`)
   }
   const reply = body as { id?: unknown; result?: unknown; error?: unknown }
-  // A parse error or a refusal before dispatch may carry a null id; a result never may.
+  // A parse error, or a refusal before dispatch, may carry a null id; a result never may.
   if (reply.error != null && (isId(reply.id, id) || reply.id == null)) {
     return { ok: false, error: readError(link, reply.error) }
   }
@@ -360,7 +357,7 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
   return { ok: true, result: reply.result }
 }
 
-/** Some nodes answer a number as text. */
+/** Some nodes answer the id as text. */
 const isId = (given: unknown, id: number) => given === id || given === String(id)
 
 function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[] {

@@ -15,21 +15,21 @@ export interface ReadOptions {
   timeoutMs?: number
   /** Fewer attempts than usual; 1 means the first provider only. */
   attempts?: number
-  /** Accepts a result. One that another provider may know better (a block that is null) is asked of the next one. */
+  /** Accepts a result. If another provider may know better (a block that is null), we ask the next one. */
   accept?: (result: unknown) => boolean
-  /** The largest answer to a single call; the client's own limit unless given. A larger one is a fault, `tooLarge`. */
+  /** The largest answer to a single call; by default the client's own limit. A larger one is a `tooLarge` fault. */
   bytesMax?: number
 }
 
 /** Reads, through all providers or through one. */
 export interface Reads {
-  /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) when no provider answered. */
+  /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) if no provider answered. */
   call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>
-  /** One read whose JSON-RPC error is a fault, too. */
+  /** One read that also turns a JSON-RPC error into a fault. */
   request(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>
-  /** Several reads, answered in order by the same provider unless one has to be asked again. */
+  /** Several reads, answered in order by the same provider, except those that we have to ask again. */
   batch(calls: readonly RpcCall[], options?: ReadOptions): Promise<RpcReply[]>
-  /** A batch whose JSON-RPC errors are faults, too. */
+  /** A batch that also turns JSON-RPC errors into faults. */
   requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
 }
 
@@ -38,12 +38,12 @@ export interface ReadsOptions {
   order: () => readonly Provider[]
   /** The defaults of a read's options. */
   usual?: () => ReadOptions
-  /** Notes that a provider failed. Answers the fault for which another one is asked; throws one that no other provider avoids. */
+  /** Notes that a provider failed. Returns the fault if we should ask another one; throws one that no other provider avoids. */
   demote: (provider: Provider, error: unknown) => RpcFault
-  /** Of the last attempt, and of those before it, milliseconds. */
+  /** Timeouts of the last attempt, and of those before it, milliseconds. */
   timeoutMs: number
   shortTimeoutMs: number
-  /** Between two attempts at the same provider. */
+  /** Pause between two attempts at the same provider. */
   retryPauseMs: number
 }
 
@@ -93,7 +93,7 @@ function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Prov
   }))
 }
 
-/** Asks provider after provider until an answer is acceptable; else the first answer, else the first fault. */
+/** Asks one provider after another until an answer is acceptable; else returns the first answer, else throws the first fault. */
 async function ask<T>(
   options: ReadsOptions,
   question: (provider: Provider, timeoutMs: number) => Promise<T>,
@@ -105,7 +105,7 @@ async function ask<T>(
   const asked = new Set<Provider>()
   for (const { provider, timeoutMs } of attemptsOf(options, read)) {
     if (asked.has(provider)) {
-      // An answer that was no fault is not asked for twice.
+      // We do not repeat a question whose answer was no fault.
       if (answers.length > 0) break
       await sleep(options.retryPauseMs)
     }
@@ -138,8 +138,8 @@ function isFinal(reply: RpcReply): boolean {
 }
 
 /**
- * An error caused by the batch rather than the call. Within a batch, providers answer single calls with "response too large" or an internal
- * error that the call alone would not have met.
+ * An error caused by the batch rather than the call. Within a batch, providers answer single calls with "response too large" or an internal error
+ * that the call alone would not get.
  */
 function isWorthAsking(reply: RpcReply): boolean {
   return !reply.ok && !isFinal(reply) && !isLimit(reply.error)

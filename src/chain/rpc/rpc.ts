@@ -1,7 +1,7 @@
-// JSON-RPC over one or several providers: reads go to the first healthy one and on to the next when it fails, sends go to every one exactly
-// once. It must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host.
-// Here is decided which provider is asked last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt.
-// chain/read/reader.ts finds the contradictions, follower/halt.ts (askOthers) and chain/factory/check-deployment.ts another chain.
+// JSON-RPC over one or several providers. Reads go to the first healthy one, and on to the next when it fails. Sends go to every one exactly once. It
+// must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host. It decides which
+// provider to ask last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt. chain/read/reader.ts finds
+// contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
 import { RpcFault } from '../faults.ts'
@@ -14,22 +14,22 @@ import { count, header } from './wire.ts'
 /** Long enough for a full block from a slow node, short enough that a pass outlives several. */
 const TIMEOUT_MS = 15_000
 /**
- * The timeout of every attempt at a read except its last, and of a send, whose bytes the next run broadcasts again. Most answers come at
- * once; a slow one is not waited for while another provider, or another connection, may answer.
+ * The timeout of every attempt at a read except its last, and of a send, whose bytes the next run broadcasts again. Most answers come at once, so we
+ * do not wait for a slow one while another provider, or another connection, may answer.
  */
 const SHORT_TIMEOUT_MS = 4_000
-/** A full block with its transactions stays below 10 MiB; logs and small batches too. */
+/** A full block with its transactions stays below 10 MiB, as do logs and small batches. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 const RETRY_PAUSE_MS = 100
-/** The time for which a provider that failed is asked last. */
+/** How long we ask a provider last after it failed. */
 const COOLDOWN_MS = 10_000
-/** A provider whose newest block is older than another's by more than this, in seconds of block time, is asked last. */
+/** If a provider's newest block is older than another's by more than this, in seconds of block time, we ask it last. */
 const LAG_SEC_MAX = 30
-/** The time for which it is asked last, unless it catches up before. */
+/** How long we ask it last, unless it catches up before. */
 const LAG_COOLDOWN_MS = 60_000
-/** The time for which a provider with contradictory answers is asked last: longer than the interval between runs. */
+/** How long we ask a provider with contradictory answers last: longer than the interval between runs. */
 const DOUBT_REST_MS = 300_000
-/** The timeout of the comparison; a provider without an answer by then is not compared. */
+/** The timeout of the comparison. We do not compare a provider that has not answered by then. */
 const COMPARE_MS = 1_000
 
 export type { RpcCall, RpcReply } from './provider.ts'
@@ -40,11 +40,11 @@ export type SendReply = { host: string } & (RpcReply | { ok: null; fault: RpcFau
 
 /** Reads, through all providers or through one. */
 export interface RpcReads extends Reads {
-  /** Moves providers to the end of the order whose newest block is much older than another's on the same chain. Never throws. */
+  /** Moves to the end of the order the providers whose newest block is much older than another's on the same chain. Never throws. */
   passOverLaggards(): Promise<void>
   /**
-   * Moves the first provider to the end of the order for a while. @returns its host; null where no other one is healthy. `isFalse`: what it said is
-   * false, so that any other one is better.
+   * Moves the first provider to the end of the order for a while. @returns its host; null if no other one is healthy. `isFalse`: what it said is
+   * false, so any other one is better.
    */
   passOverFirst(options?: { isFalse?: boolean }): string | null
 }
@@ -53,7 +53,7 @@ export interface RpcReads extends Reads {
 export interface OneProvider extends RpcReads {
   /** Safe to log. */
   readonly host: string
-  /** Moves it to the end of the order for a while: its answers are unreliable. */
+  /** Moves it to the end of the order for a while, because its answers are unreliable. */
   distrust(): void
 }
 
@@ -64,7 +64,7 @@ export interface Rpc extends RpcReads {
   readonly providers: readonly OneProvider[]
   /** Sends the same call to every provider, once each, and reports on each. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
-  /** Goes on with these URLs. False, and nothing is changed, where they are not the same providers in the same order. */
+  /** Switches to these URLs. Returns false, and changes nothing, if they are not the same providers in the same order. */
   use(urls: readonly string[]): boolean
   close(): Promise<void>
 }
@@ -73,12 +73,12 @@ export interface RpcOptions {
   /** In order of preference. */
   urls: readonly string[]
   log: Log
-  /** For every attempt; unless given, the last one at a read gets more time than the others. */
+  /** For every attempt; by default, the last attempt at a read gets more time than the others. */
   timeoutMs?: number
   replyBytesMax?: number
   /** Between two attempts at a read of the same provider, milliseconds. */
   retryPauseMs?: number
-  /** Transports requests to a URL; a pool of connections each unless given. */
+  /** Transports requests to a URL; by default a pool of connections each. */
   dispatcherFor?: (url: string) => Dispatcher
   /** Called with each request to a provider. */
   observe?: ObserveRpc
@@ -92,7 +92,7 @@ export function splitRpcUrls(text: string): string[] {
     .filter((url) => url !== '')
 }
 
-/** Builds the client. Throws TypeError when a URL is not http(s) or none is given. */
+/** Builds the client. Throws TypeError if a URL is not http(s) or none is given. */
 export function createRpc(options: RpcOptions): Rpc {
   if (options.urls.length === 0) throw new TypeError('no RPC URL')
   const replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX
@@ -120,7 +120,7 @@ export function createRpc(options: RpcOptions): Rpc {
     return [...providers].sort((a, b) => rank(a) - rank(b))
   }
 
-  /** The fault for which another provider is asked; throws one that no other provider avoids. */
+  /** The fault if we should ask another provider; throws one that no other provider avoids. */
   function demote(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
     cooldowns.set(provider, performance.now() + COOLDOWN_MS)
@@ -204,7 +204,7 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 }
 
-/** A provider's head, and its chain; null where it does not answer. */
+/** A provider's head, and its chain; null if it does not answer. */
 async function headOf(provider: Provider): Promise<{ chainId: number; number: number; time: number } | null> {
   try {
     const ask = async (method: string, params: readonly unknown[]) =>

@@ -1,5 +1,5 @@
-// Validates a provider's answers before they are used: hex quantities, hashes, headers, transactions, receipts and logs. It must never
-// repair a malformed answer or fill in a missing one: it is a retryable ChainFault.
+// Validates a provider's answers before they are used: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair a
+// malformed answer or fill in a missing one; either is a retryable ChainFault.
 import type { Block, Position } from '../../domain/observed.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
@@ -26,7 +26,7 @@ export interface WireTransaction {
   valueWei: Wei
   nonce: number
   input: `0x${string}`
-  /** 0 for a legacy transaction, whose type some nodes leave out. */
+  /** 0 for a legacy transaction, for which some nodes leave the type out. */
   type: number
 }
 
@@ -48,7 +48,7 @@ export interface WireReceipt {
   to: Address | null
   succeeded: boolean
   gasUsed: bigint
-  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. Null if the receipt does not say so. */
+  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. Null if the receipt does not give them. */
   feeWei: Wei | null
   contractAddress: Address | null
   blockNumber: number
@@ -106,7 +106,7 @@ export function toQuantity(number: number | bigint): `0x${string}` {
   return `0x${number.toString(16)}`
 }
 
-/** A header. Pending blocks, whose hash or number is null, are malformed here. */
+/** A header. Pending blocks, whose hash or number is null, count as malformed here. */
 export function header(value: unknown): WireHeader {
   const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')
   const logsBloom = bytes(block.logsBloom, 'logs bloom')
@@ -116,7 +116,7 @@ export function header(value: unknown): WireHeader {
     hash: hash32(block.hash, 'block hash'),
     parentHash: hash32(block.parentHash, 'parent hash'),
     time: count(block.timestamp, 'block timestamp'),
-    // Some rollups leave mixHash out; to the draw, zero means "no randomness here".
+    // Some rollups leave mixHash out. For the draw, zero means "no randomness here".
     prevrandao: block.mixHash == null ? ZERO_HASH : hash32(block.mixHash, 'mixHash'),
     logsBloom,
     baseFeeWei: block.baseFeePerGas == null ? null : quantity(block.baseFeePerGas, 'base fee'),
@@ -145,7 +145,7 @@ export function transaction(value: unknown): WireTransaction {
     from: address20(tx.from, 'sender'),
     to: tx.to == null ? null : address20(tx.to, 'recipient'),
     valueWei: wei(quantity(tx.value, 'value')),
-    // Exact for every account of ours. A stranger's wallet may count in steps of 2^64 (keyed nonces of zkSync), and nobody reads that.
+    // Exact for every account of ours. A foreign wallet may count in steps of 2^64 (keyed nonces of zkSync), but nothing reads those.
     nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
     type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
@@ -171,7 +171,7 @@ export function log(value: unknown): WireLog {
 
 const BLOB_TYPE = '0x3'
 
-/** Fees that rollups (OP stack) and blob transactions charge beside gas used times its price. */
+/** Fees that rollups (OP stack) and blob transactions charge in addition to gas used times its price. */
 function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
   let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
@@ -186,9 +186,9 @@ type OperatorFeeField = 'operatorFeeScalar' | 'operatorFeeConstant' | 'daFootpri
 type FeeField = OperatorFeeField | 'type' | 'l1Fee' | 'blobGasUsed' | 'blobGasPrice'
 
 /**
- * The operator's charge for a transaction on an OP stack chain: a constant, and by gas. The scalar counts millionths of a wei before the
- * Jovian upgrade, hundreds of wei from it on, whose receipts name a footprint scalar (OP stack specification, execution engine, "Operator
- * Fee", of Isthmus and of Jovian).
+ * The operator's charge for a transaction on an OP stack chain: a constant, and by gas. The scalar counts millionths of a wei before the Jovian
+ * upgrade, and hundreds of wei after it; its receipts have a footprint scalar (OP stack specification, execution engine, "Operator Fee", of Isthmus
+ * and of Jovian).
  */
 function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint {
   if (receipt.operatorFeeScalar == null || receipt.operatorFeeConstant == null) return 0n
@@ -230,8 +230,8 @@ export function receipt(value: unknown): WireReceipt {
 }
 
 /**
- * One contract's logs in a receipt. Other contracts' logs are not read: anybody can have any log in their receipt, and some chains add one of
- * their own, also if the transaction failed (Polygon's fee log of 0x…1010).
+ * One contract's logs in a receipt. We do not read other contracts' logs, because anyone can have any log in their receipt, and some chains add one
+ * of their own, even if the transaction failed (Polygon's fee log of 0x…1010).
  */
 export function receiptLogs(value: unknown, contract: Address): WireLog[] {
   const isOfContract = (entry: unknown) => String(fields<'address'>(entry, 'log').address).toLowerCase() === contract

@@ -1,6 +1,6 @@
-// Encrypted key files in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3). A key derived from the
-// password decrypts the private key; a keccak-256 MAC checks the password. It must never log, store or repeat a key or a password, and
-// never spend more memory or time than a sane file asks for.
+// Encrypted key files in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3). A key derived from the password
+// decrypts the private key; a keccak-256 MAC checks the password. It must never log, store or repeat a key or a password, and never spend more memory
+// or time than a sane file needs.
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,7 +10,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import { promisify } from 'node:util'
-// Not node:crypto's, which refuses numbers that files of other clients have (r 1 with n 2^18, as in the definition's own example).
+// Not node:crypto's scrypt, which refuses parameters that files of other clients have (r 1 with n 2^18, as in the definition's own example).
 import { scryptAsync } from '@noble/hashes/scrypt'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { type Address, address } from '../../domain/units.ts'
@@ -25,7 +25,7 @@ const SALT_BYTES = 32
 const SCRYPT_N = 2 ** 18
 const SCRYPT_R = 8
 const SCRYPT_P = 1
-/** Four times what geth's own files take; a file that asks for more is a mistake or an attack. */
+/** Four times what geth's own files need; a file that needs more is a mistake or an attack. */
 const SCRYPT_BYTES_MAX = 2 ** 30
 const SCRYPT_PARALLEL_MAX = 16
 /** Ten times what wallets write today. */
@@ -33,7 +33,7 @@ const PBKDF2_ROUNDS_MAX = 10_000_000
 /** Files are about 500 bytes. */
 const TEXT_CHARS_MAX = 16 * 1024
 
-/** The reason why a key file could not be opened. The message is for operators and never holds anything secret. */
+/** Why a key file could not be opened. The message is for operators and never holds anything secret. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError'
 }
@@ -55,7 +55,7 @@ export interface Keystore {
 }
 
 export interface EncryptOptions {
-  /** Work of one guess, a power of two; geth's default where it is left out. */
+  /** Work of one guess, a power of two; geth's default if left out. */
   scryptN?: number
 }
 
@@ -85,7 +85,7 @@ export async function encryptKeystore(
   }
 }
 
-/** The address in a key file; null where it names none. Needs no password. Throws KeystoreError for any other file. */
+/** The address in a key file; null if it names none. Needs no password. Throws KeystoreError for any other file. */
 export function keystoreAddress(text: string): Address | null {
   return addressIn(parse(text))
 }
@@ -113,7 +113,7 @@ export async function decryptKeystore(text: string, password: string): Promise<`
 }
 
 async function addressOf(key: `0x${string}`): Promise<Address> {
-  // Loaded here: settings are read by every command, and hardly any of them opens a key file.
+  // Loaded here, because every command reads settings, and hardly any of them opens a key file.
   const { privateKeyToAccount } = await import('viem/accounts')
   try {
     return address(privateKeyToAccount(key).address)
@@ -122,7 +122,7 @@ async function addressOf(key: `0x${string}`): Promise<Address> {
   }
 }
 
-/** Passwords that look the same are one password: the composed form, as wallets take it. Plain ASCII stays as it is. */
+/** Passwords that look the same are one password: the composed form, as wallets use it. Plain ASCII stays unchanged. */
 function normalised(password: string): string {
   return password.normalize('NFKC')
 }

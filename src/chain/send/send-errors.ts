@@ -1,6 +1,5 @@
-// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code where it is unambiguous, then the text, whole or by its
-// beginning, of the clients listed. It must never guess: any unlisted text is `unknown`, since the transaction may have been accepted all
-// the same.
+// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code where it is unambiguous, then the listed clients' texts, in full
+// or by their beginning. It must never guess: any unlisted text is `unknown`, because the provider may have accepted the transaction all the same.
 import type { RpcError } from '../faults.ts'
 import type { EstimateOutcome, SendOutcome } from '../port.ts'
 import { isLimit } from '../rpc/provider.ts'
@@ -8,8 +7,8 @@ import { isLimit } from '../rpc/provider.ts'
 type SendKind = SendOutcome['kind']
 
 /**
- * Codes that name the refusal by themselves (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: "nonce too low" of one
- * client (Besu -32001) is "resource not found" or a rate limit of another.
+ * Codes that identify the refusal on their own (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: "nonce too low" of one client
+ * (Besu -32001) is "resource not found" or a rate limit of another.
  */
 const CODES: ReadonlyMap<number, SendKind> = new Map([
   [-38010, 'nonceTooLow'],
@@ -18,11 +17,10 @@ const CODES: ReadonlyMap<number, SendKind> = new Map([
 ])
 
 /**
- * Texts in lower case, matched from the beginning of the message, behind a possible "NAME: " of Erigon's. Sources:
- * geth core/txpool/errors.go, core/error.go; reth crates/rpc/rpc-eth-types/src/error/mod.rs,
- * crates/transaction-pool/src/error.rs; Erigon txnprovider/txpool/txpoolcfg/txpoolcfg.go; Nethermind
- * Nethermind.TxPool/AcceptTxResult.cs, TxPoolErrorMessages.cs, TxErrorMessages.cs; Besu jsonrpc/internal/response/
- * RpcErrorType.java, GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
+ * Texts in lower case, matched from the beginning of the message, after Erigon's optional "NAME: ". Sources: geth core/txpool/errors.go,
+ * core/error.go; reth crates/rpc/rpc-eth-types/src/error/mod.rs, crates/transaction-pool/src/error.rs; Erigon
+ * txnprovider/txpool/txpoolcfg/txpoolcfg.go; Nethermind Nethermind.TxPool/AcceptTxResult.cs, TxPoolErrorMessages.cs, TxErrorMessages.cs; Besu
+ * jsonrpc/internal/response/ RpcErrorType.java, GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
  */
 const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
   [
@@ -35,7 +33,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
       'transaction already imported', // anvil
       'existing txn with same hash', // Erigon
       'existing tx with same hash', // Erigon 2
-      'transaction with the same hash was already imported', // OpenEthereum and what descends from it
+      'transaction with the same hash was already imported', // OpenEthereum and its descendants
     ],
   ],
   [
@@ -111,7 +109,7 @@ function kindOfText(message: string): SendKind {
 /** Texts that say a call needs more gas than any transaction or block may have. */
 const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
 
-/** The class of a failed estimate that is no revert; null where it says nothing about the call. */
+/** The class of a failed estimate that is not a revert; null if it says nothing about the call. */
 export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {
   const kind = classifySendError(error)
   if (kind === 'insufficientFunds' || kind === 'overGasCap') return kind

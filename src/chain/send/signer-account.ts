@@ -1,6 +1,6 @@
-// One signer account on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the bytes can be
-// stored in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as
-// failed that may have been heard.
+// One signer account on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the bytes can be stored in
+// between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as failed if a provider
+// may have accepted it.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import { type FeeLimits, type Fees, offerFees } from '../../domain/fees.ts'
 import { leastMintGas } from '../../domain/send.ts'
@@ -15,13 +15,13 @@ import { count, header, quantity, toQuantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 
-/** EIP-7825: no transaction may ask for more, whatever the block's limit. */
+/** EIP-7825: no transaction may use more, whatever the block's limit. */
 export const TX_GAS_MAX = 2n ** 24n
-/** The fork guard's gas beyond the estimate, which is made without it: at most a call to the chain's own history of hashes. */
+/** The fork guard's gas on top of the estimate, which we make without it: at most a call to the chain's own history of hashes. */
 const GUARD_GAS = 7_000n
-/** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
+/** The estimate is valid for one block. By the time the call is mined, a cohort may be colder or a wallet new to it. */
 const MARGIN_PERCENT = 10n
-/** Tip where the provider names none: mainnet has accepted it at most times. */
+/** Tip if the provider suggests none. Mainnet has accepted it at most times. */
 const TIP_FALLBACK_WEI = 1_000_000_000n
 
 export interface SignerAccountOptions {
@@ -90,7 +90,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
   }
 }
 
-/** An account's next nonce as of one block; null where the provider has no answer, as of a block that is not canonical. */
+/** An account's next nonce as of one block; null if the provider has no answer, for example for a block that is not canonical. */
 export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
   const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
   return reply.ok ? count(reply.result, 'nonce') : null
@@ -111,7 +111,7 @@ async function guardAt(
   return reply.ok ? hash(readView('hashOf', reply.result)) : null
 }
 
-/** Asks the provider for the fees of its latest block, and offers within the limits (domain/fees.ts). */
+/** Asks the provider for the fees of its latest block, and makes an offer within the limits (domain/fees.ts). */
 export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
   const [latest, tip] = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
@@ -132,13 +132,13 @@ function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome
   return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
 }
 
-/** The gas limit of a transaction in a block like this one: the cap, or the block's own limit where that is less. */
+/** The gas limit of a transaction in a block like this one: the cap, or the block's own limit if that is less. */
 function gasMaxIn(block: unknown): bigint {
   const limit = quantity((block as { gasLimit?: unknown } | null)?.gasLimit, 'gas limit')
   return limit < TX_GAS_MAX ? limit : TX_GAS_MAX
 }
 
-/** Calldata and value. Unguarded is for estimates: a guard on the head cannot be checked by eth_call. */
+/** Calldata and value. Estimates go unguarded, because eth_call cannot check a guard on the head. */
 export function encodeCall(
   call: FactoryCall,
   { guarded }: { guarded: boolean },
@@ -192,8 +192,8 @@ function guardOf(call: { guard: { number: number; hash: Hash } | null }, guarded
 }
 
 /**
- * Broadcasts signed bytes to every provider once. Accepted by one is accepted. Otherwise a certain answer about the nonce comes first. Then
- * a provider that may have accepted it outranks refusals after which the nonce would be given up.
+ * Broadcasts signed bytes to every provider once. If one accepts them, they are accepted. Otherwise a certain answer about the nonce wins. Next, a
+ * provider that may have accepted them outranks refusals that would free the nonce.
  */
 export async function broadcast(rpc: Rpc, raw: `0x${string}`): Promise<SendOutcome> {
   const txHash = keccak256(raw)

@@ -1,6 +1,6 @@
-// Signs transactions: with a key in this process, or through a remote signer that holds it (Web3Signer, Clef, a node with the account
-// unlocked). A remote signer's answer is accepted only if it is the requested transaction, signed by the expected account. It must never
-// send anything, never retry, never log a key or a URL.
+// Signs transactions: with a key in this process, or through a remote signer that holds it (Web3Signer, Clef, a node with the account unlocked). We
+// accept a remote signer's answer only if it is the requested transaction, signed by the expected account. It must never send anything, never retry,
+// never log a key or a URL.
 import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
@@ -8,11 +8,11 @@ import { type Address, address } from '../../domain/units.ts'
 import { ChainFault, SignerFault } from '../faults.ts'
 import { createProvider } from '../rpc/provider.ts'
 
-/** A signer in the same network answers in milliseconds, one that asks a hardware module within seconds. */
+/** A signer in the same network answers in milliseconds, one that uses a hardware module within seconds. */
 const TIMEOUT_MS = 10_000
 /** A transaction of ours is at most 100 kB of calldata, twice that in hex. */
 const REPLY_BYTES_MAX = 1024 * 1024
-/** Half the order of the curve: chains take no signature whose s is above it (EIP-2). */
+/** Half the order of the curve: chains refuse a signature whose s is above it (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 /** A complete transaction before it is signed. */
@@ -27,13 +27,13 @@ export interface UnsignedTransaction {
   maxPriorityFeeWei: bigint
 }
 
-/** The signer of one account. `sign` answers the serialized transaction; throws a SignerFault where there is none to be had now. */
+/** The signer of one account. `sign` returns the serialized transaction; throws a SignerFault if the signer cannot sign now. */
 export interface Signer {
   readonly address: Address
   sign(tx: UnsignedTransaction): Promise<`0x${string}`>
 }
 
-/** Signs with a key in this process. Throws a TypeError when it is not a private key (its text is not repeated). */
+/** Signs with a key in this process. Throws a TypeError if it is not a private key (without repeating its text). */
 export function localSigner(privateKey: `0x${string}`): Signer {
   const account = accountOf(privateKey)
   return { address: address(account.address), sign: (tx) => account.signTransaction(asViem(tx)) }
@@ -81,7 +81,7 @@ export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: Rem
   }
 }
 
-/** Web3Signer reads `data`; geth takes it, too. Web3Signer knows its chain by itself and ignores unknown fields. */
+/** Web3Signer reads `data`; geth accepts it too. Web3Signer knows its own chain and ignores unknown fields. */
 function asJsonRpc(from: Address, tx: UnsignedTransaction) {
   return {
     type: '0x2',
@@ -107,13 +107,13 @@ function rawOf(result: unknown): `0x${string}` | null {
     : null
 }
 
-/** The objection to an answer; null when it is the requested transaction, byte for byte, with a signature of `from`. */
+/** The objection to an answer; null if it is the requested transaction, byte for byte, with a signature of `from`. */
 async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTransaction): Promise<string | null> {
   const expected = asViem(asked)
   try {
     const { r, s, yParity, ...signed } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
     if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
-    // The requested transaction with that signature must give the same bytes: so every field is compared, and its encoding.
+    // The requested transaction with that signature must give the same bytes, so this compares every field and its encoding.
     if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
     if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains refuse'
     const signer = await recoverAddress({
@@ -134,7 +134,7 @@ function difference(signed: object, expected: object): string {
 
 const comparable = (value: unknown) => (value === undefined ? '0' : String(value).toLowerCase())
 
-/** A transaction as viem writes it. */
+/** A transaction in viem's form. */
 export function asViem(tx: UnsignedTransaction): TransactionSerializableEIP1559 & { type: 'eip1559' } {
   return {
     type: 'eip1559',

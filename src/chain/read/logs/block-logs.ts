@@ -1,5 +1,5 @@
-// The factory's logs of the blocks of a range, verified against these very blocks. It must never take a lagging node's "none" for none: wherever
-// a bloom and the logs disagree, the block is asked for by its hash, unless the factory's storage shows that nothing has happened.
+// The factory's logs of the blocks of a range, verified against these blocks. It must never take a lagging node's "none" for none: if a bloom and the
+// logs disagree, we ask for the block by its hash, unless the factory's storage shows that nothing happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
@@ -11,18 +11,18 @@ import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransact
 import { ledgerTopics } from '../events.ts'
 import type { FactoryStates } from './storage-root.ts'
 
-/** Logs of single blocks asked for in one request. */
+/** Single blocks whose logs we ask for in one request. */
 const LOGS_PER_REQUEST = 50
-/** To spare fewer blocks the question for their logs costs as many calls as it saves; the answer is worth them if receipts can be proven. */
+/** For fewer blocks, sparing them the question for logs costs as many calls as it saves. The calls are worth it if receipts can be proven. */
 const SPARED_MIN = 3
 
-/** A block as far as its logs go. */
+/** A block with what its logs need. */
 export interface LoggedBlock {
   header: WireHeader
   relevant: WireTransaction[]
-  /** Its logs from the range; null where they have to be read by its hash. */
+  /** Its logs from the range; null if we have to read them by its hash. */
   logs: WireLog[] | null
-  /** The hashes its logs are checked against; null where the range gave none and there is nothing to check. */
+  /** The hashes that we check its logs against; null if the range gave none and there is nothing to check. */
   txHashes: Hash[] | null
 }
 
@@ -37,7 +37,7 @@ export const throwRetryable = (message: string): never => {
   throw new ChainFault(message, { retryable: true })
 }
 
-/** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
+/** Logs of the range by number. A JSON-RPC error with any text means that the range is too long for this provider. */
 export async function rangeLogs(rpc: RpcReads, factory: Address, from: number, to: number): Promise<WireLog[]> {
   const filter = {
     address: factory,
@@ -66,11 +66,11 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 /**
- * A busy chain's blooms say "perhaps" of every block. If the range gave no log, its blocks need not be asked one by one as long as nothing has
- * happened to the factory between the first of them and the last. A mint that skips all its orders changes nothing there: blocks with
- * transactions of ours, or to the factory, are asked. Acts by other contracts that undo each other within the range rest on the range's answer
- * alone: a node, handed on and back.
- * @returns true if something has happened to it although no log was given.
+ * On a busy chain every block's bloom says "perhaps". If the range gave no log, we need not ask its blocks one by one, as long as nothing happened to
+ * the factory between the first and the last. A mint that skips all its orders changes nothing there, so we still ask blocks with transactions of
+ * ours, or to the factory. If other contracts' acts undo each other within the range, such as a node passed on and back, we rely on the range's
+ * answer alone.
+ * @returns true if something happened to it although the provider gave no log.
  */
 export async function spareQuiet(
   { watched, states, isProven }: { watched: WatchedAddresses; states: FactoryStates; isProven: boolean },
@@ -86,8 +86,8 @@ export async function spareQuiet(
 }
 
 /**
- * The logs of every block, verified against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers
- * `[]` for blocks it does not have.
+ * The logs of every block, verified against it. If a bloom and the logs disagree, asks again by block hash, because a lagging node answers `[]` for
+ * blocks it does not have.
  */
 export async function completeLogs(
   rpc: RpcReads,
@@ -113,14 +113,14 @@ export async function completeLogs(
   return found
 }
 
-/** True if a block has to be asked for its logs. `logs` are those that the range gave for it; null: no range was asked. */
+/** True if we must ask a block for its logs. `logs` are those that the range gave for it; null if no range was read. */
 export function isDoubtful(
   bloomCheck: BloomCheck,
   head: WireHeader,
   transactions: number,
   logs: readonly WireLog[] | null,
 ): boolean {
-  // An empty bloom means no logs at all, or a chain that does not fill blooms: without other evidence, this separates the two.
+  // An empty bloom means no logs at all, or a chain that does not fill blooms. Without other evidence, this tells the two apart.
   if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
   if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
   return !allowedByBloom(bloomCheck, head, logs)
@@ -143,15 +143,15 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
     if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash)
       throwRetryable(`the logs of block ${head.number} do not fit the block`)
   }
-  // Sei and others count the logs of each transaction, or none of them: the ledger's own order is that in the block.
+  // Sei and others number the logs per transaction, or not at all. The ledger's order is that in the block.
   const isCounted = logs.every(({ logIndex }, index) => index === 0 || (logs[index - 1] as WireLog).logIndex < logIndex)
   if (!isCounted) for (const [index, entry] of logs.entries()) entry.logIndex = index
 }
 
-/** Those of a transaction in their own order, or as they were given. */
+/** Within a transaction in their own order, or as they were given. */
 export const byPlace = (a: WireLog, b: WireLog) =>
   a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.logIndex - b.logIndex
 
-/** An account's or an owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld. */
+/** An account's or an owner's call to the factory. A bloom does not count logs, so only the receipt shows whether one was withheld. */
 export const mayLog = ({ signers, factory }: WatchedAddresses, tx: WireTransaction) =>
   signers.includes(tx.from) || tx.to === factory

@@ -1,4 +1,4 @@
-// Accounts after blocks: each proved by one provider against the state root of the header that another one gives for the block, or the only one.
+// Accounts after blocks. One provider proves each against the state root of the header that another provider, or the only one, gives for the block.
 import type { Block } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -8,13 +8,13 @@ import { chunks, mapBounded } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { bytes, fields, hash32, header, list, toBlock, toQuantity } from '../../rpc/wire.ts'
 
-/** Accounts whose state is asked for, after one block. */
+/** Accounts whose state we need, after one block. */
 export interface StateQuestion {
   number: number
   accounts: readonly Address[]
 }
 
-/** A header as far as it says which block and which state it is of. */
+/** A header with what says which block and which state it belongs to. */
 export interface Anchor {
   block: Block
   stateRoot: Hash
@@ -38,8 +38,8 @@ export async function readAnchors(rpc: RpcReads, numbers: readonly number[]): Pr
 }
 
 /**
- * The blocks with their accounts, each proved by `prover` against the header that `witness` gives for the block: that both name the same state is
- * what a proof that holds shows. Throws a retryable ChainFault where one of them has not all of it, or a proof does not hold.
+ * The blocks with their accounts, each proved by `prover` against the header that `witness` gives for the block. A valid proof shows that both name
+ * the same state. Throws a retryable ChainFault if one of them does not have all of it, or a proof is invalid.
  */
 export async function readProven(
   { prover, witness }: { prover: RpcReads; witness: RpcReads },

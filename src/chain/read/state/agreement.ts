@@ -1,4 +1,4 @@
-// Compares what providers answer to one question: a single one must not decide about a purchase.
+// Compares what providers answer to one question, because a single one must not decide about a purchase.
 import { VOICES } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
@@ -6,8 +6,8 @@ import { orNull, ProofFault } from '../../faults.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 
 /**
- * The answer that enough providers give, and more of them than give any other; null where they do not agree. One without an answer (null)
- * has no vote, so with two providers both must answer.
+ * The answer that enough providers give, and more than give any other; null if they do not agree. A provider without an answer (null) has no vote, so
+ * with two providers both must answer.
  */
 export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: T) => unknown): T | null {
   const votes = new Map<unknown, { answer: T; count: number }>()
@@ -21,23 +21,23 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
   return first.answer
 }
 
-/** What was told of a transaction, in words by which answers about it are compared. */
+/** What a provider said about a transaction, as text to compare answers by. */
 interface ToldOf {
   hash: Hash
   blockNumber: number
   words: string
 }
 
-/** The question that answers it, and the words of an answer. */
+/** The question that returns it, and the text of an answer. */
 interface Question {
   method: string
   part: ProvenPart
-  /** As a fault names it. */
+  /** Its name in a fault. */
   what: string
   wordsOf: (answer: unknown) => string
 }
 
-/** The transactions of which two providers tell what was told; none if there are not two. Throws a ProofFault if two tell something else. */
+/** The transactions about which two providers agree; none if there are not two. Throws a ProofFault if two say something else. */
 export async function agreedHashes(
   voices: readonly RpcReads[],
   told: readonly ToldOf[],

@@ -21,7 +21,7 @@ const EIP1167_CODE = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602
 /** The whole code of a delegating account (EIP-7702). */
 const EIP7702_CODE = /^0xef0100([0-9a-f]{40})$/
 
-/** The code of an account after that very block; null where the provider no longer has its state. Throws a ChainFault for no answer. */
+/** The code of an account after exactly that block; null if the provider no longer has its state. Throws a ChainFault if there is no answer. */
 export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   const answers = await readAt(rpc, at, (block) => [
     { method: 'eth_getCode', params: [payer, block] },
@@ -34,8 +34,8 @@ export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef)
 }
 
 /**
- * The same as that block's header commits to it: the code by its hash, a delegation's 23 bytes, too, and the words of storage by their proofs. Null if
- * there is no proof, or this chain's headers do not recompute. Throws a ProofFault if one of them is not what it should be.
+ * The same as that block's header commits to it: the code by its hash, including a delegation's 23 bytes, and the storage words by their proofs. Null
+ * if there is no proof, or this chain's headers do not recompute. Throws a ProofFault if one of them is not what it should be.
  */
 async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   if (!isAskedFor(asking.soundness, 'header')) return null
@@ -51,8 +51,8 @@ async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: Bloc
 }
 
 /**
- * Of all providers: what one proves, else what two of them tell alike. One that proves something else is told, has no vote, and is asked last from now
- * on. Null if none of both is to be had.
+ * From all providers: what one proves, else what two of them agree on. We report one that proves something else, give it no vote, and ask it last
+ * from now on. Null if there is neither.
  */
 export async function readSoundCode(asking: Asking<Rpc>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   const asked = await firstProven(asking, (alone) => readProvenCode(alone, payer, at))
@@ -81,13 +81,13 @@ function codeOf(code: `0x${string}`, [inSlotWord, inFirstWord]: readonly [bigint
   }
 }
 
-/** The address in a word of storage; null where it is empty, or something else. */
+/** The address in a storage word; null if the word is empty, or something else. */
 function addressIn(word: bigint): Address | null {
   if (word === 0n || word >> 160n !== 0n) return null
   return address20(`0x${word.toString(16).padStart(40, '0')}`, 'address in storage')
 }
 
-/** Reads after one very block, by its hash; by its number if a provider takes none (EIP-1898) and that block has this hash afterwards. */
+/** Reads after exactly one block, by its hash; by number if a provider accepts no hash (EIP-1898) and that block still has this hash afterwards. */
 async function readAt(
   rpc: RpcReads,
   at: BlockRef,

@@ -1,5 +1,5 @@
-// Reads an account as the state root in a block's header commits to it (eth_getProof, EIP-1186). What contradicts the header is told, and never
-// taken for an answer.
+// Reads an account as the state root in a block's header commits to it (eth_getProof, EIP-1186). It reports what contradicts the header, and never
+// takes that for an answer.
 import type { Address } from '../../../domain/units.ts'
 import { ChainFault, ProofFault } from '../../faults.ts'
 import type { AccountState, BlockRef } from '../../port.ts'
@@ -13,7 +13,7 @@ export interface Asking<T> {
   soundness: Soundness
 }
 
-/** What is made of an account, and what is read with it. */
+/** How to read an account, and what to read with it. */
 interface Wanted<T> {
   read: (state: ProvenState) => T
   /** Words of its storage. */
@@ -31,8 +31,8 @@ interface ProvenState {
 }
 
 /**
- * An account by a proof against the state root of that very header, as `read` makes something of it. Null if there is no proof, or this chain's
- * headers do not recompute. Throws a ProofFault if it is of another state, or if `read` throws a ChainFault.
+ * An account by a proof against the state root of exactly that header, mapped by `read`. Null if there is no proof, or this chain's headers do not
+ * recompute. Throws a ProofFault if it is of another state, or if `read` throws a ChainFault.
  */
 export async function readProven<T>(
   { rpc, soundness }: Asking<RpcReads>,
@@ -71,13 +71,13 @@ export async function readProvenAccount(
   owner: Address,
   at: BlockRef,
 ): Promise<AccountState | null> {
-  // Development chains put accounts into their first block that its root does not have. Nobody is paid there.
+  // Development chains put accounts into their first block that its root does not cover. Nobody is paid there.
   return at.number === 0 ? null : await readProven(asking, owner, at, { read: ({ account }) => account })
 }
 
 /**
- * What the first provider proves, asked one by one; without a proof, who gave none, and who a false one: those are told, and asked last from now
- * on. One that cannot answer just now is neither.
+ * What the first provider proves, asking one at a time. Without a proof: which providers gave none, and which a false one; we report the latter, and
+ * ask them last from now on. A provider that cannot answer just now is in neither list.
  */
 export async function firstProven<T>(
   { rpc, soundness }: Asking<Rpc>,

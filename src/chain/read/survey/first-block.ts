@@ -1,13 +1,13 @@
-// Finds the first block not before a time, by asking for blocks. It must never answer one of another fork than its parent's.
+// Finds the first block not before a time, by asking for blocks. It must never answer one from another fork than its parent's.
 import type { Block } from '../../../domain/observed.ts'
 import { ChainFault } from '../../faults.ts'
 
-/** Steps of a search by time: twice the bits of any block number there will be. */
+/** Steps of a search by time: twice the bits of any block number there will ever be. */
 const SEARCH_STEPS_MAX = 128
 
 type BlockAt = (number: number) => Promise<Block>
 
-/** The block and its parent; null where `notAfter` is older. */
+/** The block and its parent; null if `notAfter` is older. */
 export async function firstBlockAt(
   blockAt: BlockAt,
   time: number,
@@ -26,9 +26,9 @@ export async function firstBlockAt(
 }
 
 /**
- * The first block not before `time`, at or before `last`. Strides backwards first, each stride longer, since most targets are recent. Then it asks for the
- * block that the times at both ends point to, and for the one in the middle where that did not halve the rest: where blocks come at even
- * intervals it takes a few steps, and never more than twice the bits of the distance.
+ * The first block not before `time`, at or before `last`. Strides backwards first, each stride longer, because most targets are recent. Then it asks
+ * for the block that the times at both ends point to, and for the middle one if that did not halve the rest. If blocks come at even intervals it
+ * takes a few steps, and never more than twice the bits of the distance.
  */
 async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promise<Block> {
   let late = last
@@ -44,14 +44,14 @@ async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promis
     const block = await blockAt(number)
     if (block.time >= time) late = block
     else early = block
-    // A guess that served well is followed by another one.
+    // After a good guess we try another one.
     if (isGuessed && (late.number - early.number) * 2 <= rest) isGuessed = false
     stride *= 4
   }
   return late
 }
 
-/** The distance from `early` at which the first block not before `time` is where all blocks between are evenly apart; never an end. */
+/** How far from `early` the first block not before `time` would be if all blocks between were evenly spaced; never an end. */
 function guess(time: number, early: { number: number; time: number | null }, late: Block): number {
   const [rest, from] = [late.number - early.number, early.time ?? 0]
   const share = late.time > from ? (time - from) / (late.time - from) : 0

@@ -1,4 +1,4 @@
-// The factory's logs of long ranges, by which the blocks are found that hold something of ours: as many providers as have to agree give the same.
+// The factory's logs of long ranges, which show the blocks that hold something of ours. As many providers as must agree give the same logs.
 import { accountsNamed } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
@@ -8,12 +8,12 @@ import type { WireLog } from '../../rpc/wire.ts'
 import { toEvent } from '../events.ts'
 import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
-/** Blocks whose logs are asked for at once: what many providers allow. One that allows fewer is asked for fewer. */
+/** Blocks per request for logs: what many providers allow. We ask for fewer if a provider allows fewer. */
 const LOG_SPAN = 10_000
-/** After a refusal the span grows again by this part of it with each answer: a refusal may have been for want of time. */
+/** After a refusal the span grows again by this fraction with each answer, because a refusal may have been for lack of time. */
 const LOG_SPAN_GROWTH = 16
 
-/** The blocks with logs, where enough providers name the same logs; null where they do not. */
+/** The blocks with logs if enough providers give the same logs; null if they do not. */
 export async function agreedLogs(
   sources: readonly LogSource[],
   voices: number,
@@ -54,7 +54,7 @@ function loggedBlocksOf(logs: readonly WireLog[]): LoggedBlock[] {
   })
 }
 
-/** The refs that a log names, and the accounts that it gives a part to. */
+/** The refs that a log names, and the accounts to which it gives a role. */
 function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
   const { blockHash, blockNumber, txHash, txIndex } = entry
   const event = toEvent(entry, { blockHash, blockNumber, txHash, txIndex, blockTime: 0 })
@@ -64,13 +64,13 @@ function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
 
 export type LogSource = (from: number, to: number) => Promise<WireLog[]>
 
-/** The logs of long ranges, in pieces as long as the provider takes them, in chain order. */
+/** The logs of long ranges, in pieces as long as the provider accepts, in chain order. */
 export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
   let span = LOG_SPAN
   return async (from, to) => {
     const logs: WireLog[] = []
     let next = from
-    // Each turn goes on or halves the span, so this ends.
+    // Each round advances or halves the span, so this ends.
     while (next <= to) {
       const last = Math.min(to, next + span - 1)
       try {

@@ -1,5 +1,5 @@
-// The reads of a survey: what is known of old blocks without reading them. Whatever is answered rests on two providers that agree, where there are
-// two: one that proves, and another that names the same block. It must never take "not to be had" for "nothing there": that is null.
+// The reads of a survey: facts about old blocks without reading them. Every answer rests on two providers that agree, if there are two: one that
+// proves, and another that names the same block. It must never take "not available", which is null, for "nothing there".
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
@@ -11,7 +11,7 @@ import type { Observer } from '../observe.ts'
 import { readAnchors, readProven } from '../state/accounts.ts'
 import { agreedLogs, createLogSource } from './logged-blocks.ts'
 
-/** Transactions asked for in one request. */
+/** Transactions in one request. */
 const TRANSACTIONS_PER_REQUEST = 50
 
 /** One provider, with an observer of its own. */
@@ -25,7 +25,7 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
   const voices = Math.min(VOICES, providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
 
-  /** The first answer that two providers agree on: that of one by the other, in each order; with a single one, its own by itself. */
+  /** The first answer that two providers agree on: one's answer checked by the other, in each order; with a single provider, its own. */
   async function byTwo<T>(ask: (one: Surveyor, other: Surveyor) => Promise<T | null>): Promise<T | null> {
     for (const one of providers) {
       for (const other of providers) {
@@ -64,12 +64,12 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
 
 async function readBlocksOf(providers: readonly Surveyor[], txHashes: readonly Hash[]): Promise<(number | null)[]> {
   const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionByHash', params: [txHash] }))
-  // The last one first: the others have more to do.
+  // The last one first, because the others have more to do.
   for (const { rpc } of providers.toReversed()) {
     const found = await orNull(
       rpc.requestAll(calls).then((answers) => answers.map((tx) => (tx == null ? null : transaction(tx).blockNumber))),
     )
-    // A wrong block is no harm: the payment is not in it, and the wallet's balance says that one is missing.
+    // A wrong block does no harm: the payment is not in it, and the wallet's balance shows that one is missing.
     if (found) return found
   }
   return txHashes.map(() => null)

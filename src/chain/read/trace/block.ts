@@ -1,5 +1,5 @@
-// Traces a block: the inner transfers to and from wallets, by whichever method a provider has. It never answers a guess: a method that fails,
-// or whose answer does not fit the block, gives way to the next one.
+// Traces a block: the inner transfers to and from wallets, by any method that a provider has. It never answers a guess: if a method fails, or its
+// answer does not fit the block, the next one follows.
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -17,17 +17,17 @@ interface TracedTransaction {
 }
 
 interface TraceMethod {
-  /** The name by which a provider offers it. */
+  /** A provider's name for it. */
   name: 'debug_traceBlockByHash' | 'trace_block'
   params(at: BlockRef): readonly unknown[]
-  /** Reads an answer; throws a ChainFault where it is malformed, or not about that block. */
+  /** Reads an answer; throws a ChainFault if it is malformed, or not about that block. */
   read(answer: unknown, at: BlockRef): TracedTransaction[]
 }
 export type TraceMethodName = TraceMethod['name']
 
 /**
- * The methods, the first one preferred: it names the block by its hash. Each has to give the same list for every kind of frame, which a test
- * holds against a real node. `eth_simulateV1` is not among them: it runs transactions again, by other rules than the block's own.
+ * The methods, the preferred one first, because it names the block by its hash. Each has to give the same list for every kind of frame, which a test
+ * checks against a real node. `eth_simulateV1` is not among them, because it runs transactions again under other rules than the block's own.
  */
 const METHODS: readonly TraceMethod[] = [
   {
@@ -61,7 +61,7 @@ const METHODS: readonly TraceMethod[] = [
   },
 ]
 
-/** The methods that a provider has, by one request each about a block. */
+/** The methods that a provider has, found with one request each about a block. */
 export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<TraceMethodName[]> {
   const usable: TraceMethodName[] = []
   for (const method of METHODS) if ((await readBy(rpc, method, { at, wallets: [] })) !== null) usable.push(method.name)
@@ -71,13 +71,13 @@ export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<Tr
 interface Question {
   at: BlockRef
   wallets: readonly Address[]
-  /** For all methods together; the usual time of a read each unless given. */
+  /** Time for all methods together; by default each gets the usual time of a read. */
   timeoutMs?: number
 }
 
 /**
- * Inner transfers to and from wallets in one very block, in order of execution, through one provider: one request where its first method
- * serves. Null where no method does.
+ * Inner transfers to and from wallets in exactly one block, in order of execution, through one provider. One request if its first method works. Null
+ * if no method does.
  */
 export async function readBlockTransfers(rpc: RpcReads, asked: Question): Promise<BlockTransfer[] | null> {
   const until = asked.timeoutMs === undefined ? null : performance.now() + asked.timeoutMs
@@ -104,23 +104,23 @@ async function readBy(
       innerMovesOf(frames, wallets).map((move) => ({ txHash, txIndex, ...move })),
     )
   } catch (error) {
-    // No answer, or a malformed one: another method, or a later attempt, may do.
+    // No answer, or a malformed one; another method, or a later attempt, may work.
     if (error instanceof ChainFault && error.retryable) return null
     throw error
   }
 }
 
-/** The time for a block's trace: less than half of a pass's, so that what waits is judged and minted in the same run. */
+/** The time for a block's trace: less than half of a pass's, so that waiting payments are judged and minted in the same run. */
 const TRACE_TIMEOUT_MS = 8_000
-/** Less is no time for an answer. */
+/** Less is too short for an answer. */
 const LEAST_MS = 50
-/** The pause after a provider gave no trace in that time, in which it is asked for none. It doubles up to the longer one. */
+/** How long we ask a provider for no traces after it gave none in that time. The pause doubles up to the longer one. */
 const REST_MS = 60_000
 const REST_MAX_MS = 960_000
 
 /**
- * Builds the reading of a block's inner transfers that must not rest on one provider: the list that enough of them give. One that lets a trace
- * hang is not asked for another one for a while: it costs a run one wait, and the next runs nothing.
+ * Builds the reading of a block's inner transfers that must not rest on one provider: the list that enough of them give. If a provider lets a trace
+ * hang, we do not ask it for another one for a while, so it costs one run one wait, and the next runs nothing.
  */
 export function createBlockTracer(
   providers: readonly RpcReads[],
@@ -150,6 +150,6 @@ export function createBlockTracer(
   }
 }
 
-/** Providers answer a place as a number, some as a hex quantity. */
+/** Most providers give a position as a number, some as a hex quantity. */
 const placeOf = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : count(value, 'place of a trace')

@@ -4,17 +4,17 @@ import { type Address, type Wei, wei } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
 import { address20, fields, list, malformed, quantity } from '../../rpc/wire.ts'
 
-/** Frames read in one transaction; a block's worth of gas pays for fewer that carry value. */
+/** The most frames that we read in one transaction. A block's gas pays for fewer that carry value. */
 const FRAMES_MAX = 100_000
-/** Frames that move value: a delegated or static call names its caller's or none. */
+/** Frames that move value. A delegated or static call has its caller's value or none. */
 const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
 
 /** A frame of a transaction. Frames are listed in order of execution: a call comes before the calls in it. */
 export interface Frame {
-  /** As the virtual machine calls it: CALL, DELEGATECALL, CREATE, SELFDESTRUCT, … */
+  /** In the virtual machine's words: CALL, DELEGATECALL, CREATE, SELFDESTRUCT, … */
   type: string
   from: Address
-  /** Null for a creation that failed. */
+  /** Null for a failed creation. */
   to: Address | null
   valueWei: bigint
   /** A failed call is undone, with the calls in it. */
@@ -27,7 +27,7 @@ export interface Frame {
 export interface InnerMove {
   direction: 'in' | 'out'
   wallet: Address
-  /** Among the transaction's inner transfers to that wallet, or from it, from 1. */
+  /** Position among the transaction's inner transfers to that wallet, or from it, from 1. */
   index: number
   /** The address at the other end. */
   other: Address
@@ -47,7 +47,7 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
     counts.set(direction + wallet, index)
     found.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
   }
-  /** The depth of the failed frame that the frames are in; null outside of one. */
+  /** The depth of the failed frame around the present ones; null outside of one. */
   let failedAt: number | null = null
   for (const { type, from, to, valueWei, failed, depth } of frames) {
     if (failedAt !== null && depth > failedAt) continue
@@ -59,12 +59,12 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
   return found
 }
 
-/** Some nodes give a call that went well an empty text for its error. */
+/** Some nodes give a successful call an empty text as its error. */
 const hasFailed = (error: unknown) => error != null && error !== ''
 
-/** The frames of a transaction by geth's callTracer. Throws a ChainFault where they are malformed. */
+/** The frames of a transaction by geth's callTracer. Throws a ChainFault if they are malformed. */
 export function* nestedFrames(traced: unknown): Generator<Frame> {
-  // Depth first, without recursion: the caller of the contract chooses the depth of a trace.
+  // Depth first, without recursion, because the contract's caller chooses the depth of a trace.
   const waiting: { call: unknown; depth: number }[] = [{ call: traced, depth: 0 }]
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen >= FRAMES_MAX) throw tooMany()
@@ -84,7 +84,7 @@ export function* nestedFrames(traced: unknown): Generator<Frame> {
   }
 }
 
-/** The frames of a transaction by its traces of trace_block, which come in order of execution. Throws a ChainFault where they are malformed. */
+/** The frames of a transaction by its traces of trace_block, in order of execution. Throws a ChainFault if they are malformed. */
 export function* flatFrames(traces: readonly unknown[]): Generator<Frame> {
   if (traces.length > FRAMES_MAX) throw tooMany()
   let before = -1

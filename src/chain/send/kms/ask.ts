@@ -1,5 +1,5 @@
-// One request to a key management service, or to what hands out the keys to it: bounded in time and size, never repeated, never redirected.
-// Errors say who refused and why, and nothing of what was sent.
+// One request to a key management service, or to the service that provides its credentials: bounded in time and size, never repeated, never
+// redirected. Errors say who refused and why, and nothing of what was sent.
 import { readAtMost } from '../../../lib/bounded.ts'
 import { isTimeout } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/errors.ts'
@@ -9,7 +9,7 @@ import { SignerFault } from '../../faults.ts'
 
 /** A service in the cloud answers in a tenth of a second, one with a hardware module within one. */
 const TIMEOUT_MS = 10_000
-/** A signature is 100 bytes, a token some thousand. */
+/** A signature is 100 bytes, a token a few thousand. */
 const ANSWER_BYTES_MAX = 64 * 1024
 const REASON_CHARS_MAX = 300
 
@@ -20,7 +20,7 @@ export interface Asked {
   body?: string
 }
 
-/** The answer's text. Throws a SignerFault that names the host, where there is none or it is a refusal. */
+/** The answer's text. If there is none, or it is a refusal, throws a SignerFault that names the host. */
 export async function ask({ url, method, headers = {}, body }: Asked): Promise<string> {
   const { host } = new URL(url)
   let status: number
@@ -49,14 +49,14 @@ export async function askJson(asked: Asked): Promise<Readonly<Record<string, unk
   return answer
 }
 
-/** A text of an answer. */
+/** A text field of an answer. */
 export function textOf(answer: Readonly<Record<string, unknown>>, field: string, of: string): string {
   const value = answer[field]
   if (typeof value === 'string' && value !== '') return value
   throw new SignerFault(`${of} answered without ${field}`)
 }
 
-/** First line of the reason that was given: AWS repeats the request, and with it the token, in the lines after it. */
+/** First line of the reason in the answer. In later lines AWS repeats the request, and with it the token. */
 function reasonIn(text: string): string {
   const answer = objectIn(text)
   const inner = (answer?.error ?? null) as { message?: unknown } | string | null

@@ -1,6 +1,5 @@
-// AWS KMS by its HTTP API: Sign and GetPublicKey, with requests signed by aws4fetch. Access: keys that are given, else those of the
-// container's role, else those of the machine's.
-// https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
+// AWS KMS by its HTTP API: Sign and GetPublicKey, with requests signed by aws4fetch. Credentials: those in the settings, else those of the
+// container's role, else those of the machine's. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
 // https://docs.aws.amazon.com/sdkref/latest/guide/feature-container-credentials.html, …/feature-imds-credentials.html
 import { readFile } from 'node:fs/promises'
 import { AwsV4Signer } from 'aws4fetch'
@@ -9,7 +8,7 @@ import { SignerFault } from '../../faults.ts'
 import { type Asked, ask, askJson, textOf } from './ask.ts'
 import type { AwsAccess, AwsCredentials, AwsKey, Kms } from './key.ts'
 
-/** Credentials of a role are fetched again this long before they lapse. */
+/** How long before they expire we fetch a role's credentials again. */
 const AHEAD_MS = 5 * 60_000
 /** A token for the machine's metadata service, for as long as one exchange takes. */
 const METADATA_TOKEN_SEC = '60'
@@ -66,7 +65,7 @@ interface Lent {
   readonly lapsesAt: number
 }
 
-/** Credentials as they are now. Those of a role are kept until shortly before they lapse, and to the end where there are no newer ones. */
+/** The current credentials. We keep a role's until shortly before they expire, and use them to the end if there are no newer ones. */
 function keptCredentials(access: AwsAccess): () => Promise<AwsCredentials> {
   let kept: Lent | null = null
   const { accessKeyId, secretAccessKey, sessionToken } = access.given
@@ -92,7 +91,7 @@ async function lend(access: AwsAccess): Promise<Lent> {
       secretAccessKey: textOf(answer, 'SecretAccessKey', of),
       sessionToken: textOf(answer, 'Token', of),
     },
-    // Without a right time they are used once.
+    // Without a valid time we use them once.
     lapsesAt: Date.parse(textOf(answer, 'Expiration', of)) || 0,
   }
 }

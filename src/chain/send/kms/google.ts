@@ -10,10 +10,10 @@ import type { GoogleAccess, GoogleKey, Kms, ServiceAccount } from './key.ts'
 const SCOPE = 'https://www.googleapis.com/auth/cloudkms'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const TOKEN_SEC = 3_600
-/** A token is fetched again this long before it lapses. The metadata service has a new one five minutes before. */
+/** How long before it expires we fetch a token again. The metadata service has a new one five minutes before. */
 const AHEAD_MS = 4 * 60_000
 
-/** A version of a key of Google Cloud KMS. Its algorithm is EC_SIGN_SECP256K1_SHA256; whatever 32 bytes it is given as a digest, it signs. */
+/** A version of a key of Google Cloud KMS. Its algorithm is EC_SIGN_SECP256K1_SHA256; it signs any 32 bytes that we give it as a digest. */
 export function googleKms(key: GoogleKey, access: GoogleAccess): Kms {
   const token = keptToken(access)
   const url = new URL(`/v1/${key.name}`, access.endpoint).href

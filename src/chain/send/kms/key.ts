@@ -1,5 +1,5 @@
-// Names of keys in a key management service, and what it takes to be let in there. Names say by themselves in which service, region and
-// project a key is. They are no secrets; what lets one in is.
+// Names of keys in a key management service, and the credentials for it. A name says in which service, region and project a key is. Names are no
+// secrets; credentials are.
 
 /** A key of AWS KMS, by its ARN. */
 export interface AwsKey {
@@ -18,14 +18,14 @@ export interface GoogleKey {
 
 export type KmsKey = AwsKey | GoogleKey
 
-/** What lets one in at AWS: keys that are given, or the place that hands out those of the machine's or the container's role. */
+/** Credentials for AWS: keys in the settings, or the service that provides those of the machine's or the container's role. */
 export interface AwsAccess {
   readonly endpoint: string | null
-  /** Used where the first two are there. */
+  /** Used if the first two are set. */
   readonly given: { readonly [Part in keyof AwsCredentials]: string | null }
   /** Of a container (ECS, EKS Pod Identity). */
   readonly containerUrl: string | null
-  /** Read at each request, since it changes. */
+  /** Read at each request, because it changes. */
   readonly containerTokenFile: string | null
   /** The machine's metadata service (EC2). */
   readonly metadataUrl: string
@@ -37,7 +37,7 @@ export interface AwsCredentials {
   readonly sessionToken: string | null
 }
 
-/** What lets one in at Google: a service account's key, or the metadata service of the machine. */
+/** Credentials for Google: a service account's key, or the machine's metadata service. */
 export interface GoogleAccess {
   readonly endpoint: string
   readonly accountFile: string | null
@@ -70,7 +70,7 @@ const ARN = /^arn:(aws[a-z-]*):kms:([a-z0-9-]{1,32}):[0-9]{12}:(?:key|alias)\/[A
 const RESOURCE =
   /^projects\/[a-z0-9:.-]{1,100}\/locations\/[a-z0-9-]{1,63}\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}\/cryptoKeyVersions\/[1-9][0-9]{0,8}$/
 
-/** The key of that name; null where it is no name of a key. */
+/** The key of that name; null if it is not the name of a key. */
 export function parseKmsKey(text: string): KmsKey | null {
   const [name, partition, region] = ARN.exec(text) ?? []
   if (name !== undefined && partition !== undefined && region !== undefined) {

@@ -1,5 +1,5 @@
-// Signs with a key that never leaves a key management service: the service signs a digest, and the transaction is put together here. A
-// signature is taken only if it is one of the expected account over the very transaction. It must never send anything and never retry.
+// Signs with a key that never leaves a key management service. The service signs a digest, and we put the transaction together here. We accept only a
+// signature of the expected account over exactly this transaction. It must never send anything and never retry.
 import { createPublicKey } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { publicKeyToAddress } from 'viem/accounts'
@@ -15,7 +15,7 @@ import type { Kms, KmsAccess, KmsKey } from './key.ts'
 const openKms = (key: KmsKey, access: KmsAccess): Kms =>
   key.service === 'aws' ? awsKms(key, access.aws) : googleKms(key, access.google)
 
-/** Signs for an account by its key in a service. */
+/** Signs for an account with its key in a service. */
 export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Signer {
   const kms = openKms(key, access)
   const fault = (said: string, cause?: unknown) => new SignerFault(`the signer of ${account}: ${said}`, cause)
@@ -41,7 +41,7 @@ export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Sig
   }
 }
 
-/** Throws a SignerFault; one that says so where the key is of another kind. */
+/** Throws a SignerFault, which says so if the key is of another kind. */
 export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<Address> {
   const spki = Buffer.from(await openKms(key, access).publicKey())
   const jwk = (() => {
@@ -58,7 +58,7 @@ export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<A
   return address(publicKeyToAddress(`0x04${hex(jwk.x)}${hex(jwk.y)}`))
 }
 
-/** The two numbers of a signature, s in its lower half as chains want it (EIP-2); null where it is none. */
+/** The two numbers of a signature, s in its lower half as chains require (EIP-2); null if it is none. */
 function numbersIn(der: Uint8Array): { r: `0x${string}`; s: `0x${string}` } | null {
   try {
     const { r, s } = secp256k1.Signature.fromDER(der).normalizeS()
