@@ -1,6 +1,6 @@
-// One account's books over a period, held against the chain: its balance at the opening block, the moves that the ledger knows,
-// its balance at the closing block, and the blocks in between where unknown ether moved. Balances are read from the chain
-// at those very blocks; one that cannot be read is null and never made up.
+// One account's books over a period, compared with the chain: its balance at the opening block, the moves that the ledger knows, its balance at the
+// closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. One that cannot be
+// read is null and never made up.
 import { readBlock } from '../db/blocks/blocks.ts'
 import type { Place } from '../db/core/snapshot.ts'
 import type { Sql } from '../db/core/sql.ts'
@@ -10,10 +10,10 @@ import type { Address } from '../domain/units.ts'
 import type { ChainRead } from '../passes/context.ts'
 import type { Period } from './period.ts'
 
-/** Balances read to find where something moved; each finding takes as many as the period has binary digits. */
+/** How many balances we read to find out when something moved. Each finding takes as many as the period's length has binary digits. */
 const READINGS_MAX = 200
 
-/** Ether that came (positive) or went in these blocks by nothing the ledger follows: one block, unless states are gone. */
+/** Ether that came (positive) or left in these blocks through nothing that the ledger follows: one block, unless states are gone. */
 export interface Other {
   fromBlock: number
   toBlock: number
@@ -24,17 +24,17 @@ export interface Account {
   name: string
   address: Address
   openingWei: bigint | null
-  /** Source of the opening balance: the chain at that block or, where no provider has that state, the audited books. */
+  /** Source of the opening balance: the chain at that block or, if no provider has that state, the audited books. */
   openingFrom: 'chain' | 'books' | null
   movements: Movement[]
   /** Opening and movements. */
   computedWei: bigint | null
   closingWei: bigint | null
-  /** Closing less computed: "0" where the ledger explains every wei. */
+  /** Closing less computed: "0" if the ledger explains every wei. */
   otherWei: bigint | null
-  /** Evidence of where the other ether moved. Ether that came and went to the same wei within a half of the period is not seen. */
+  /** In which blocks the other ether moved. We miss ether that came and left to the same wei within one half of the period. */
   other: Other[]
-  /** The part of `otherWei` that could not be pinned to a block. */
+  /** The part of `otherWei` that we could not assign to a block. */
   unexplainedWei: bigint | null
 }
 
@@ -80,7 +80,7 @@ interface Reading {
   wei: bigint
 }
 
-/** Halves every stretch in which the balance moved otherwise than the ledger knows, down to single blocks. */
+/** Halves every stretch in which the balance moved differently from the ledger, down to single blocks. */
 async function locate(deps: ChainRead, sql: Sql, asked: AccountQuery, ends: [Reading, Reading]): Promise<Other[]> {
   let readings = 0
   async function within(from: Reading, to: Reading): Promise<Other[]> {

@@ -1,7 +1,7 @@
-// The shape of what an operator does. An act is `(deps, actor, input) => result | refusal`, a reading `(deps, input) => result |
-// refusal`; the admin routes and the command line call the same functions. `input` holds plain JSON values as they came (see
-// input.ts); a result is a JSON object, wei as bigint or decimal string. An act changes the ledger in one transaction that ends
-// with its row in the audit log (`change` of define-act.ts, or `recordAct`). Each names the parts that it uses; none of them can send.
+// The shape of what an operator does. An act is `(deps, actor, input) => result | refusal`, a reading `(deps, input) => result | refusal`; the admin
+// routes and the command line call the same functions. `input` holds the caller's plain JSON values (see input.ts); a result is a JSON object, wei as
+// bigint or decimal string. An act changes the ledger in one transaction that ends with its row in the audit log (`change` of define-act.ts, or
+// `recordAct`). Each names the dependencies that it uses; none of those can send.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'
@@ -19,17 +19,17 @@ import type {
   TrustRules,
 } from '../passes/context.ts'
 
-/** A database for long readings: a replica where there is one. What was just written may be missing there. */
+/** A database for long reads: a replica if there is one. It may lack the latest writes. */
 export interface ReplicaDb {
   readonly readPool: Pool
 }
 
-/** The accounts that the service sends with, by address; null where a key is not configured. */
+/** The accounts that the service sends from, by address; null if a key is not configured. */
 export interface SignerAddresses {
   readonly signers: { readonly minter: Address | null; readonly distributor: Address | null }
 }
 
-/** All that acts and readings use. A pass's context does not fit: anything that holds the accounts themselves is refused. */
+/** Everything that acts and readings use. A pass's context does not fit, because the type refuses anything that holds the accounts themselves. */
 export interface OperatorDeps
   extends LedgerDb,
     ReplicaDb,
@@ -47,39 +47,38 @@ export interface EnvironmentKeys {
   readonly environmentLabels: readonly string[]
 }
 
-/** The origin that people reach the console at. */
+/** The origin of the console's address. */
 export interface ReachedAt {
   readonly publicUrl: string
 }
 
-/** What acts and readings are given: all of it over HTTP, and without a chain what the database alone has. */
+/** What acts and readings get: all of it over HTTP, and without a chain only what the database has. */
 export type EveryPart = OperatorDeps & EnvironmentKeys & ReachedAt
 export type LedgerPart = LedgerDb & EnvironmentKeys & ReachedAt
 
 /** The person who acts: the label of an admin key, or `cli:<user>`. */
 export interface Actor {
   name: string
-  /** The request it came with, for finding it in the log; null on the command line. */
+  /** The request, to find it in the log; null on the command line. */
   requestId: string | null
-  /** Their key, where it is one of the ledger's; left out for keys of ADMIN_KEY and the command line, which may do everything. */
+  /** Their key, if it is one of the ledger's; left out for keys of ADMIN_KEY and the command line, which may do everything. */
   held?: KeyHolder
   /** The second person, and the proposal that they confirmed. */
   confirmed?: { readonly by: string; readonly proposal: number }
 }
 
-/** Plain JSON values by name, as they came. */
+/** The caller's plain JSON values, by name. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The reason that an act was refused. `invalid`: the input is wrong. `notFound`: there is no such thing. `conflict`: its state is not
- * the one that the act needs. `notYet`: the same may be asked again shortly. `unavailable`: chain or settings do not allow it now.
- * `forbidden`: their key may not do that.
+ * The reason that an act was refused. `invalid`: the input is wrong. `notFound`: it does not exist. `conflict`: its state does not allow the act.
+ * `notYet`: try again shortly. `unavailable`: chain or settings do not allow it now. `forbidden`: the key may not do that.
  */
 export type RefusedBecause = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
 /**
- * What is wrong: with a field, whose name `text` goes on after, or by itself. Programs go by `field` and `code`, `text` is for people; within it
- * fields are named by `fieldNamed`.
+ * What is wrong: with a field, in which case `text` continues after its name, or in general. Programs use `field` and `code`; `text` is for people,
+ * and names fields through `fieldNamed`.
  */
 export interface Problem {
   readonly field: string | null
@@ -87,12 +86,12 @@ export interface Problem {
   readonly text: string
 }
 
-/** No text has this character: the operator's own have no control characters, and unknown names are shown escaped. */
+/** No text contains this character: the operator's texts have no control characters, and we show unknown names escaped. */
 const MARK = '\u0001'
-/** Names a field within the text of a refusal, so that it is called there as whoever reads it gives it. */
+/** Names a field within the text of a refusal, so that each reader sees it by the name that they use. */
 export const fieldNamed = (field: string) => `${MARK}${field}${MARK}`
 
-/** An act or a reading refused, as a value. A class, so that no result can be taken for one. */
+/** A refused act or reading, as a value. A class, so that no result can pass for one. */
 export class OperatorRefusal {
   readonly because: RefusedBecause
   readonly problems: readonly Problem[]
@@ -111,32 +110,32 @@ export class OperatorRefusal {
 /** Refuses for one reason, in a sentence. */
 export const refuseAct = (because: RefusedBecause, text: string) => refuseField(because, null, text)
 
-/** Refuses what a field says, in a sentence that goes on after its name. */
+/** Refuses a field's value, in a sentence that continues after its name. */
 export const refuseField = (because: RefusedBecause, field: string | null, text: string) =>
   new OperatorRefusal(because, [{ field, code: because, text: text.replace(/\.$/, '') }])
 
-/** Refuses an input for all that is wrong with it. */
+/** Refuses an input for all its mistakes. */
 export const refuseFields = (problems: readonly Problem[]) => new OperatorRefusal('invalid', problems)
 
-/** Problems as one sentence, with the fields called as they are where it is read. */
+/** Problems as one sentence, with the field names of the place that shows it. */
 export const sentenceOf = (problems: readonly Problem[], nameOf = (field: string) => field): string => {
   const texts = problems.map(({ field, text }) => (field === null ? text : `${fieldNamed(field)} ${text}`))
   return `${named(texts.join('; '), nameOf)}.`
 }
 
-/** A text in which the fields are called by their names. */
+/** A text with the fields called by their names. */
 export function named(text: string, nameOf = (field: string) => field): string {
   const parts = text.split(MARK)
   return parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')
 }
 
-/** Refuses who holds a key without the scope. */
+/** Refuses the holder of a key without the scope. */
 export const refuseByScope = (scope: Scope) =>
   refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
 
 export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => value instanceof OperatorRefusal
 
-/** The row of the audit log that an act leaves. `subject` is the thing it was done to: a hash, a tier, an address. */
+/** The row of the audit log that an act leaves. `subject` is what it was done to: a hash, a tier, an address. */
 export interface ActRecord {
   action: string
   subject?: string

@@ -1,5 +1,5 @@
-// The table of the operator's acts and readings: all that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md are made from it;
-// commands are, too, a subject at a time (src/cli/commands.ts).
+// The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md are made
+// from it; so are commands, one subject at a time (src/cli/commands.ts).
 import * as attribute from './attribute.ts'
 import * as audit from './audit.ts'
 import * as contractWallets from './contract-wallets.ts'

@@ -1,6 +1,6 @@
-// Finds the payers of value that came by internal calls: the operator names the transactions, the provider's traces of them are the proof. A
-// residue of several payers' money is taken apart so, transfer by transfer; the rest stays a residue. With a known payer a payment can be
-// released like any other, to that payer and no other.
+// Finds the payers of value that came by inner calls: the operator names the transactions, and the provider's traces prove them. The operator can
+// split a residue of several payers' money this way, transfer by transfer; the rest stays a residue. With a known payer a payment can be released
+// like any other, to that payer and no other.
 import { innerRef } from '../chain/digest.ts'
 import type { InnerTransfer } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -27,12 +27,12 @@ import * as field from './input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from './mined.ts'
 import { lockHeld, PAYMENT } from './payments.ts'
 
-/** Transfers that one act takes out of a residue at most: each transaction costs a trace. */
+/** The most transfers that one act takes out of a residue, because each transaction costs a trace. */
 const TRANSFERS_MAX = 20
 /** More calls than any transaction's gas pays for. */
 const INDEX_MAX = 1_000_000
 
-/** A payment with its payer. It is held still, or minted: where its node is on chain already, that is its node. */
+/** A payment with its payer. It is still held, or minted, because a node that is already on chain belongs to it. */
 export interface AttributedPart {
   id: number
   txHash: string
@@ -40,20 +40,20 @@ export interface AttributedPart {
   from: string
   valueWei: bigint
   ref: string
-  /** `word`: no provider could trace the transaction, and the operator alone says who sent it. */
+  /** `word`: no provider could trace the transaction, so only the operator says who sent it. */
   proof: 'trace' | 'word'
   status: string
-  /** Chain node id; null where it has none. */
+  /** Chain node id; null if it has none. */
   nodeId: string | null
 }
 
-/** The first transfer that was attributed, all of them, and what is left of the residue without a payer. */
+/** The first attributed transfer, all of them, and what is left of the residue without a payer. */
 export interface Attribution extends AttributedPart {
   parts: AttributedPart[]
   restWei: bigint
 }
 
-/** A transfer as the operator names it; null: what they leave to the trace. */
+/** A transfer as the operator names it; null for what they leave to the trace. */
 const TRANSFER = {
   txHash: field.hash('the transaction, as an explorer shows it'),
   innerIndex: field.orNull(
@@ -77,7 +77,7 @@ const ASKED = {
 }
 type Asked = field.Read<typeof ASKED>
 
-/** A transaction that was named, and its inner transfers to the wallet; null where no provider can trace it. */
+/** A named transaction, and its inner transfers to the wallet; null if no provider can trace it. */
 interface Traced {
   tx: MinedTransaction
   transfers: InnerTransfer[] | null
@@ -98,7 +98,7 @@ your word stands for it, and the record says so.`,
   onChain: true,
   asks: 'Hold that transaction’s trace against it?',
   proposedAs: 'attribute',
-  // Stated in full, a transfer may be the operator's word alone: parts below the amount, to whom they like. A trace proves the others.
+  // A fully stated transfer may rest on the operator's word alone: parts below the amount, to anyone they like. A trace proves the others.
   sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
@@ -127,7 +127,7 @@ async function attribute(
   const traced = await traceNamed(deps, named, to)
   if (isOperatorRefusal(traced)) return traced
   return inTransaction(deps.pool, async (sql) => {
-    // Before the payment's row, as the follower does: no part is filed in a block that is taken back meanwhile.
+    // Before the payment's row, as the follower does, so that we file no part in a block that is reorganised out meanwhile.
     await readCursor(sql, { lock: true })
     for (const { tx } of traced.values()) if ((await isOwnBlock(sql, tx)) === false) return takenBack('transaction')
     const payment = await lockHeld(sql, key)
@@ -145,7 +145,7 @@ async function attribute(
   })
 }
 
-/** One transfer by the fields of the act, or several by a list of such, from the command line as `hash#place,hash#place`. */
+/** One transfer from the fields of the act, or several from a list, on the command line written as `hash#place,hash#place`. */
 function namedIn({ transfers, txHash, innerIndex, from, valueWei }: Asked): Named[] {
   if (transfers === null) return txHash === null ? [] : [{ txHash, innerIndex, from, valueWei }]
   return transfers.flatMap((one) => {
@@ -183,7 +183,7 @@ function fromText(text: string): Fields {
   return { txHash, innerIndex }
 }
 
-/** Reads the transactions and their traces; `to` is null where there is no such payment, which is refused under its lock. */
+/** Reads the transactions and their traces; `to` is null if there is no such payment, which the lock's holder then refuses. */
 async function traceNamed(
   deps: ChainRead,
   named: readonly Named[],
@@ -199,7 +199,7 @@ async function traceNamed(
   return traced
 }
 
-/** The transfers that are meant, each in the books once at most, and together no more than the residue. */
+/** The transfers that the operator means, each at most once in the books, and together no more than the residue. */
 async function chooseParts(
   sql: Sql,
   payment: DeskPayment,
@@ -230,7 +230,7 @@ async function chooseParts(
   return chosen.map((part) => ({ ...part, ref: innerRef(part.txHash, wallet, part.innerIndex) }))
 }
 
-/** Tells whether an inner transfer to the wallet is in the books already: as a payment, as dust, or as a refund that was paid to the wallet. */
+/** Tells whether an inner transfer to the wallet is already in the books: as a payment, as dust, or as a refund that was paid to the wallet. */
 async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Traced>) {
   const isIn = await readKnownIn(sql, [...traced.keys()])
   const refunds = new Set<string>()
@@ -242,7 +242,7 @@ async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Tr
 
 const taken = refuseAct('conflict', 'That transfer is another payment already, or is named twice.')
 
-/** The transfer of a trace that is named; the first of several that differ in their place only. */
+/** The named transfer in a trace; the first of several that differ only in their position. */
 function byTrace(
   named: Named,
   transfers: readonly InnerTransfer[],
@@ -269,7 +269,7 @@ function byTrace(
   return refuseAct('invalid', transfers.length === 0 ? what : `${what} The trace shows ${shows}.`)
 }
 
-/** The transfer as the operator states it, where there is no trace. */
+/** The transfer as the operator states it, if there is no trace. */
 function byWord(
   { innerIndex, from, valueWei }: Named,
   wallet: Address,

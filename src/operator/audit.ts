@@ -5,7 +5,7 @@ import type { LedgerDb } from '../passes/context.ts'
 import { defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
-/** The rest is for --json: a line of a terminal holds no more. */
+/** The rest is in --json, because a terminal line holds no more. */
 const DETAIL_CHARS_MAX = 80
 
 export const listAudit = defineReading({

@@ -1,5 +1,5 @@
-// Decides about held payments without asking the chain: releases one in a tier, or dismisses one, or all the dust at
-// once. The payment's row is locked, so of two who decide at the same time the second is refused.
+// Decides about held payments without asking the chain: releases one in a tier, dismisses one, or dismisses all the dust at once. It locks the
+// payment's row, so if two people decide at the same time, the second is refused.
 import { inTransaction, inUndoneTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'
@@ -25,7 +25,7 @@ import { defineAct, defineGuardedAct } from './define-act.ts'
 import * as field from './input.ts'
 import { findRows, keysOf, lockHeld, PAYMENT_ACT, PAYMENTS, refuseSpent, TIER_ID } from './payments.ts'
 
-/** Dust dismissed by one act at most, so that the transaction stays short. */
+/** The most dust that one act dismisses, so that the transaction stays short. */
 const DUST_MAX = 10_000
 
 /** The state of a payment after an act. */
@@ -36,7 +36,7 @@ export interface DecisionResult {
   tierId: string | null
 }
 
-/** Where it stands, for people. */
+/** Its state, for people. */
 export const standingInWords = ({ status, tierId }: Pick<DecisionResult, 'status' | 'tierId'>): string =>
   `It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`
 
@@ -105,7 +105,7 @@ const noSender = refuseAct(
   'It came by an internal call, and no account is proven to have sent it: it can only be dismissed or refunded. Where you know its transaction, attribute it first.',
 )
 
-/** The tier as it was in force at the payment's block, or, where it began later, as it began. */
+/** The tier as in force at the payment's block, or, if it began later, its first version. */
 function tierToRelease(
   payment: DeskPayment,
   named: string | null,
@@ -165,7 +165,7 @@ async function dismiss(
 
 const DECISIONS = ['release', 'dismiss'] as const
 
-/** The outcome for each payment that was named, in that order; or the one that there would be. */
+/** The outcome for each named payment, in that order; on a dry run, what it would be. */
 export interface ManyDecided {
   dryRun: boolean
   /** The number of payments that were decided, or would be. */
@@ -181,7 +181,7 @@ const MANY = {
   reason: field.REASON,
 }
 
-/** Each as if it were named alone, in a transaction of its own: one that is refused keeps no other from it. */
+/** Each as if it were named alone, in a transaction of its own, so a refused one does not stop the others. */
 export const decideMany = defineGuardedAct({
   path: 'payments/decide',
   scope: 'decide',
@@ -220,7 +220,7 @@ async function decideEach(
 
 const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null }
 
-/** Block and payer that were decided about: in another block an inner transfer is judged again. */
+/** Block and payer of the decision. In another block an inner transfer is judged again. */
 const placeOf = ({ blockHash, from }: DeskPayment) => ({ blockHash, from })
 
 /** Writes the row of the audit log, notifies all instances, and answers. */

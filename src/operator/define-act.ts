@@ -1,6 +1,6 @@
-// How the module of an act or a reading declares it: its route, its command, its fields, what it does, and whether a second person may be needed.
-// Routes (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. What is guarded and what is
-// done come from one parsed value.
+// How the module of an act or a reading declares it: its route, its command, its fields, what it does, and whether it may need a second person.
+// Routes (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. The guard and the act get the
+// same parsed value.
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import type { Scope } from '../domain/keys/admin-key.ts'
@@ -19,36 +19,36 @@ import { type Check, type Read, readInput, type Shape } from './input.ts'
 import { type Guard, mustWait, propose } from './second-person/guard.ts'
 import type { Proposed } from './second-person/proposed.ts'
 
-/** A column of a list on the command line: a field of its rows, or a heading with one or with what is made of the row. */
+/** A column of a list on the command line: a field of its rows, or a heading with a field or with a function of the row. */
 export type Column<Row = Readonly<Record<string, unknown>>> =
   | string
   | readonly [head: string, of: string | ((row: Row) => unknown)]
 
-/** What the command line says of an act or a reading that has a command. */
+/** What the command line says about an act or a reading that has a command. */
 export interface CommandTexts<Result = never> {
   /** Words after `node-ledger`: `payments list`. */
   readonly command?: string
-  /** Group of the help; the operator's decisions unless it is said. */
+  /** Group in the help; by default the operator's decisions. */
   readonly group?: 'look' | 'decide' | 'owner' | 'books'
-  /** What it does, in a line without a full stop. The operator's document has it, too. */
+  /** What it does, in a line without a full stop. api/admin.yaml has it too. */
   readonly summary: string
-  /** Sentences for the help on the command. */
+  /** Sentences for the command's help. */
   readonly details?: string
-  /** Whole lines after `node-ledger` that work as they stand once what is in <brackets> is filled in. */
+  /** Whole lines after `node-ledger` that work once the reader fills in the <brackets>. */
   readonly examples?: readonly string[]
-  /** Fields that are named without an option, in order; those of the path unless it is said. */
+  /** Fields that are given without an option, in order; by default those of the path. */
   readonly args?: readonly string[]
   /** Fields that the command does not offer. */
   readonly leavesOut?: readonly string[]
-  /** The question before an act, and what is said to who declines. Without it nothing is asked. */
+  /** The question before an act, and the message if the user declines. Without it there is no question. */
   readonly asks?: string | ((input: Fields) => string)
   readonly otherwise?: string
-  /** The result in a line. An act over HTTP answers it as `says`. */
+  /** The result in a line. Over HTTP it is the act's `says`. */
   readonly says?: string | ((result: Result) => string)
   /** The first list in a result as a table. */
   // biome-ignore lint/suspicious/noExplicitAny: rows are JSON of the reading's own form
   readonly columns?: readonly Column<any>[]
-  /** True if the command needs the chain beside the database. */
+  /** True if the command needs the chain as well as the database. */
   readonly onChain?: boolean
 }
 
@@ -56,19 +56,19 @@ interface Declared<S extends Shape, Result> extends CommandTexts<Result> {
   /** Its path below /api/admin; null if there is none. */
   readonly path: string | null
   readonly fields: S
-  /** Notes mistakes of fields that belong together. */
+  /** Notes mistakes in fields that belong together. */
   readonly check?: Check<S>
 }
 
-/** What a change is made with. */
+/** What a change works with. */
 export interface Changing {
   readonly sql: Sql
   readonly actor: Actor
-  /** Leaves a row of the audit log, with the reason that was given. A change that leaves none changed nothing. */
+  /** Adds a row to the audit log, with the given reason. A change that adds none changed nothing. */
   readonly record: (act: ActRecord) => void
 }
 
-/** `change` has one transaction, which ends with its rows of the audit log; all instances are notified. `run` opens what it needs. */
+/** `change` has one transaction, which ends with its rows of the audit log, and notifies all instances. `run` opens what it needs. */
 type Body<S extends Shape, Deps, Result> =
   | { readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal> }
   | {
@@ -79,27 +79,27 @@ type Body<S extends Shape, Deps, Result> =
 type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
   Body<S, Deps, Result> & {
     readonly says: NonNullable<CommandTexts<Result>['says']>
-    /** The scope that a key needs; null if any key may ask. */
+    /** The scope that a key needs; null if any key will do. */
     readonly scope: Scope | null
-    /** A field of the answer that must not be kept for an Idempotency-Key, because the database would hold it. */
+    /** A field of the answer that we must not store for an Idempotency-Key, because the database would then hold it. */
     readonly secret?: string
   }
 
 interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exclude<Answer, OperatorRefusal>> {
   readonly scope?: Scope
   readonly run: (deps: Deps, asked: Read<S>) => Promise<Answer>
-  /** True if it is answered with a file. */
+  /** True if the answer is a file. */
   readonly isFile?: true
 }
 
-/** The compiler refuses a route of what uses a part that routes do not have, and a command that does not say that it needs the chain. */
+/** The compiler refuses a route that uses a dependency that routes do not have, and a command that does not say that it needs the chain. */
 type Served<Deps> = EveryPart extends Deps
   ? LedgerPart extends Deps
     ? unknown
     : { readonly onChain: true } | { readonly command?: undefined }
   : { readonly path: null }
 
-/** An act or a reading as routes, commands and documents are made from it. */
+/** An act or a reading, in the form from which routes, commands and documents are made. */
 export interface Operation extends CommandTexts {
   readonly kind: 'act' | 'reading'
   readonly path: string | null
@@ -109,21 +109,21 @@ export interface Operation extends CommandTexts {
   readonly isFile: boolean
   /** True if it may wait for a second person. */
   readonly mayWait: boolean
-  /** Operations of a module are listed in the order in which it declares them. */
+  /** A module's operations are listed in the order in which it declares them. */
   readonly place: number
   readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
 }
 
-/** What is declared here, as its callers have it: a function that takes plain JSON values by name. */
+/** What a module declares, as its callers get it: a function that takes plain JSON values by name. */
 interface Described {
   readonly operation: Operation
 }
 type Called<Deps, Result> = (deps: Deps, actor: Actor, input: Fields) => Promise<Result | OperatorRefusal>
 export type Act<Deps, Result extends object = object> = Called<Deps, Result> & Described
-/** One without fields is refused by itself alone. */
+/** Without fields, only its own code can refuse it. */
 type Reading<S extends Shape, Deps, Answer> = Described &
   ((deps: Deps, input?: Fields) => Promise<keyof S extends never ? Answer : Answer | OperatorRefusal>)
-/** `unguarded` does what was proposed, once a second person has confirmed it. */
+/** `unguarded` runs the proposed act once a second person has confirmed it. */
 export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps, Result | Proposed> & {
   readonly unguarded: Called<Deps, Result>
 }
@@ -149,7 +149,7 @@ export function defineReading<S extends Shape, Deps, Answer extends object>(
   return Object.assign(reading as Reading<S, Deps, Answer>, described)
 }
 
-/** Declares an act that one person may do. It refuses fields that it does not take. */
+/** Declares an act that one person may do. It refuses unknown fields. */
 export function defineAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
   declared: DeclaredAct<S, Deps, Result> & Served<Deps>,
 ): Act<Deps, Result> {
@@ -184,18 +184,18 @@ function perform<S extends Shape, Deps extends LedgerDb, Result extends object>(
   })
 }
 
-/** What proposals may be of, by its name there. */
+/** The acts that can be proposed, by their name in a proposal. */
 const CONFIRMABLE = new Map<string, { readonly scope: Scope; readonly unguarded: Called<EveryPart, object> }>()
 
-/** The act that was proposed under this name; null if this version has none. */
+/** The proposed act of this name; null if this version has none. */
 export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
-/** Declares an act that is proposed instead of done when it lets through more than the rule's amount. */
+/** Declares an act that becomes a proposal if it lets through more than the rule's amount. */
 export function defineGuardedAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
   declared: DeclaredAct<S, Deps, Result> &
     Guard<Read<S>> & {
       readonly scope: Scope
-      /** Refuses a proposal that could not be done even now. */
+      /** Refuses a proposal that could not succeed even now. */
       readonly preview?: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<object | OperatorRefusal>
     } & Served<Deps>,
 ): GuardedAct<Deps, Result> {

@@ -15,12 +15,12 @@ import { type AskedPeriod, checkPeriod, findPeriod, PERIOD, periodIn } from './p
 
 type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>
 
-/** Exports under way at once on one pool: each keeps a connection for as long as its reader takes. */
+/** Concurrent exports on one pool. Each holds a connection for as long as its reader takes. */
 const EXPORTS_MAX = 2
-/** A reader that takes nothing for so long is gone: the snapshot it holds keeps the database from cleaning up. */
+/** A reader that takes nothing for this long is gone. The snapshot that it holds keeps the database from cleaning up. */
 const STALLED_MS = 60_000
 
-/** A file that is made while it is read. Begins with its header and fails, without its last line, when the database does. */
+/** A file that is made while it is read. It starts with its header. If the database fails, it fails too, without its last line. */
 export interface ExportFile {
   stream: Readable
   filename: string
@@ -29,7 +29,7 @@ export interface ExportFile {
 
 const underWay = new WeakMap<Pool, number>()
 
-/** A table of the books by its kind; without a period the whole ledger. Nodes are of the period of their mint. */
+/** A table of the books by its kind; without a period the whole ledger. Nodes belong to the period of their mint. */
 export const exportLedger = defineReading({
   path: null,
   summary: 'write a table of the books as CSV, its last line with the number of rows and the totals',
@@ -77,7 +77,7 @@ async function exportAs(
   })
 }
 
-/** Answers once the first rows are there, so that what fails before is an answer and not a broken file. */
+/** Answers once the first rows are there, so that an earlier failure is an answer and not a broken file. */
 function begin(
   pool: Pool,
   name: string,
@@ -112,7 +112,7 @@ function begin(
     return lastLine(form, count, sums.totals, head)
   })
   const release = () => underWay.set(pool, (underWay.get(pool) ?? 1) - 1)
-  // Frees the slot here: a caller who has read the last line may ask for the next file at once.
+  // Frees the slot here, so a caller who has read the last line may ask for the next file at once.
   running.finally(release).then(
     (last) => stream.end(last ?? undefined),
     (error: unknown) => {
@@ -123,7 +123,7 @@ function begin(
   return promise
 }
 
-/** Writes, and waits until the reader has drained the buffer. Throws when they disconnected or stalled. */
+/** Writes, and waits until the reader has drained the buffer. Throws if the reader disconnected or stalled. */
 async function write(stream: PassThrough, text: string): Promise<void> {
   if (stream.write(text)) return
   const gone = new AbortController()
@@ -141,7 +141,7 @@ async function write(stream: PassThrough, text: string): Promise<void> {
   }
 }
 
-/** Makes lines of rows and sums their columns on the way, so that the totals are of what was written. */
+/** Makes lines from rows and sums their columns on the way, so that the totals match what was written. */
 function summing({ columns, totals }: ExportForm) {
   const sums = totals.map((total) => ({
     name: total.name,
@@ -161,7 +161,7 @@ function summing({ columns, totals }: ExportForm) {
   }
 }
 
-/** As many cells as every other line, so that it is read as CSV like them. */
+/** As many cells as every other line, so that readers parse it as CSV like them. */
 function lastLine(
   { columns }: ExportForm,
   rows: number,

@@ -1,11 +1,11 @@
-// The kinds of fields that acts and readings take, and how an input is read by them, whether it came as JSON or from the command line. A field says
-// in one place what it must be, what it is for, and its schema: routes, commands and documents are made from it. Every mistake is collected, so that
-// one answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, since a JSON number loses digits.
+// The kinds of fields that acts and readings take, and how to read an input with them, whether it came as JSON or from the command line. A field says
+// in one place what it must be, what it is for, and its schema; routes, commands and documents are made from it. It collects every mistake, so that
+// one answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
 import { checksum } from '../chain/digest.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei as weiOf } from '../domain/units.ts'
 import { type Fields, type OperatorRefusal, type Problem, refuseFields } from './act.ts'
 
-/** Longest text that is kept: a sentence or two. */
+/** Longest text that we store: a sentence or two. */
 const TEXT_MAX = 500
 /** A body of 16 KiB holds thousands of unknown names; the first few tell enough. */
 const UNKNOWN_MAX = 5
@@ -17,31 +17,31 @@ export interface Field<T = unknown> {
   readonly help: string
   /** What it must be, in words. */
   readonly form: string
-  /** Its schema in api/admin.yaml: the name of one of the components, or all of it. */
+  /** Its schema in api/admin.yaml: the name of a component, or the whole schema. */
   readonly schema: string | object
   /** Placeholder of its value on the command line; null for a flag. */
   readonly value: string | null
-  /** The only values there are. */
+  /** The only allowed values. */
   readonly words?: readonly string[]
   readonly required: boolean
-  /** What is read where it is missing, or wrong. */
+  /** The value if it is missing or wrong. */
   readonly otherwise: T
-  /** Undefined where the value is not of the form. */
+  /** Undefined if the value does not have the form. */
   readonly parse: (value: unknown) => T | undefined
-  /** What of a wrong value is wrong, to go on after the form. */
+  /** What exactly is wrong with a value, to continue after the form. */
   readonly why?: (value: unknown) => string
 }
 
 /** The fields of an act or a reading, by name. */
 export type Shape = Readonly<Record<string, Field>>
 
-/** What is read of them. */
+/** The values that result. */
 export type Read<S extends Shape> = { readonly [Name in keyof S]: S[Name] extends Field<infer T> ? T : never }
 
-/** What a check of fields that belong together may ask and say. */
+/** What a check of fields that belong together may read and report. */
 export interface Checking {
   readonly isGiven: (name: string) => boolean
-  /** Notes a mistake: `text` goes on after the field's name, or stands alone without one. */
+  /** Notes a mistake. `text` continues after the field's name, or stands alone without one. */
   readonly complain: (field: string | null, text: string, code?: Problem['code']) => void
 }
 export type Check<S extends Shape> = (asked: Read<S>, checking: Checking) => void
@@ -75,11 +75,11 @@ function unknownFields(unknown: readonly string[], taken: readonly string[]): st
   return `unknown field${unknown.length > 1 ? 's' : ''} ${named.join(', ')}${more}: this act takes ${takes}`
 }
 
-/** A field that may be left out, and is read as `otherwise` then. */
+/** A field that may be left out; its value is then `otherwise`. */
 export const orElse = <T, O>(field: Field<T>, otherwise: O): Field<T | O> => ({ ...field, required: false, otherwise })
 export const orNull = <T>(field: Field<T>): Field<T | null> => orElse(field, null)
 
-/** A field of a form of the caller's own. */
+/** A field with a form of the caller's own. */
 export const ofForm = <T>(help: string, of: Omit<Field<T>, 'help' | 'required'>): Field<T> => ({
   ...of,
   help,
@@ -94,7 +94,7 @@ interface TextBounds {
   value?: string
 }
 
-/** A text without control characters: what an operator writes is shown in terminals and logs. */
+/** A text without control characters, because terminals and logs show what an operator writes. */
 export const text = (
   help: string,
   { max = TEXT_MAX, pattern, form, schema = { type: 'string', maxLength: max }, value = 'text' }: TextBounds = {},
@@ -118,7 +118,7 @@ export const whole = (help: string, min: number, max: number, value = 'n'): Fiel
     },
   })
 
-/** The number of a row, or of anything else that has no other bounds. */
+/** A row id, or any other number without bounds of its own. */
 export const id = (help: string): Field<number> => ({
   ...whole(help, 1, Number.MAX_SAFE_INTEGER, 'id'),
   schema: 'Id',
@@ -165,17 +165,17 @@ export const word = <T extends string>(
     parse: (given) => words.find((one) => one === given),
   })
 
-/** True or false, said either way. */
+/** True or false, in any of the usual words. */
 export const yesOrNo = (help: string): Field<boolean> =>
   ofForm<boolean>(help, {
     ...{ schema: 'FlagInput', value: 'true|false', words: ['true', 'false'], otherwise: false, form: 'true or false' },
     parse: (given) => [true, false].find((one) => given === one || given === String(one)),
   })
 
-/** False unless it is given. */
+/** False unless given. */
 export const flag = (help: string): Field<boolean> => ({ ...orElse(yesOrNo(help), false), value: null })
 
-/** The operator's reason, for acts that want one, and for all others. */
+/** The operator's reason, for acts that require one, and for all others. */
 export const REASON_WANTED = { ...text('your reason, kept in the audit log'), schema: 'ReasonInput' }
 export const REASON = orNull(REASON_WANTED)
 
@@ -183,8 +183,8 @@ const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200
 
 /**
- * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page begins after the last row of the one before, so that
- * the cost of a page does not grow with how far back it lies.
+ * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page begins after the last row of the one before, so a page
+ * costs the same however far back it lies.
  */
 export const PAGE = {
   limit: orElse(whole('rows, 1 to 200; 50 by default', 1, LIMIT_MAX), LIMIT_DEFAULT),
@@ -194,7 +194,7 @@ export const PAGE = {
 /** A page: rows under their own name, and the `cursor` of the next page, null on the last. */
 export type PageOf<T> = Record<string, T[] | string | null>
 
-/** Makes a page of the rows read, of which one more than the limit was asked for: it says whether there is another page. */
+/** Makes a page from the rows read. The caller read one more than the limit, which shows whether there is another page. */
 export function pageOf<T extends { id: number }>(name: string, rows: readonly T[], limit: number): PageOf<T> {
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined

@@ -1,5 +1,5 @@
-// A transaction that the operator names, as the chain has it: believed only in a canonical block, which is the ledger's own once it is followed, and
-// if it went through.
+// A transaction that the operator names, as the chain has it. We believe it only if it succeeded and is in a canonical block, which must be the
+// ledger's own once followed.
 import type { TransactionView } from '../chain/port.ts'
 import { readHashes } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
@@ -7,7 +7,7 @@ import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead } from '../passes/context.ts'
 import { type OperatorRefusal, refuseAct } from './act.ts'
 
-/** A transaction that went through, in a canonical block. */
+/** A successful transaction in a canonical block. */
 export interface MinedTransaction extends TransactionView {
   to: Address
   blockNumber: number
@@ -17,7 +17,7 @@ export interface MinedTransaction extends TransactionView {
 const whoSaw = ({ chain }: ChainRead) =>
   chain.providers.length > 1 ? 'two providers show alike' : 'the provider has seen'
 
-/** Reads one; `what` is what the operator says it is. Throws a ChainFault where the chain cannot be asked. */
+/** Reads one; `what` is what the operator says it is. Throws a ChainFault if the chain cannot be asked. */
 export async function readMined(
   deps: ChainRead,
   what: string,
@@ -34,8 +34,8 @@ export async function readMined(
 }
 
 /**
- * Tells whether the ledger has that very block: null if it has no header of that height. Behind a balancer, the node that answered may be on another
- * fork. So this is asked once all was read, in the transaction of the act.
+ * Tells whether the ledger has exactly that block; null if it has no header of that height. Behind a load balancer, the node that answered may be on
+ * another fork. So call it after everything is read, in the transaction of the act.
  */
 export async function isOwnBlock(sql: Sql, { blockNumber, blockHash }: MinedTransaction): Promise<boolean | null> {
   const own = (await readHashes(sql, [blockNumber])).get(blockNumber)

@@ -1,5 +1,5 @@
-// Previews of what the contract's owner may sign: the transaction, what stands before and after it, and whether the contract would take
-// it now. Readings alone: nothing here signs, sends, or changes the ledger.
+// Previews of what the contract's owner may sign: the transaction, the values before and after it, and whether the contract would accept it now. Only
+// reads: nothing here signs, sends, or changes the ledger.
 import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import type { GovernanceReader, OwnersPowers } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -20,24 +20,24 @@ const GWEI = 10n ** 9n
 const NODES_MAX = 2 ** 32 - 1
 const COHORTS_MAX = 2 ** 16 - 1
 const GWEI_MAX = 2 ** 48 - 1
-/** Refs in one call: some 11,000 gas each. */
+/** Refs in one call: about 11,000 gas each. */
 const REFS_MAX = 200
 
-/** The sources that a preview reads. */
+/** What a preview reads from. */
 export interface OwnerDeps extends LedgerDb {
   readonly governance: GovernanceReader
 }
 
 export interface OwnerPreview {
-  /** Whose wallet signs. */
+  /** The wallet that signs. */
   owner: Address
   transaction: OwnerTransaction
   /** The values that the call changes, before and after, by name. */
   before: Readonly<Record<string, string>>
   after: Readonly<Record<string, string>>
-  /** Points to consider before it is signed. */
+  /** Points to consider before signing. */
   notes: readonly string[]
-  /** The contract's error if it were carried out now; null where it would go through. */
+  /** The contract's error if it were executed now; null if it would succeed. */
   refusal: string | null
 }
 
@@ -151,7 +151,7 @@ export const previewDistributor = defineReading({
   },
 })
 
-/** Of the distributor there is. */
+/** Bounds of the present distributor. */
 export const previewBounds = defineReading({
   ...PREVIEW,
   command: 'owner set-bounds',
@@ -185,7 +185,7 @@ export const previewPause = defineReading({
   },
 })
 
-/** Refs with commas between them. */
+/** Refs, comma-separated. */
 const refs = (help: string) =>
   field.ofForm<Hash[]>(help, {
     ...{ schema: { type: 'string' }, value: 'refs', otherwise: [] },
@@ -232,10 +232,10 @@ const supplyShown = (minted: number, most: number) => ({
   'the most it may ever have': most === NODES_MAX ? 'no limit' : String(most),
 })
 
-/** How many of its cohort's intervals after its mint a node that was credited may be expelled, where the window is no shorter. */
+/** For how many of its cohort's intervals after its mint a credited node may be expelled, if the window is not shorter. */
 const EXPEL_INTERVALS = 2
 
-/** Refuses refs without a node, and nodes that the contract passes over. */
+/** Refuses refs without a node, and nodes that the contract would skip. */
 export const previewExpel = defineReading({
   ...PREVIEW,
   command: 'owner expel',
@@ -302,7 +302,7 @@ async function preview(
   { owner }: OwnersPowers,
   { call, ...change }: Change,
 ): Promise<OwnerPreview> {
-  // Loaded where a call is to be encoded: the help on commands has none.
+  // Loaded only when there is a call to encode; the help on commands has none.
   const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
   const transaction = ownerTransaction(governance.factory, call)
   return { owner, transaction, ...change, refusal: await governance.refusalOf(transaction, owner) }
@@ -352,7 +352,7 @@ const boundsIn = ({ floorGwei, ceilingGwei }: field.Read<typeof BOUNDS>): GweiBo
   ceilingGwei: BigInt(ceilingGwei),
 })
 
-/** Notes on turns at the terms in force that do not fit the bounds: they would wait. */
+/** Notes on turns at the terms in force that do not fit the bounds and would have to wait. */
 async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: GweiBounds): Promise<string[]> {
   const terms = (await readCreditTerms(pool)).at(-1)
   const rates = (await readTierVersions(pool)).map(({ payoutBps }) => payoutBps)

@@ -1,12 +1,12 @@
-// The operator's switch: while it is on no round is credited. Payments are still followed, judged and minted; the contract's own
-// pause is up to the owner's wallet. Also the act that lets halted passes go on.
+// The operator's switch. While it is on, no round is credited. Payments are still followed, judged and minted; the contract's own pause is up to the
+// owner's wallet. Also the act that lets halted passes go on.
 import { clearHalt } from '../db/blocks/halts.ts'
 import { readState, writeState } from '../db/core/state.ts'
 import { refuseAct } from './act.ts'
 import { type Changing, defineAct } from './define-act.ts'
 import * as field from './input.ts'
 
-/** `changed` is false where the switch stood there already. */
+/** `changed` is false if the switch was already there. */
 export interface PauseState {
   paused: boolean
   changed: boolean

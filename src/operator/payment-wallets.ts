@@ -1,5 +1,5 @@
-// The payments wallets as the operator changes them: what is previewed is what is entered. A new one is read for from the next block on and holds
-// a while later, so that no instance sells by it before all have it; the old one goes on being read until an act closes its books.
+// How the operator changes the payments wallets: what the preview shows is what is entered. We read for a new wallet from the next block on, and it
+// takes effect a while later, so that no instance sells by it before all know it. We go on reading for the old one until an act closes its books.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
@@ -41,7 +41,7 @@ import { ANY_SUM } from './second-person/guard.ts'
 
 type WalletContext = LedgerDb & FactoryRead & SignerAddresses & RuledBy<FollowRules & FirstSaleTerms>
 
-/** A wallet, and how it stands at the followed block. `grace`: replaced, and a payment to it is a sale still. */
+/** A wallet, and its state at the followed block. `grace`: replaced, but a payment to it is still a sale. */
 export interface WalletView extends WalletRow {
   state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
 }
@@ -73,15 +73,15 @@ async function readWallets(pool: Pool): Promise<WalletView[]> {
 /** A change, previewed or done. Times are unix seconds. */
 export interface WalletProposal {
   wallet: Address
-  /** The wallet that buyers pay to at the followed block; null where there is none. */
+  /** The wallet that buyers pay to at the followed block; null if there is none. */
   before: Address | null
   followedBlock: number | null
-  /** It holds in blocks that are neither below the one nor older than the other. */
+  /** In force in blocks from `fromBlock` on that are not older than `fromTime`. */
   fromBlock: number
   fromTime: number
-  /** Seconds of block time for which a payment to the one before is still a sale. */
+  /** Seconds of block time for which a payment to the previous wallet is still a sale. */
   graceSec: number
-  /** Up to this block time a payment to the one before is a sale; null where there was none. */
+  /** Until this block time a payment to the previous wallet is a sale; null if there was none. */
   graceUntil: number | null
   stolen: boolean
 }
@@ -126,11 +126,11 @@ before is a sale, later it is held (oldWallet). With --stolen it holds from the 
   sum: () => ANY_SUM,
   preview,
   run: enterWallet,
-  // Blocks go on while a person is asked, and with them the time from which it holds: it is printed once more.
+  // Blocks go on while a person thinks, so the time from which it is in force changes. We print it once more.
   says: (done) => `Entered. ${changeInWords(done)}`,
 })
 
-/** A change that is proposed or done, for people. */
+/** A proposed or completed change, for people. */
 export function changeInWords({ wallet, before, fromBlock, fromTime, graceUntil, stolen }: WalletProposal): string {
   if (before === null) return `Buyers pay to ${wallet} from now on.`
   const time = (at: number) => new Date(at * 1000).toISOString()
@@ -150,7 +150,7 @@ async function enterWallet(
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
-    // No block beyond it is stored before the wallet stands.
+    // No block beyond it is stored before the wallet is.
     const cursor = await readCursor(sql, { lock: true })
     const proposal = await propose(deps, sql, cursor, asked)
     if (isOperatorRefusal(proposal)) return proposal
@@ -189,7 +189,7 @@ const withWallet = <T>(
       : refuseAct('notFound', 'That is no payments wallet of this ledger.')
   })
 
-/** No buyer has seen the wallet then. */
+/** No buyer has seen the wallet by then. */
 export const takeBackWallet = defineGuardedAct({
   path: 'payment-wallets/take-back',
   scope: 'terms',
@@ -295,7 +295,7 @@ async function propose(
   }
 }
 
-/** From where a change holds; null before the first block. What 64 blocks take is taken from the blocks before. */
+/** When a change takes effect; null before the first block. Estimates the time of 64 blocks from the blocks before. */
 async function holdsFrom(
   sql: Sql,
   cursor: Cursor | null,

@@ -24,7 +24,7 @@ import { isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
-/** A tier by its id; null where it is not said which. */
+/** A tier by its id; null if not given. */
 export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32, value: 'tier', schema: 'TierId' }))
 
 /** Each with the verdict that stands. */
@@ -61,7 +61,7 @@ export const readPayments = defineReading({
   ],
 })
 
-/** By state and reason, and what they come to. A count of `atMost` may be more. */
+/** By state and reason, with their sums. A count equal to `atMost` may be more. */
 export const countPayments = defineReading({
   path: 'payments/counts',
   summary: 'how many payments wait, and for what',
@@ -72,14 +72,14 @@ export const countPayments = defineReading({
   }),
 })
 
-/** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
+/** The name of a payment: its transaction hash, or its row id if it has none or shares it. */
 export const PAYMENT = field.ofForm<PaymentKey>("its transaction's hash, or its row id", {
   ...{ schema: { type: 'string' }, value: 'payment', otherwise: { id: 0 } },
   form: 'a transaction hash, 0x and 64 hex digits, or a row id',
   parse: parsePayment,
 })
 
-/** What nearly every act on one payment takes. */
+/** The fields of nearly every act on one payment. */
 export const PAYMENT_ACT = { payment: PAYMENT, reason: field.REASON }
 
 /** Every payment of a transaction, or the one of a row. */
@@ -124,10 +124,10 @@ function parsePayment(value: unknown): PaymentKey | undefined {
   return /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined
 }
 
-/** Payments decided by one request at most, so that it ends within its deadline. */
+/** The most payments that one request decides, so that it ends within its deadline. */
 export const MANY_MAX = 100
 
-/** A payment of several, as it was named; `key` is null if that names none. */
+/** One of several payments, as the caller named it; `key` is null if that names none. */
 export interface NamedPayment {
   readonly payment: string
   readonly key: PaymentKey | null
@@ -145,15 +145,15 @@ export const PAYMENTS = field.ofForm<readonly NamedPayment[]>("each a transactio
       : undefined,
 })
 
-/** A payment of several by its row, or why it has no place among them. */
+/** One of several payments by its row, or why it is not among them. */
 export interface RowNamed {
   readonly payment: string
   readonly row: { id: number } | OperatorRefusal
 }
 
 /**
- * The rows of payments that were named: an act on several goes by these alone, because a hash in small letters, one in capitals and a row id may
- * all name one payment. Its second name is refused.
+ * The rows of the named payments. An act on several uses only these, because a hash in lower case, one in upper case and a row id may all name one
+ * payment. We refuse its second name.
  */
 export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promise<RowNamed[]> {
   const rows = await readRowsOf(sql, keysOf(named))
@@ -172,7 +172,7 @@ export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promis
   return named.map((one) => ({ payment: one.payment, row: rowOf(one) }))
 }
 
-/** Those of them that name one. */
+/** Those of them that name a payment. */
 export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
   named.flatMap(({ key }) => (key === null ? [] : [key]))
 
@@ -181,9 +181,9 @@ const namesNone = refuseAct(
   'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
 )
 
-/** The one payment meant, locked until the transaction ends. */
+/** The one payment that is meant, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {
-  // Wallet before payment, as the judge locks them: it counts what the wallet has in flight.
+  // Wallet before payment, the judge's order of locks, because the judge counts what the wallet has in flight.
   for (const { from } of await readForReview(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
   const found = await readForReview(sql, key, { lock: true })
   const [payment] = found
@@ -197,13 +197,13 @@ const refuseSeveral = (payments: readonly { id: number }[]) =>
     `That transaction holds several payments: name one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
   )
 
-/** Refuses to pay back a transfer that failed, also before the judge has looked at it. One that is reorganised out may yet succeed. */
+/** Refuses to refund a failed transfer, even before the judge has looked at it. One that is reorganised out may yet succeed. */
 export function refuseFailed({ succeeded, state }: DeskPayment): OperatorRefusal | null {
   if (succeeded || state === 'orphaned') return null
   return refuseAct('conflict', 'That transfer failed on chain and moved nothing: there is nothing to refund.')
 }
 
-/** The same, if it is held: only held payments are the operator's to decide. What is about to be refunded is decided. */
+/** The same if it is held, because the operator decides only held payments. One that is about to be refunded is decided. */
 export async function lockHeld(sql: Sql, key: PaymentKey) {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
@@ -211,7 +211,7 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
     return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
   if (payment.reason === 'refunding')
     return refuseAct('conflict', 'A refund of it is being prepared: record the refund, or cancel it first.')
-  // As where it was judged again after a rescan: dismissed now, it would be a node all the same.
+  // For example, it was judged again after a rescan. If the operator dismissed it now, it would become a node all the same.
   if (await mayStillMint(sql, payment.ref)) return mintOnItsWay
   return payment
 }
@@ -222,8 +222,8 @@ const mintOnItsWay = refuseAct(
 )
 
 /**
- * Refuses to decide a residue as a whole while transfers of its block, which an earlier trace had shown, have their nodes or refunds, or may yet
- * be minted: part of its value is spent, or about to be.
+ * Refuses to decide a residue as a whole while transfers of its block, which an earlier trace had shown, have their nodes or refunds, or may yet be
+ * minted, because part of its value is spent, or about to be.
  */
 export async function refuseSpent(sql: Sql, { id }: DeskPayment): Promise<OperatorRefusal | null> {
   const [first, ...others] = await readOrphansOfResidue(sql, id)

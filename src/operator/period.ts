@@ -1,5 +1,5 @@
-// The stretch of blocks that a statement or an export is about. A time means the last block before it, so that periods that meet
-// share a boundary block: one month's closing figures are the next one's opening figures.
+// The range of blocks that a statement or an export covers. A time means the last block before it, so that adjacent periods share a boundary block:
+// one month's closing figures are the next one's opening figures.
 import { ChainFault } from '../chain/faults.ts'
 import { readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../db/core/snapshot.ts'
@@ -11,10 +11,10 @@ import * as field from './input.ts'
 const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 
-/** The requested beginning or end of a period. Time is in unix seconds. */
+/** The requested start or end of a period. Time is in unix seconds. */
 type Moment = { block: number } | { time: number }
 
-/** The requested period; null: from the beginning, up to the present. */
+/** The requested period; null means from the beginning, or up to the present. */
 export interface AskedPeriod {
   from: Moment | null
   to: Moment | null
@@ -24,7 +24,7 @@ export interface AskedPeriod {
 export interface Period {
   opening: Place
   closing: Place
-  /** False where the period goes on beyond what the ledger has followed. */
+  /** False if the period extends beyond what the ledger has followed. */
   complete: boolean
 }
 
@@ -33,8 +33,8 @@ const moment = (help: string) =>
 const MOMENT = { schema: { type: 'string' }, value: 'moment', form: FORM }
 
 /**
- * The fields of a period: `from` and `to`, or a month. Of times, `from` is the first one that belongs to the period and `to` the first that
- * does not; of block numbers, both belong to it. A date is the beginning of its day in UTC.
+ * The fields of a period: `from` and `to`, or a month. Of times, `from` is the first one that belongs to the period and `to` the first that does not;
+ * of block numbers, both belong to it. A date means the start of its day in UTC.
  */
 export const PERIOD = {
   month: field.orNull(
@@ -68,12 +68,12 @@ function parseMoment(given: unknown): Moment | undefined {
     ? Date.parse(text)
     : Number.NaN
   const day = text.slice(0, 10)
-  // A date such as 30 February is read as one in March.
+  // The parser reads a date such as 30 February as one in March.
   const exact = Number.isFinite(time) && new Date(day).toISOString().startsWith(day)
   return exact ? { time: Math.ceil(time / 1000) } : undefined
 }
 
-/** Finds a period's boundary blocks. Asks the chain only for what is older than the stored headers. */
+/** Finds a period's boundary blocks. Asks the chain only for blocks older than the stored headers. */
 export async function findPeriod(
   deps: ChainRead & RuledBy<FollowRules>,
   sql: Sql,
@@ -94,7 +94,7 @@ export async function findPeriod(
   return { opening, closing, complete }
 }
 
-/** A block number, or the time before which the last block is sought. */
+/** A block number, or the time before which we look for the last block. */
 type Edge = number | { before: number }
 const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }
@@ -122,7 +122,7 @@ async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place)
   return block
 }
 
-/** A boundary as it is shown. */
+/** A boundary for display. */
 export interface ShownPlace {
   blockNumber: number
   blockHash: string

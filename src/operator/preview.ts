@@ -1,5 +1,5 @@
-// Previews the credit pass as if it ran now: the round that is due, its cost, its obstacles, and the least and most that the next
-// day will cost. Uses the same planning step as the pass; stores and sends nothing.
+// Previews the credit pass as if it ran now: the due round, its cost, its obstacles, and the least and most that the next day will cost. Uses the
+// same planning step as the pass; stores and sends nothing.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
@@ -20,12 +20,12 @@ import { defineReading } from './define-act.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>
 
-/** Gas of a round of one cohort and of each further one, as the contract's gas tests hold it, the guard's check included. */
+/** Gas of a round of one cohort and of each further one, which the contract's gas tests check, including the guard. */
 const FIRST_COHORT_GAS = 44_900n
 const FURTHER_COHORT_GAS = 9_460n
 const DAY_SEC = 86_400
 
-/** Readings of the chain are null where it could not be asked. */
+/** Readings of the chain are null if it could not be asked. */
 export const previewRound = defineReading({
   path: 'credit/preview',
   command: 'rounds preview',
@@ -68,7 +68,7 @@ function shownRound({ plan, cohorts }: DueRound) {
   }
 }
 
-/** A due cohort's turns as one element: the terms and the seed are those of a turn that is alone. */
+/** A due cohort's turns as one element. The terms and the seed are shown only for a single turn. */
 function shownTurns(cohort: DueRound['cohorts'][number], credit: PlannedCredit | null) {
   const [first] = cohort.turns
   const count = credit ? credit.turns.length : cohort.turns.length
@@ -92,12 +92,12 @@ interface Funds {
   distributor: string | null
   balanceWei: bigint | null
   gasEstimate: bigint
-  /** At what the distributor last paid per gas; null before its first transaction. */
+  /** At the distributor's last price per gas; null before its first transaction. */
   gasCostWei: bigint | null
   surplusWei: bigint | null
   swapsAllowanceWei: bigint | null
   contractPaused: boolean | null
-  /** True if the balance suffices; null where that could not be checked. */
+  /** True if the balance suffices; null if we could not check that. */
   sufficient: boolean | null
 }
 
@@ -128,7 +128,7 @@ async function readFunds(
   return { distributor, balanceWei, gasEstimate, gasCostWei, surplusWei, swapsAllowanceWei, contractPaused, sufficient }
 }
 
-/** Everything that would keep the round from being sent now, in the order in which the pass would find it. */
+/** Everything that would stop the round from being sent now, in the order in which the pass would find it. */
 async function whatStops(
   deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<CreditRules>,
   cursor: Cursor,
@@ -157,7 +157,7 @@ async function whatStops(
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason)
 }
 
-/** Turns that come due within a day of the cursor, and what they cost at the ends of the range. What is due already is the round's. */
+/** Turns that come due within a day of the cursor, and their cost at the ends of the range. Turns that are already due belong to the round. */
 async function nextDay(deps: LedgerDb, cursor: Cursor, cohorts: readonly LedgerCohort[]) {
   const [terms, tiers] = await Promise.all([readCreditTerms(deps.pool), readTierVersions(deps.pool)])
   const coming = cohorts.flatMap((cohort) => comingTurns(cohort, cursor.time, terms, tiers) ?? [])

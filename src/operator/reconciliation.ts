@@ -1,4 +1,4 @@
-// Ledger against chain: what the passes last found, and a full comparison on demand.
+// Ledger against chain: the passes' last findings, and a full comparison on demand.
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit, writeState } from '../db/core/state.ts'
 import { readReconciliation } from '../db/reads/reconciliation.ts'
@@ -8,10 +8,10 @@ import { defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { verifyLedger } from './verify.ts'
 
-/** Drifts that are kept of a comparison; all are counted. */
+/** How many drifts of a comparison we keep; we count all. */
 const KEPT_MAX = 100
 
-/** The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it goes on. */
+/** The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it continues. */
 export const showReconciliation = defineReading({
   path: 'reconciliation',
   summary: 'what the last comparisons with the chain found',
@@ -19,10 +19,7 @@ export const showReconciliation = defineReading({
   run: ({ pool }: LedgerDb): Promise<object> => readReconciliation(pool),
 })
 
-/**
- * At one block. It repairs nothing: a node that the ledger lacks is inserted by the next payments pass, anything else is for the operator to
- * judge.
- */
+/** At one block. It repairs nothing: the next payments pass inserts a node that the ledger lacks, and the operator must judge anything else. */
 export const runReconciliation = defineAct({
   path: 'reconciliation/run',
   scope: 'operate',

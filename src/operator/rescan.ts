@@ -1,6 +1,6 @@
-// Reads blocks again and compares them with the ledger. Where they agree, nothing changes. Where entries are missing or too many,
-// the ledger goes back to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
-// restored; pending work is settled by following. It never goes below the headers that are stored.
+// Reads blocks again and compares them with the ledger. If they agree, nothing changes. If entries are missing or surplus, the ledger rewinds to the
+// block before, as in a reorganisation, and the next pass follows from there. Manual decisions are restored; following settles pending work. It never
+// goes below the stored headers.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/blocks/rescan.ts'
@@ -16,11 +16,11 @@ type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /** Blocks read at once. */
 const RANGE_MAX = 200
-/** A scan that takes longer than this ends where it is, and says where to go on: a request has its limit, too. */
+/** A scan that takes longer than this stops, and says where to continue, because a request has its own limit. */
 const BUDGET_MS = 15_000
-/** A pass that follows moves the cursor once in so many blocks. */
+/** A pass that follows moves the cursor once in this many blocks. */
 const TRIES_MAX = 10
-/** Differences reported; the first one decides where to go back to. */
+/** How many differences we report. The first one decides how far to rewind. */
 const TOLD_MAX = 20
 
 export interface RescanResult {
@@ -28,12 +28,12 @@ export interface RescanResult {
   fromBlock: number
   /** The last block that was read again. */
   toBlock: number
-  /** The ledger's block. Where `toBlock` is less, ask again from the block after it. */
+  /** The ledger's block. If `toBlock` is less, ask again from the block after it. */
   followedTo: number
-  /** Entries that the chain has and the ledger lacks, and the other way round, of the first blocks that differ. */
+  /** Entries that the chain has and the ledger lacks, and vice versa, of the first blocks that differ. */
   missing: Happening[]
   surplus: Happening[]
-  /** The block that the ledger went back to; null where nothing had to be done. */
+  /** The block to which the ledger rewound; null if it did not have to. */
   wentBackTo: number | null
 }
 
@@ -86,7 +86,7 @@ async function rescanFrom(
   return { ...result, wentBackTo }
 }
 
-/** Takes the ledger back to a block. The cursor may move on meanwhile, for all its blocks stand on that one. */
+/** Rewinds the ledger to a block. The cursor may move on meanwhile, because all its blocks build on that one. */
 async function goBack(
   deps: LedgerDb & RuledBy<FollowRules> & Logging,
   actor: Actor,
@@ -113,7 +113,7 @@ const tooFar = (block: number) =>
     `The ledger has no header for the block before ${block}, so it cannot go back there: rebuild it with "node-ledger rebuild".`,
   )
 
-/** The cursor, where the chain is the one the ledger followed and the blocks are within what it can go back to. */
+/** The cursor, if the chain is the one the ledger followed and the blocks are within its rewind range. */
 async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<Cursor | OperatorRefusal> {
   if ((await readHalt(deps.pool)) !== null)
     return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')

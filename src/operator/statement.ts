@@ -1,5 +1,5 @@
-// The statement of a period: what was sold, minted, paid back, credited, withdrawn and spent, and every account's books from its
-// balance at the opening block to its balance at the closing block, to the wei. All of it from one snapshot of the ledger.
+// The statement of a period: what was sold, minted, refunded, credited, withdrawn and spent, and every account's books from its balance at the
+// opening block to its balance at the closing block, to the wei. All from one snapshot of the ledger.
 import { Readable } from 'node:stream'
 import { ChainFault, orNull } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
@@ -32,19 +32,19 @@ type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
 
 export interface Statement {
   period: { opening: ShownPlace; closing: ShownPlace; blocks: number; complete: boolean }
-  /** Payments of the period that have become nodes, by tier; payments that have not are below. */
+  /** Payments of the period that have become nodes, by tier. The other payments are below. */
   sales: { tierId: string | null; count: number; valueWei: bigint }[]
   totalSalesWei: bigint
   /** Every payment of the period as it stands now. */
   payments: ledger.PaymentsLine[]
-  /** What those that arrived rest on, and the turns of the period. */
+  /** What backs the payments that arrived, and the turns of the period. */
   assurance: ledger.AssuranceLine[]
   happened: ledger.PeriodTotals
   gas: (ledger.GasLine & { role: string })[]
   gasWei: bigint
   accounts: Account[]
   contract: Contract
-  /** True if every account and the contract's debt add up; null where something could not be read. */
+  /** True if every account and the contract's debt add up; null if something could not be read. */
   balanced: boolean | null
 }
 
@@ -52,16 +52,16 @@ export interface Statement {
 interface Contract {
   outstandingOpeningWei: bigint
   outstandingClosingWei: bigint
-  /** The contract's own word, 0 before its deployment; null where it could not be read. */
+  /** As the contract itself says, 0 before its deployment; null if it could not be read. */
   chainOpeningWei: bigint | null
   chainClosingWei: bigint | null
-  /** The contract's word less the ledger's at the closing block. */
+  /** The contract's figure less the ledger's at the closing block. */
   differenceWei: bigint | null
   surplusOpeningWei: bigint | null
   surplusClosingWei: bigint | null
 }
 
-/** Without a period, all that the ledger has followed. */
+/** Without a period, everything that the ledger has followed. */
 export const readStatement = defineReading({
   path: 'statement',
   summary:
@@ -92,7 +92,7 @@ async function stateIn(deps: StatementContext, asked: AskedPeriod): Promise<Stat
   return inSnapshot(deps.readPool, async (sql) => {
     const period = await findPeriod(deps, sql, asked)
     if (isOperatorRefusal(period)) return period
-    // It would add up, to nothing: a mistyped year would pass for a month that is closed.
+    // It would add up to nothing, and a mistyped year would pass for a closed month.
     if (!period.complete && period.opening.number === period.closing.number)
       return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
     const { startBlock } = deps.rules
@@ -180,7 +180,7 @@ async function readAccounts(
   return accounts
 }
 
-/** The part of a period in which blocks are read for a wallet: what it held before is not the ledger's, nor what comes after its books are closed. */
+/** The part of a period in which we read blocks for a wallet. What it held before, and what comes after its books are closed, is not the ledger's. */
 async function whileWatched(
   { chain }: ChainRead,
   sql: Sql,
@@ -221,7 +221,7 @@ async function readContract(
   }
 }
 
-/** Nothing before the contract was there; null where the provider no longer has the state, which is not the same. */
+/** Zero before the contract existed; null if the provider no longer has the state, which is not the same. */
 async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint | null> {
   const counters = await orNull(contract.counters(at.number))
   if (counters) return counters.outstandingWei
@@ -229,7 +229,7 @@ async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint
 }
 
 function isBalanced(accounts: readonly Account[], contract: Contract, wallets: readonly Address[]): boolean | null {
-  // Ether comes to signers and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.
+  // Ether comes to signers and contract from anywhere, and is only shown. Of the payments wallet the ledger has every wei.
   const left = accounts.map(({ address, otherWei, unexplainedWei }) =>
     wallets.includes(address) ? otherWei : unexplainedWei,
   )
@@ -238,14 +238,14 @@ function isBalanced(accounts: readonly Account[], contract: Contract, wallets: r
   return differences.includes(null) ? null : true
 }
 
-/** The cells of a line after its section and item; those left out are empty. */
+/** The cells of a line after its section and item; missing ones are empty. */
 interface Figures {
   detail?: string | null
   count?: number | null
   wei?: bigint | null
 }
 
-/** The statement as CSV: one line an item, money in wei; the last line says whether it balances, as of which block. */
+/** The statement as CSV: one line per item, money in wei. The last line says whether it balances, and as of which block. */
 export function statementCsv(statement: Statement): string {
   const { period, happened, contract } = statement
   const lines: (string | null)[][] = [['section', 'item', 'detail', 'count', 'wei']]

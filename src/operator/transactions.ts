@@ -38,8 +38,8 @@ export const listTransactions = defineReading({
 })
 
 /**
- * Signer accounts that send nothing, since the providers name a nonce that no followed block bears out; and transactions that are in no block
- * after 12, each with why.
+ * Signer accounts that send nothing, because the providers name a nonce that no followed block confirms; and transactions that are in no block after
+ * 12, each with the reason.
  */
 export const listStuck = defineReading({
   path: 'transactions/stuck',
@@ -73,7 +73,7 @@ async function readAllStuck(deps: LedgerDb) {
   return { senders, transactions }
 }
 
-/** The next run of the pass that holds the key does so, if the providers still agree. */
+/** The next run of the pass that holds the key does it, if the providers still agree. */
 export const takeOverNonce = defineAct({
   path: 'transactions/free',
   scope: 'operate',

@@ -8,7 +8,7 @@ import * as field from './input.ts'
 const RANGES = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const
 type Range = keyof typeof RANGES
 const RANGE_NAMES = Object.keys(RANGES) as Range[]
-/** Bars that can still be told apart: a week of hours. */
+/** How many bars a reader can still tell apart: a week of hours. */
 const HOURS_BY_HOUR = 168
 
 export interface Trends {

@@ -1,6 +1,6 @@
-// Holds the ledger against the contract at the one block that the ledger stands at: counters, every node or some, every cohort, and
-// whether the contract covers what it owes; and what is kept of the tiers against their turns. Both sides stand still meanwhile, unless the chain takes that block back, so what differs is
-// drift. Changes nothing.
+// Compares the ledger with the contract at the ledger's block: counters, every node or some, every cohort, and whether the contract covers what it
+// owes; also compares the kept totals of the tiers with their turns. Both sides stand still meanwhile, unless the chain reorganises that block, so
+// any difference is drift. Changes nothing.
 import { randomInt } from 'node:crypto'
 import type { ContractReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
@@ -14,15 +14,15 @@ import { wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead } from '../passes/context.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
 
-/** Nodes compared in one step: four calls to the contract, under way at once. */
+/** Nodes compared in one step: four calls to the contract, in flight at once. */
 const WINDOW = 2_000
-/** Progress is reported every so many windows. */
+/** Reports progress once per this many windows. */
 const TOLD_EVERY = 25
 
 export interface VerifyResult {
   blockNumber: number
   blockHash: string
-  /** Number of nodes compared, of those that there are. */
+  /** How many nodes were compared, out of the total. */
   nodes: number
   nodesInAll: number
   cohorts: number
@@ -30,17 +30,17 @@ export interface VerifyResult {
   drifts: Drift[]
 }
 
-/** Nodes that are compared: all of them, unless it is said which, or how many at random. */
+/** The nodes to compare: all, unless the caller gives a range, or a number to draw at random. */
 export interface Share {
   fromNode?: number
   toNode?: number
-  /** Whole windows of nodes are drawn until there are so many. */
+  /** We draw whole windows of nodes until there are this many. */
   sample?: number
 }
 
 /**
- * Compares everything, or a share of the nodes; `signal` ends it early, `say` receives the progress. Refused `notYet` where the chain has another block there by then.
- * Throws a ChainFault when the chain cannot be asked.
+ * Compares everything, or a share of the nodes; `signal` ends it early, `say` receives the progress. Refused as `notYet` if the chain has another
+ * block there by then. Throws a ChainFault if the chain cannot be asked.
  */
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
@@ -61,7 +61,7 @@ export function verifyLedger(
     const nodesInAll = await countNodes(sql, lastNodeId)
     const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
-    // The counters are asked for by the block's number.
+    // We read the counters by the block's number.
     if (await isTakenBack()) return takenBack
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return {
@@ -76,7 +76,7 @@ const takenBack = refuseAct(
   'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
 )
 
-/** Ledger and contract at one block, and what was found to differ so far. */
+/** Ledger and contract at one block, and the differences found so far. */
 interface Sides {
   sql: Sql
   contract: ContractReader
@@ -84,13 +84,13 @@ interface Sides {
   drifts: Drift[]
 }
 
-/** The number of the last node on either side. */
+/** The highest node number on either side. */
 async function countNodes(sql: Sql, last: bigint): Promise<number> {
   const [row] = await sql<{ last: number }[]>`SELECT coalesce(max(node_id), 0) AS last FROM nodes`
   return Math.max(row?.last ?? 0, Number(last))
 }
 
-/** Windows as the number of their first node and how many are in them, in order. */
+/** Windows in order: the number of their first node, and how many nodes they have. */
 function windowsOf(nodes: number, { fromNode = 1, toNode = nodes, sample }: Share): [first: number, count: number][] {
   const windows: [number, number][] = []
   const upTo = Math.min(toNode, nodes)

@@ -9,15 +9,15 @@ import { refuseAct } from './act.ts'
 import { defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
-/** Longest URL that is taken. */
+/** Longest URL that we accept. */
 const URL_MAX = 500
-/** Every kind of event by its name, and room for more. */
+/** Every kind of event by name, with room for more. */
 const EVENTS_MAX = 1_000
 const SECRET = field.text('what its events are signed with; a chat and a mail have none', {
   max: 200,
   form: 'one or two signing secrets with a comma, the newest first: whsec_ and the base64 of 24 to 64 random bytes',
 })
-/** An endpoint as the list names it, and the reason. */
+/** An endpoint as the list shows it, and the reason. */
 const ENDPOINT = {
   endpoint: field.text('as "webhooks list" shows it', { max: 300, schema: 'EndpointName' }),
   reason: field.REASON,
@@ -94,7 +94,7 @@ export const enableWebhook = defineAct({
   says: 'Events are sent to it again; what waited is due now.',
 })
 
-/** Which kinds of events an endpoint is told. */
+/** Which kinds of events an endpoint gets. */
 const EVENTS = field.ofForm<Choice>('all, or kinds with commas', {
   ...{ schema: 'EventsChosen', value: 'events', form: CHOICE_FORM, otherwise: [] },
   parse: (given) => {
@@ -111,9 +111,9 @@ const EVENTS = field.ofForm<Choice>('all, or kinds with commas', {
 const secretsOf = (secret: string | null) => (secret ?? '').split(/[\s,]+/).filter((text) => text !== '')
 
 /**
- * For all instances. `url` is https, or http where the instance that delivers allows private networks; smtps or smtp for mail. Without `events` it
- * is told all kinds, by mail those that its URL names. One that is there gets the secrets that are given, of a mail its URL's password: so they
- * are rotated.
+ * For all instances. `url` is https, or http if the instance that delivers allows private networks; smtps or smtp for mail. Without `events` it gets
+ * all kinds, or by mail those that its URL names. An existing endpoint gets the given secrets (for mail, its URL's password), which is how to rotate
+ * them.
  */
 export const addWebhook = defineAct({
   path: 'webhooks',
@@ -170,7 +170,7 @@ function isReceiver(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
-/** Deliveries that wait go on if it is added again. */
+/** If it is added again, the waiting deliveries go on. */
 export const removeWebhook = defineAct({
   path: 'webhooks/remove',
   scope: 'operate',

@@ -1,5 +1,5 @@
-// The operator's acts and readings on admin keys of the ledger: list, make, revoke. A key is shown once, to whoever made it; the ledger keeps
-// its digest. A key of the ledger gives no other more than it has itself; keys of ADMIN_KEY and the command line may give everything.
+// The operator's acts and readings on admin keys of the ledger: list, make, revoke. A key is shown once, to its maker; the ledger keeps its digest. A
+// key of the ledger cannot give another key more rights than it has; keys of ADMIN_KEY and the command line may give everything.
 import * as keys from '../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../db/operator/invitations.ts'
 import { readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
@@ -11,11 +11,11 @@ import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refu
 import { endKey, whileNobodyMakes } from './revoking.ts'
 import { newAdminKey } from './secret.ts'
 
-/** Far more than the people and machines of one operator; a longer list is a script gone wrong. */
+/** Far more than the people and machines of one operator need. A longer list means that a script has gone wrong. */
 const LIVE_MAX = 200
 const LISTED_MAX = 500
 
-/** Those of ADMIN_KEY; then keys and passkeys of the ledger, those that open before the others, newest first; and invitations that wait. */
+/** Those of ADMIN_KEY; then keys and passkeys of the ledger, valid ones first, newest first; and open invitations. */
 export const listKeys = defineReading({
   path: 'keys',
   scope: 'operate',
@@ -77,7 +77,7 @@ keys).`,
   says: ({ id, label, expiresAt }) => `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
 })
 
-/** Its invitations that wait go with it, and what its person is making just then. */
+/** Also ends its open invitations, and anything that its holder is making at that moment. */
 export const revokeKey = defineAct({
   path: 'keys/:id/revoke',
   scope: 'operate',
@@ -100,7 +100,7 @@ export const revokeKey = defineAct({
     }),
 })
 
-/** As after a theft or a restore. Keys of ADMIN_KEY stay. */
+/** For use after a theft or a restore. Keys of ADMIN_KEY stay. */
 export const revokeAllKeys = defineAct({
   path: null,
   scope: null,
@@ -109,7 +109,7 @@ export const revokeAllKeys = defineAct({
   says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql) => {
-      // In this order: it waits for who accepts an invitation or signs in, and then ends the session too.
+      // In this order, because it waits for people who accept an invitation or sign in, and then ends their session too.
       const invitations = await revokeInvitations(sql, 'all', actor.name)
       const passkeys = await revokeAllPasskeys(sql, actor.name)
       const revoked = await keys.revokeAllAdminKeys(sql, actor.name)

@@ -1,4 +1,4 @@
-// What the holder of a key may give to others: keys, and invitations to make a passkey. The fields that both have are read here.
+// What the holder of a key may give to others: keys, and invitations to make a passkey. Reads the fields that both share.
 import type { Sql } from '../../db/core/sql.ts'
 import { isOpen, makersOfLabel } from '../../db/operator/admin-keys.ts'
 import { passGate } from '../../db/operator/key-gate.ts'
@@ -7,12 +7,12 @@ import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
 import * as field from '../input.ts'
 
 const DAY_SEC = 86_400
-/** A key that is not renewed within a year is forgotten somewhere. */
+/** If nobody renews a key within a year, it has been forgotten. */
 const DAYS_MAX = 366
-/** Long enough to make a few keys after signing in; a session that is stolen later makes none. */
+/** Long enough to make a few keys after signing in. A session that is stolen later can make none. */
 const FRESH_MS = 600_000
 
-/** The fields of what is to be given; `expires` is read as seconds, those of so many days unless it is said. */
+/** The fields of a gift. `expires` is read as seconds; its default is this many days. */
 export const giftOf = (expires: string, days: number) => ({
   label: field.text('who acts by it', {
     ...{ pattern: LABEL_FORM, schema: 'KeyLabel', value: 'name' },
@@ -34,7 +34,7 @@ export const checkGift: field.Check<ReturnType<typeof giftOf>> = ({ label }, { c
   if (OUR_NAMES.includes(label)) complain('label', 'must be another: the service calls itself so')
 }
 
-/** Scopes as a list, or with commas between as the command line has them. */
+/** Scopes as a list, or comma-separated as on the command line. */
 const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}`, {
   ...{ schema: 'Scopes', value: 'list', otherwise: [], form: `some of ${SCOPES.join(', ')}` },
   parse: (value) => {
@@ -45,7 +45,7 @@ const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}
   },
 })
 
-/** What is to be revoked, by its number. */
+/** What to revoke, by its number. */
 export const REVOKED = { id: field.id('its number in the list'), reason: field.REASON }
 export const REVOKED_SAYS = 'Revoked: within three seconds no instance opens to it.'
 
@@ -56,8 +56,8 @@ function secondsOf(text: unknown): number | undefined {
 }
 
 /**
- * A stolen key must not make itself stronger, nor outlive its own end: not even in the seconds for which an instance still takes it for open. A session
- * may give for as long as its passkey, while it is fresh. Run in the transaction that gives, before anything else: it passes the gate.
+ * A stolen key must not make itself stronger, nor outlive its own end, not even in the seconds during which an instance still accepts it. A fresh
+ * session may give for as long as its passkey is valid. Run in the transaction that gives, before anything else: it passes the gate.
  */
 export async function refuseGift(
   sql: Sql,
@@ -78,7 +78,7 @@ export async function refuseGift(
   return null
 }
 
-/** The label is the actor in the audit log: a key of the ledger makes none in another person's name. */
+/** The label is the actor in the audit log, so a key of the ledger can make none in another person's name. */
 export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string, taken: readonly string[]) {
   if (!held || label === name) return null
   const makers = await makersOfLabel(sql, label)
@@ -88,7 +88,7 @@ export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string
     : refuseAct('forbidden', `The label ${label} is another person's: give the key a label of its own.`)
 }
 
-/** A key revokes none that has more rights, but itself. */
+/** A key cannot revoke one that has more rights, except itself. */
 export function refuseAbove({ held }: Actor, isOwn: boolean, scopes: readonly Scope[]): OperatorRefusal | null {
   const above = held && !isOwn ? missingScopes(held.scopes, scopes) : []
   return above.length > 0 ? refuseAct('forbidden', `That key has more rights than yours: ${above.join(', ')}.`) : null

@@ -1,5 +1,5 @@
-// The operator's acts on passkeys: somebody is invited to make one, an invitation is taken back, a passkey revoked. What people do with their
-// passkeys themselves is in sign-in.ts.
+// The operator's acts on passkeys: invite a person to make one, withdraw an invitation, revoke a passkey. What people do with their passkeys
+// themselves is in sign-in.ts.
 import * as invitations from '../../db/operator/invitations.ts'
 import { countLivePasskeys, lockPasskey } from '../../db/operator/passkeys.ts'
 import { invitationLink, relyingPartyAt } from '../../domain/keys/passkey.ts'
@@ -72,7 +72,7 @@ export const revokeInvitation = defineAct({
   says: 'Taken back: no passkey comes of it.',
 })
 
-/** Its invitations that wait go with it, and what its person is making just then. */
+/** Also ends its open invitations, and anything that its holder is making at that moment. */
 export const revokePasskey = defineAct({
   path: 'passkeys/:id/revoke',
   scope: 'operate',

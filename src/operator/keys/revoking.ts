@@ -1,12 +1,12 @@
-// How what opens is revoked: behind the closed gate, so that nothing that is being made at the same time is missed. Of one person, what they are
-// making when the revocation begins goes with it; what they made before stays.
+// How to revoke what opens /api/admin: behind the closed gate, so that we miss nothing that is being made at the same time. A revocation also ends
+// what the person is making when it begins; what they made before stays.
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { revokeAdminKey } from '../../db/operator/admin-keys.ts'
 import { revokeInvitations } from '../../db/operator/invitations.ts'
 import { closeGate, type Made, readMadeSince, readOpen } from '../../db/operator/key-gate.ts'
 import { revokePasskeyRow } from '../../db/operator/passkeys.ts'
 
-/** Ends what a person of this label was making meanwhile. @returns what it was, for the audit log; null if nothing. */
+/** Ends what a person with this label was making meanwhile. @returns what it was, for the audit log; null if nothing. */
 export type EndMeanwhile = (sql: Sql, label: string) => Promise<Made | null>
 
 /** Runs `body` in a transaction behind the closed gate. */
@@ -27,13 +27,13 @@ export async function whileNobodyMakes<T>(
   })
 }
 
-/** Ends a key, and its invitations that wait. */
+/** Ends a key, and its open invitations. */
 export async function endKey(sql: Sql, id: number, by: string): Promise<void> {
   await revokeInvitations(sql, { byKey: id }, by)
   await revokeAdminKey(sql, id, by)
 }
 
-/** Ends a passkey, its sessions, and its invitations that wait. */
+/** Ends a passkey, its sessions, and its open invitations. */
 export async function endPasskey(sql: Sql, id: number, by: string): Promise<void> {
   await revokeInvitations(sql, { byPasskey: id }, by)
   await revokePasskeyRow(sql, id, by)

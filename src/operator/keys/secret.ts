@@ -1,8 +1,8 @@
-// The texts of admin keys and of invitations, and the digests by which the ledger knows them. A random text of 256 bits needs no slow hash: there is
-// nothing to guess.
+// The texts of admin keys and of invitations, and the digests by which the ledger knows them. A random text of 256 bits needs no slow hash, because
+// nobody can guess it.
 import { createHash, randomBytes } from 'node:crypto'
 
-/** The prefix tells it from other texts: to a scanner of secrets, and to the service, which looks for nothing else. */
+/** The prefix distinguishes it from other texts, both for secret scanners and for the service, which looks for nothing else. */
 const FORM = /^nlk_[A-Za-z0-9_-]{43}$/
 const CODE_FORM = /^nli_[A-Za-z0-9_-]{43}$/
 
@@ -12,7 +12,7 @@ export function newAdminKey(): { key: string; digest: string } {
   return { key, digest: digestOfKey(key) }
 }
 
-/** A new invitation's code: for the one who is invited. */
+/** A new invitation's code, for the invited person. */
 export function newCode(): { code: string; digest: string } {
   const code = `nli_${random()}`
   return { code, digest: digestOfKey(code) }
@@ -20,10 +20,10 @@ export function newCode(): { code: string; digest: string } {
 
 const random = () => randomBytes(32).toString('base64url')
 
-/** True for what may be a key of the ledger: anything else is not worth a look. */
+/** True if it may be a key of the ledger; anything else is not worth a look. */
 export const isKeyForm = (text: string): boolean => FORM.test(text)
 
-/** True for what may be an invitation's code. */
+/** True if it may be an invitation's code. */
 export const isCodeForm = (text: unknown): text is string => typeof text === 'string' && CODE_FORM.test(text)
 
 /** SHA-256 of a key or a code, as 64 hex digits. */

@@ -1,5 +1,5 @@
-// What people do with passkeys: make one by an invitation, sign in with it, sign out. Each sign-in gives a session: an admin key for some hours, under
-// the passkey's label and with its scopes. Who verifies comes first, and the database sees only what was proven.
+// What people do with passkeys: make one from an invitation, sign in with it, sign out. Each sign-in gives a session: an admin key for some hours,
+// under the passkey's label and with its scopes. Verification comes first, so the database sees only what was proven.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { insertAdminKey, revokeAdminKey } from '../../db/operator/admin-keys.ts'
 import { findInvitation, type InvitationRow, lockInvitation, useInvitation } from '../../db/operator/invitations.ts'
@@ -13,20 +13,20 @@ import { defineAct } from '../define-act.ts'
 import { digestOfKey, isCodeForm, newAdminKey } from './secret.ts'
 import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
 
-/** A working day: who left without signing out is out the next morning. */
+/** A working day, so a person who forgot to sign out is signed out the next morning. */
 const SESSION_SEC = 8 * 3600
 /** The browsers and tabs of one person; another sign-in ends the oldest session. */
 const SESSIONS_MAX = 10
-/** A challenge stays on record longer than it holds, so that a clock that steps back revives none. */
+/** A challenge stays recorded longer than it is valid, so that a clock that steps back revives none. */
 const KEPT_SEC = 24 * 3600
 
-/** A challenge of ours, read back from what was signed; `hash` is what is kept of a used one. */
+/** A challenge of ours, read back from what was signed; `hash` is what we keep of a used one. */
 export interface Challenge {
   readonly text: string
   readonly hash: string
 }
 
-/** What a browser has answered to one. */
+/** A browser's answer to one. */
 export interface Attempt {
   readonly party: RelyingParty
   readonly credential: unknown
@@ -34,7 +34,7 @@ export interface Attempt {
   readonly requestId: string
 }
 
-/** Why nobody was let in: the challenge was used, or what was signed is not right or not known. More is told to no stranger. */
+/** Why a sign-in failed: the challenge was used, or the signature is wrong or unknown. Strangers learn no more. */
 export type NotLetIn = 'lapsed' | 'refused'
 
 /** The session, whose key is in this answer and nowhere else. */
@@ -44,7 +44,7 @@ export interface Session {
   readonly expiresAt: Date
 }
 
-/** The invitation of this code, as long as it waits. */
+/** The invitation with this code, while it is open. */
 export async function readInvitation(sql: Sql, code: unknown): Promise<InvitationRow | OperatorRefusal> {
   const invitation = isCodeForm(code) ? await findInvitation(sql, digestOfKey(code)) : null
   if (invitation === null)
@@ -58,7 +58,7 @@ function refuseClosed({ passkeyId, revokedAt, isExpired }: InvitationRow): Opera
   return became && refuseAct('conflict', `This invitation ${became}: ask for another one.`)
 }
 
-/** Makes the passkey of an invitation, which it uses up, and signs in with it. */
+/** Makes the passkey of an invitation, which that uses up, and signs in with it. */
 export async function makePasskey(
   { pool }: LedgerDb,
   invited: InvitationRow,
@@ -108,10 +108,10 @@ export async function signIn(
   })
 }
 
-/** An authenticator that counts has counted on; one that does not stays at 0. */
+/** An authenticator that counts has counted up; one that does not stays at 0. */
 const isBehind = (counter: number, known: number) => (counter > 0 || known > 0) && counter <= known
 
-/** The session's maker is who invited its person: who checks whom is judged by that, as for any key. */
+/** The session's maker is the person who invited its user, because that decides who may check whom, as for any key. */
 async function openSession(
   sql: Sql,
   actor: Actor,
@@ -125,7 +125,7 @@ async function openSession(
   return { key, label, expiresAt }
 }
 
-/** Any session may: what it ends is itself. */
+/** Any session may, because it ends only itself. */
 export const signOut = defineAct({
   path: 'keys/self/sign-out',
   scope: null,

@@ -1,5 +1,5 @@
-// Passkeys by the library: what a browser is asked for, and whether what it answered is right. The library is loaded when the first answer comes:
-// a start and a command do without it. What it refuses it throws; here that is null.
+// Passkeys through the library: what we ask a browser, and whether its answer is right. We load the library at the first answer, so starts and
+// commands do without it. Where the library throws, this module returns null.
 import { randomBytes } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
@@ -9,9 +9,9 @@ import type {
 } from '@simplewebauthn/server'
 import type { RelyingParty } from '../../domain/keys/passkey.ts'
 
-/** Ed25519, P-256 and RSA: security keys and phones have one of the first two, Windows Hello the last alone. */
+/** Ed25519, P-256 and RSA. Security keys and phones have one of the first two, Windows Hello only the last. */
 const ALGORITHMS = [-8, -7, -257]
-/** Browsers give a person this long; as long as a challenge holds. */
+/** Browsers give their user this long: as long as a challenge is valid. */
 const TIMEOUT_MS = 300_000
 const USER_BYTES = 16
 /** The specification allows ids of 1,023 bytes. */
@@ -19,7 +19,7 @@ const ID_FORM = /^[A-Za-z0-9_-]{1,1364}$/
 const TRANSPORT_FORM = /^[a-z-]{1,20}$/
 const TRANSPORTS_MAX = 8
 
-/** What a browser is asked for to make a passkey: one that it finds by itself, and whose holder it verifies. */
+/** What a browser needs to make a passkey: one that it can find without an id, and whose holder it verifies. */
 export function creationOptions(
   { id }: RelyingParty,
   { label, challenge, site }: { label: string; challenge: string; site: string },
@@ -27,17 +27,17 @@ export function creationOptions(
   return {
     challenge: encode(challenge),
     rp: { id, name: site },
-    // Of another passkey of the same person the new one takes no place.
+    // The new one does not replace another passkey of the same person.
     user: { id: randomBytes(USER_BYTES).toString('base64url'), name: label, displayName: label },
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
-    // Of which make an authenticator is decides nothing here.
+    // The make of an authenticator decides nothing here.
     attestation: 'none',
     timeout: TIMEOUT_MS,
   }
 }
 
-/** What a browser is asked for to sign in: any passkey of this service, with its holder verified. */
+/** What a browser needs to sign in: any passkey of this service, with its holder verified. */
 export function requestOptions({ id }: RelyingParty, challenge: string): PublicKeyCredentialRequestOptionsJSON {
   return { challenge: encode(challenge), rpId: id, userVerification: 'required', timeout: TIMEOUT_MS }
 }
@@ -52,7 +52,7 @@ export interface MadePasskey {
   readonly transports: readonly string[]
 }
 
-/** The challenge that an answer of a browser names; null where it is no such answer. It proves nothing yet. */
+/** The challenge that a browser's answer names; null if it is no such answer. It proves nothing yet. */
 export function challengeIn(credential: unknown): string | null {
   const response = isObject(credential) && isObject(credential.response) ? credential.response : null
   if (typeof response?.clientDataJSON !== 'string') return null
@@ -66,7 +66,7 @@ export function challengeIn(credential: unknown): string | null {
   }
 }
 
-/** The passkey that a browser has made for this challenge; null where that is not right. */
+/** The passkey that a browser has made for this challenge; null if the answer is not valid. */
 export async function readMadePasskey(
   { id, origin }: RelyingParty,
   credential: unknown,
@@ -96,11 +96,11 @@ export async function readMadePasskey(
   }
 }
 
-/** The id that an answer of a browser names; null where it is no id. */
+/** The id that a browser's answer names; null if it is no id. */
 export const credentialIdIn = (credential: unknown): string | null =>
   isObject(credential) && typeof credential.id === 'string' && ID_FORM.test(credential.id) ? credential.id : null
 
-/** The counter that this passkey has signed with the challenge; null where the signature is not right. */
+/** The counter that this passkey has signed with the challenge; null if the signature is not valid. */
 export async function readSignature(
   { id, origin }: RelyingParty,
   credential: unknown,
@@ -116,13 +116,13 @@ export async function readSignature(
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: true,
-    // Below all: the library would look at the counter before it knows whose it is. The ledger does so after, under the row's lock.
+    // Below any counter, because the library would check it before it knows whose it is. The ledger checks it later, under the row's lock.
     credential: { id: known.credentialId, publicKey, counter: -1 },
   }).catch(() => null)
   return done?.verified ? done.authenticationInfo.newCounter : null
 }
 
-/** An answer of a browser with these texts in it. What else it has is not looked at, or by the library alone. */
+/** A browser's answer with these text fields. Only the library looks at anything else in it. */
 function hasTexts<T>(credential: unknown, names: readonly string[]): credential is T & { id: string } {
   if (credentialIdIn(credential) === null || !isObject(credential) || !isObject(credential.response)) return false
   const { response } = credential

@@ -1,5 +1,5 @@
-// The first step of several refunds at once: each payment is judged by itself and held in a transaction of its own, and what may be sent now is a
-// file for Safe's Transaction Builder. It sends nothing and never could.
+// The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts what may be sent now
+// into a file for Safe's Transaction Builder. It sends nothing and never could.
 import { inTransaction } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { sumToPrepare } from '../../db/operator/sums.ts'
@@ -12,29 +12,29 @@ import { findRows, keysOf, PAYMENTS, type RowNamed } from '../payments.ts'
 import { noteFile, type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
 import { type SafeBatch, safeBatch } from './safe-batch.ts'
 
-/** The outcome for a payment that was named. */
+/** The outcome for a named payment. */
 export interface OneOfMany {
-  /** As it was named. */
+  /** As the caller named it. */
   payment: string
-  /** Its payer; null where none is proven, and the operator knows whom to pay back. */
+  /** Its payer; null if none is proven. Then the operator knows whom to pay back. */
   from: Address | null
   valueWei: Wei | null
   prepared: PreparedRefund | null
-  /** Why it was not prepared; null where it was. */
+  /** Why it was not prepared; null if it was. */
   refusal: string | null
 }
 
 export interface PreparedRefunds {
   results: OneOfMany[]
-  /** The sum of what may be sent now to payers that are known. */
+  /** The sum of what may be sent now to known payers. */
   sendNowWei: bigint
-  /** One transfer for each of these; null where there is none. */
+  /** One transfer for each of these; null if there is none. */
   safeBatch: SafeBatch | null
 }
 
 const MANY = { payments: PAYMENTS, reason: field.REASON }
 
-/** As if each were prepared alone; one that is refused keeps no other from it. */
+/** As if each were prepared alone, so a refused one does not stop the others. */
 export const prepareRefunds = defineGuardedAct({
   path: 'payments/refunds/prepare',
   scope: 'decide',
@@ -86,7 +86,7 @@ async function prepareOne(
     if (isOperatorRefusal(found)) return refused(found)
     const { from, valueWei } = found.payment
     const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
-    // Under the payment's lock: of two who ask at once, the second hears of the first one's file.
+    // Under the payment's lock, so that if two people ask at once, the second learns of the first one's file.
     if (transfer) await noteFile(sql, actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
   })

@@ -1,6 +1,6 @@
-// Records that the operator paid a payment back with a wallet of their own, and believes only the chain: a successful transfer in a
-// canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
-// the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
+// Records that the operator refunded a payment with a wallet of their own, and believes only the chain: a successful transfer in a canonical block,
+// to the payer, of exactly the amount, not before the payment; either the transaction itself, or an inner call, as a Safe makes it, which the
+// provider's trace proves. A refund on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { isExpelled } from '../../db/nodes/nodes.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../../db/payments/decisions.ts'
@@ -22,18 +22,18 @@ import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mine
 import { lockPayment, PAYMENT, refuseFailed } from '../payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
-/** A refund on record, and what it contradicts. */
+/** A recorded refund, and what it contradicts. */
 export interface RefundResult extends DecisionResult {
-  /** Null where all is well. */
+  /** Null if all is well. */
   alarm: RefundAlarm | null
 }
 
-/** A refund that was made for a payment which has its node, which is on the chain no more, or which may yet be minted. */
+/** A refund of a payment that has its node, that is no longer on the chain, or that may yet be minted. */
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
- * A payment without sender can be paid back to whom the operator knows it came from: then the recipient is not checked, and the record says so.
- * One that was not held is no sale from now on, unless it has its node.
+ * A payment without a sender can be refunded to the person who the operator knows sent it. Then we do not check the recipient, and the record says
+ * so. If it was not held, it is no sale from now on, unless it has its node.
  */
 export const refundPayment = defineAct({
   path: 'payments/:payment/refund',
@@ -89,7 +89,7 @@ async function recordRefund(
     const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
     const recorded = await insertRefund(sql, {
       ...{ paymentRef: payment.ref, txHash: refundTxHash, innerIndex, from, to, valueWei, blockNumber, blockHash },
-      // The passes look after it until its block is final.
+      // The passes watch it until its block is final.
       final: false,
       recordedBy: actor.name,
     })
@@ -142,8 +142,8 @@ async function alarmOf(sql: Sql, payment: DeskPayment, { mayStillMint }: RefundS
 }
 
 /**
- * Transfers to the payer that were made within a transaction to another address: a contract wallet's way to pay. Null where the
- * transaction itself is to the payer, or the provider cannot trace.
+ * Transfers to the payer that were made within a transaction to another address, which is how a contract wallet pays. Null if the transaction itself
+ * is to the payer, or the provider cannot trace.
  */
 async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedTransaction) {
   const [payment] = await readForReview(deps.pool, key, { lock: false })
@@ -154,8 +154,8 @@ async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedT
 }
 
 /**
- * The inner transfer of the payment's amount that proves no other refund, else any of that amount, which is then refused as taken. A refund
- * recorded before transfers were told apart has index 0, and stands for one of its amount.
+ * The inner transfer of the payment's amount that proves no other refund, else any of that amount, which we then refuse as taken. A refund that was
+ * recorded before we told transfers apart has index 0, and stands for one of its amount.
  */
 async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: DeskPayment, txHash: Hash) {
   const ofAmount = inner.filter(({ valueWei }) => valueWei === payment.valueWei)
@@ -177,7 +177,7 @@ interface InnerRefund {
   valueWei: Wei
 }
 
-/** The transfer itself, and who signed its transaction. */
+/** The transfer itself, and the signer of its transaction. */
 type Transfer = MinedTransaction & { signer: Address }
 
 /** Refuses a transaction that is not the refund of this payment. */

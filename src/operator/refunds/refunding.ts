@@ -1,5 +1,5 @@
-// The first step of a refund: the payment is held, so that no mint is signed for it from now on, and the operator learns when the last one
-// that was signed has run out for good. Until then a refund might pay back what becomes a node. It sends nothing and never could.
+// The first step of a refund. We hold the payment, so that no mint is signed for it from now on, and the operator learns when the last signed one has
+// expired for good. Until then a refund might pay for something that becomes a node. It sends nothing and never could.
 import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -31,14 +31,14 @@ import { lockPayment, PAYMENT_ACT, refuseFailed, refuseSpent } from '../payments
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 
-/** A payment that is about to be refunded, and whether its ether may be sent already. */
+/** A payment that is about to be refunded, and whether its ether may already be sent. */
 export interface PreparedRefund {
   id: number
   txHash: string | null
   status: 'held'
   reason: 'refunding'
   tierId: string | null
-  /** The last time at which a mint that was signed for it can be carried out; null where there is none. */
+  /** The last time at which a signed mint for it can be executed; null if there is none. */
   safeAfter: string | null
   /** True if it may still be minted. */
   mayStillMint: boolean
@@ -46,13 +46,13 @@ export interface PreparedRefund {
   isPaymentFinal: boolean
   /** True if the ether should be sent back now. */
   sendNow: boolean
-  /** When the first file for a Safe was made that pays it back; null if there is none. ISO 8601. */
+  /** When the first file for a Safe that refunds it was made; null if there is none. ISO 8601. */
   fileMadeAt: string | null
   /** The same in words. */
   says: string
 }
 
-/** Asked again, it says again whether the ether may be sent. */
+/** Calling it again tells again whether the ether may be sent. */
 export const prepareRefund = defineGuardedAct({
   path: 'payments/:payment/refund/prepare',
   scope: 'decide',
@@ -65,7 +65,7 @@ be carried out until the time that it prints. Send nothing before this command s
   onChain: true,
   asks: 'Hold it, so that no mint is signed for it any more?',
   proposedAs: 'prepareRefund',
-  // To ask again about a refund that was prepared before takes none.
+  // Asking again about a refund that is already prepared lets nothing more through.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
   run: async (deps: RefundDeps, actor, { payment: key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
     const horizon = await readHorizon(deps)
@@ -84,7 +84,7 @@ interface Preparing {
   horizon: RefundHorizon
 }
 
-/** Locks a payment, holds it for its refund unless it is so held already, and says whether its ether may be sent. */
+/** Locks a payment, holds it for its refund unless it is already held for that, and says whether its ether may be sent. */
 export async function prepareLocked(
   sql: Sql,
   { actor, key, note, horizon }: Preparing,
@@ -106,7 +106,7 @@ export async function prepareLocked(
   return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, fileMadeAt) } }
 }
 
-/** Notes that a file pays a payment back: whoever asks for another one has to know. The payment must be locked. */
+/** Records that a file refunds a payment, because anyone who asks for another one has to know. The payment must be locked. */
 export function noteFile(sql: Sql, actor: Actor, payment: DeskPayment): Promise<void> {
   const after = { id: payment.id, valueWei: payment.valueWei.toString() }
   return recordAct(sql, actor, { action: 'refundFileMade', subject: subjectOf(payment), after })
@@ -157,7 +157,7 @@ function tell(safety: RefundSafety, fileMadeAt: string | null) {
   return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
 }
 
-/** A payment whose refund was given up. */
+/** A payment whose refund was cancelled. */
 export interface CancelledRefund {
   id: number
   txHash: string | null
@@ -165,7 +165,7 @@ export interface CancelledRefund {
   reason: string | null
 }
 
-/** Judged again by the next pass, it may become a node although its ether was sent back already. */
+/** The next pass judges it again, so it may become a node although its ether was already sent back. */
 export const cancelRefund = defineGuardedAct({
   path: 'payments/:payment/refund/cancel',
   scope: 'decide',
@@ -195,8 +195,8 @@ export const cancelRefund = defineGuardedAct({
 })
 
 /**
- * The state of a payment without its refund. A payment that a pass had accepted is judged again: its wallet may be full by now. So is one
- * whose state was another in another block.
+ * The state of a payment without its refund. A payment that a pass had accepted is judged again, because its wallet may be full by now. So is one
+ * whose state was from another block.
  */
 function standsAs(
   { from, blockHash }: DeskPayment,
@@ -211,27 +211,26 @@ function standsAs(
   return { verdict: 'seen', reason: null }
 }
 
-/** The facts that a refund's safety follows from, apart from the payment. */
+/** The facts, apart from the payment, on which a refund's safety depends. */
 export interface RefundHorizon {
   final: FinalBlock | null
-  /** Up to which block the ledger was restored or rebuilt, and until when what was lost may be carried out; null: it was not. */
+  /** Up to which block the ledger was restored or rebuilt, and until when lost transactions may still be executed; null if it was not. */
   lost: { upToBlock: number; until: number } | null
 }
 
-/** Reads it from the chain. Throws a ChainFault where no provider answers. */
+/** Reads it from the chain. Throws a ChainFault if no provider answers. */
 export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   const upToBlock = await readRecheck(deps.pool)
   const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
   const final = await readFinal(deps)
   if (upToBlock === null) return { final, lost: null }
-  // Of a block that is not there yet: nothing was lost after now.
+  // If that block does not exist yet, nothing was lost after now.
   const time = lastLost?.time ?? (await deps.chain.head()).time
   return { final, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
 }
 
 /**
- * The newest block that is final and followed: what was minted in it is known. Null if the ledger is on another fork, or has followed
- * nothing.
+ * The newest block that is final and followed, so we know what was minted up to it. Null if the ledger is on another fork, or has followed nothing.
  */
 async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
   const word = await chain.finalized()

@@ -1,5 +1,5 @@
 // A batch of transfers as the file that Safe's Transaction Builder imports: its `BatchFile` (apps/tx-builder/src/typings/models.ts of
-// safe-global/safe-react-apps), with the checksum by which that app notices a change (src/lib/checksum.ts there). It sends nothing.
+// safe-global/safe-react-apps), with the checksum by which that app detects a change (src/lib/checksum.ts there). It sends nothing.
 import { checksum, textDigest } from '../../chain/digest.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 
@@ -12,7 +12,7 @@ export interface SafeBatch {
   transactions: { to: string; value: string; data: '0x' }[]
 }
 
-/** Builds the file. Amounts are texts: the app refuses numbers, which would lose digits. */
+/** Builds the file. Amounts are texts, because the app refuses numbers, which would lose digits. */
 export function safeBatch(
   transfers: readonly { to: Address; valueWei: Wei }[],
   { chainId, createdAt, description }: { chainId: number; createdAt: number; description: string },
@@ -30,11 +30,11 @@ export function safeBatch(
   return { ...file, meta: { ...file.meta, checksum: batchChecksum(file) } }
 }
 
-/** The checksum of a file. The name is left out: the app lets one rename a batch. */
+/** The checksum of a file, without the name, because the app lets people rename a batch. */
 export const batchChecksum = (file: { meta: object; [name: string]: unknown }): Hash =>
   textDigest(canonical({ ...file, meta: { ...file.meta, name: null } }))
 
-/** The app's own order and punctuation: an object is its sorted names, then its values, each with a comma behind. */
+/** The app's own order and punctuation: an object is its sorted names, then its values, each followed by a comma. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

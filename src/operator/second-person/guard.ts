@@ -1,5 +1,5 @@
-// What has an act wait for a second person: it is stored as a proposal instead of being done. The ledger's rule says above which amount. While
-// it is set, some acts always wait.
+// Makes an act wait for a second person by storing it as a proposal instead of running it. The ledger's rule says above which amount. While the rule
+// is set, some acts always wait.
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { insertProposal } from '../../db/operator/proposals.ts'
@@ -10,14 +10,14 @@ import type { Proposed } from './proposed.ts'
 /** Name of the rule among the ledger's settings. */
 export const RULE = 'secondPerson'
 
-/** More than any amount that the rule can have: for acts that always wait while it is set. */
+/** More than any amount that the rule can have, for acts that always wait while it is set. */
 export const ANY_SUM = UINT256_MAX + 1n
 
-/** What of an act's declaration says when it waits. */
+/** The part of an act's declaration that says when it waits. */
 export interface Guard<Asked> {
   /** The act's name in a proposal. */
   readonly proposedAs: string
-  /** The wei that the act lets through: it waits if that is more than the rule's amount. */
+  /** The wei that the act lets through. It waits if that is more than the rule's amount. */
   readonly sum: (sql: Sql, asked: Asked) => bigint | Promise<bigint>
 }
 

@@ -15,13 +15,13 @@ import { actOf, defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 
 const LISTED_MAX = 200
-/** Of two who confirm acts on the same payments, the database ends one where each waits for the other: it goes through once the other is done. */
+/** If two people confirm acts on the same payments at once, the database ends one of them (deadlock). It succeeds when repeated. */
 const ATTEMPTS = 3
 
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
   outcome ?? (isExpired ? 'expired' : 'open')
 
-/** Those that wait first, then the newest. */
+/** Open ones first, then the newest. */
 export const listProposals = defineReading({
   path: 'proposals',
   command: 'proposals list',
@@ -41,10 +41,10 @@ export const listProposals = defineReading({
   columns: ['id', 'state', 'act', 'input', 'proposedBy', 'proposedAt', 'expiresAt', 'settledBy', 'refusal'],
 })
 
-/** Which proposal is answered. Any key may ask: the scope is that of the act which was proposed. */
+/** The proposal to answer. Any key may ask; it needs the scope of the proposed act. */
 const ANSWER = { id: field.id('its number in the list'), reason: field.REASON }
 
-/** By its own function; its row in the audit log has both names. */
+/** Runs the act's own function; its row in the audit log has both names. */
 export const confirmProposal = defineAct({
   path: 'proposals/:id/confirm',
   scope: null,
@@ -62,13 +62,13 @@ export const confirmProposal = defineAct({
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
       const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
-      // One transaction: an act that is done is a proposal that is confirmed, whenever this process ends.
+      // One transaction, so that an act that ran is always a confirmed proposal, whenever this process ends.
       const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
       if (!isOperatorRefusal(done)) {
         await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
         return { id, state: 'confirmed', done }
       }
-      // What may be asked again shortly stays a proposal.
+      // If it may be tried again shortly, it stays a proposal.
       if (done.because === 'notYet' || done.because === 'unavailable') return done
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
       return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
@@ -99,7 +99,7 @@ const sameWords = (one: string, other: string) =>
     ? 'It takes a second person: you proposed it yourself.'
     : 'It takes a second person: the same person has made a key of yours and one of theirs, or one of you made a key of the other.'
 
-/** Locks the proposal until the transaction ends in which `body` answers it. */
+/** Locks the proposal until the end of the transaction in which `body` answers it. */
 async function answer(
   { pool }: LedgerDb,
   { held }: Actor,

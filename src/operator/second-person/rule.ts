@@ -1,5 +1,5 @@
-// The rule of the second person: the amount above which releases, refunds and what lets held payments through need one. While it is set,
-// credit terms and the payments wallet always do. It is the ledger's, for all instances; off until it is set.
+// The two-person rule: the amount above which releases, refunds, and acts that let held payments through need a second person. While it is set,
+// credit terms and the payments wallet always do. The ledger holds it, for all instances; it is off until set.
 import { lockState, writeState } from '../../db/core/state.ts'
 import { inEther, type Wei } from '../../domain/units.ts'
 import type { LedgerDb } from '../../passes/context.ts'
@@ -43,7 +43,7 @@ To raise the amount or to switch the rule off takes a second person itself.`,
   },
   asks: 'Change who has to agree?',
   proposedAs: 'setSecondPerson',
-  // A lower amount needs none: it takes nothing from anybody's say.
+  // A lower amount needs none, because it takes no say away from anyone.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
   change: async ({ sql, actor, record }, { aboveWei }) => {
     await lockState(sql, RULE)
