@@ -1,5 +1,5 @@
-// Writes into api/admin.yaml what the operator's acts and readings declare: scope, summary, parameters and fields of each route. Tags, names and
-// answers are written there by hand. A route that is declared and has no place in the document yet is refused.
+// Writes into api/admin.yaml what the operator's acts and readings declare: scope, summary, parameters and fields of each route.
+// Tags, names and answers are written there by hand. If a declared route has no place in the document yet, the script stops.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ import { type Field, PAGE } from '../src/operator/input.ts'
 import { PERIOD } from '../src/operator/period.ts'
 
 const PATH = join(fileURLToPath(new URL('../', import.meta.url)), 'api/admin.yaml')
-/** Parameters that many readings share, by the field that they are. */
+/** Parameters that many readings share, by their field. */
 const SHARED = new Map<Field, string>([
   ...[...Object.entries(PAGE), ...Object.entries(PERIOD)].map(([name, field]): [Field, string] => [
     field,
@@ -17,14 +17,14 @@ const SHARED = new Map<Field, string>([
   ]),
 ])
 
-/** The document with what is declared. Throws where a route has no place in it. */
+/** The document with the declarations. Throws if a route has no place in it. */
 function withDeclared(document: string): string {
   let text = document
   for (const operation of OPERATIONS) {
     if (operation.path === null) continue
     const path = `/api/admin/${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`
     const method = operation.kind === 'act' ? 'post' : 'get'
-    // Of one method: its tags and its name, what is declared, and its answers.
+    // For one method: its tags and its name, the declarations, and its answers.
     const place = new RegExp(
       `(\\n  ${path.replaceAll(/[{}.]/g, '\\$&')}:\\n(?:    .*\\n)*?    ${method}:\\n(?: {6}(?:tags|operationId): .*\\n)+)(?: {6}(?!responses:).*\\n)*`,
     )
@@ -71,14 +71,14 @@ function bodyOf(fields: readonly (readonly [string, Field])[]): string[] {
     ...(required.length > 0 ? [`              required: [${required.join(', ')}]`] : []),
     '              properties:',
     ...fields.map(([name, field]) => {
-      // What the component says of a reason is enough.
+      // The component's description of a reason is enough.
       const described = field.schema === 'ReasonInput' ? '' : `, description: ${helpOf(field)} }`
       return `                ${name}: ${described === '' ? schemaOf(field) : schemaOf(field).replace(/ }$/, described)}`
     }),
   ]
 }
 
-/** The help of a field, in which fields have the names of options. */
+/** The help of a field, which names fields the way options are named. */
 const helpOf = ({ help }: Field) =>
   quoted(
     help.replaceAll(
@@ -90,7 +90,7 @@ const helpOf = ({ help }: Field) =>
 const schemaOf = ({ schema }: Field): string =>
   typeof schema === 'string' ? `{ $ref: '#/components/schemas/${schema}' }` : flow(schema)
 
-/** A value of JSON in YAML's own form. */
+/** A JSON value in YAML's flow style. */
 function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
   if (typeof value === 'object' && value !== null)
@@ -105,7 +105,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 /** Writes the document. */
 export const writeAdminDocument = () => writeFileSync(PATH, withDeclared(readFileSync(PATH, 'utf8')))
 
-/** Checks that it has what is declared; says what to do when not. */
+/** Checks that the document has the declarations; says what to do if not. */
 export function checkAdminDocument(): boolean {
   const document = readFileSync(PATH, 'utf8')
   if (withDeclared(document) === document) return true

@@ -72,7 +72,7 @@ async function runFiles(checks: readonly TestFileCheck[], signal: AbortSignal): 
   return runs
 }
 
-/** One that fills the machine by itself. */
+/** A command that fills the machine alone. */
 async function runCommand({ name, args, env }: CommandCheck, signal: AbortSignal): Promise<LastRun> {
   console.log(`\n== ${name}`)
   const startedAt = performance.now()

@@ -1,5 +1,5 @@
-// Owns the contracts' commands: build, check, test, coverage, prove, soak. It must never compile with settings of its own: they live
-// in contracts/foundry.toml.
+// Owns the contracts' commands: build, check, test, coverage, prove, soak. Never pass compiler settings here: they
+// belong in contracts/foundry.toml.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ export function buildCommand(): number {
   return 0
 }
 
-/** Fails when a committed generated file does not match the contracts. Returns the exit code. */
+/** Fails if a committed generated file does not match the contracts. Returns the exit code. */
 export function checkContracts(): number {
   const stale = staleContracts()
   for (const path of stale) console.error(`${path} is not what contracts/src gives. Run: ${BUILD_COMMAND}`)
@@ -27,7 +27,7 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, makes sure that they ran the committed code, then gas, lint, the record of proofs and the input for explorers. Returns the exit code. */
+/** Runs forge's tests, checks that they ran the committed code, then gas, lint, proofs' record and explorers' input. Returns the exit code. */
 async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
@@ -38,12 +38,12 @@ async function testContracts(): Promise<number> {
   return runTests()
 }
 
-/** Options of halmos: Solady derives slots of its own, and the loops of the properties take four turns at most. */
+/** Options of halmos: Solady derives its own slots, and the loops of the properties take at most four turns. */
 const HALMOS_OPTIONS = ['--storage-layout', 'generic', '--loop', '4']
 
 /**
- * Proves the properties of contracts/proofs with halmos: those that begin with `word`, with further options of halmos. Returns the exit code,
- * 2 where halmos is not on the PATH: then they run as fuzz tests only, by `test`.
+ * Proves the properties of contracts/proofs with halmos: those that begin with `word`, with further options of halmos.
+ * Returns the exit code, 2 if halmos is not on the PATH; then only `test` runs them, as fuzz tests.
  */
 function proveContracts(word = '', options: readonly string[] = []): Promise<number> {
   const { PATH = '' } = process.env
@@ -63,8 +63,8 @@ function proveContracts(word = '', options: readonly string[] = []): Promise<num
 }
 
 /**
- * Prints what of contracts/src forge's unit tests take, in a copy that compiles without the intermediate representation, as forge measures it.
- * Returns the exit code: 1 unless they take all lines, statements, branches and functions.
+ * Prints how much of contracts/src forge's unit tests cover, in a copy that compiles without the intermediate representation,
+ * because forge measures it so. Returns the exit code: 1 unless they cover all lines, statements, branches and functions.
  */
 async function coverContracts(): Promise<number> {
   const args = [
@@ -80,10 +80,10 @@ async function coverContracts(): Promise<number> {
   return code === 0 && rows.length > 2 && rows.slice(1).every((row) => row.match(/100\.00%/g)?.length === 4) ? 0 : 1
 }
 
-/** Of three million acts, so that each part says what it reached. */
+/** Parts of three million acts, so each reports its progress. */
 const SOAK_PARTS = 24
 
-/** Runs the invariants for `parts` of 125,000 random acts each, with a seed of its own, and prints the sum after each. Returns the exit code. */
+/** Runs the invariants for `parts` of 125,000 random acts each, each with a new seed, and prints the sum after each. Returns the exit code. */
 async function soakContracts(parts = String(SOAK_PARTS)): Promise<number> {
   for (let part = 1; part <= Number(parts); part++) {
     const args = ['test', '--match-path', 'test/Invariants.t.sol', '--fuzz-seed', String(part)]

@@ -1,10 +1,10 @@
-// Finds unused code: exports that no other file imports, and files that none imports and no command starts. Types are left out: an
-// exported function's own are part of it. test/tidy.test.ts holds that there is none.
-// The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
+// Finds unused code: exports that no other file imports, and files that no file imports and no command starts. Leaves
+// types out, because an exported function's own are part of it. test/tidy.test.ts checks that there is none. The parser
+// that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 import { target } from './imports.ts'
 
-/** Files that are started by a command, a build, the test runner or a published package, not imported. */
+/** Files that a command, a build, the test runner or a published package starts, so nothing imports them. */
 const STARTED = [
   /^src\/main\.ts$/,
   /^bin\/|\.config\.ts$/,
@@ -34,7 +34,7 @@ function exportsOf({ type, declaration, specifiers = [], exportKind }: Node): st
 
 type Taken = [specifier: string, name: string]
 
-/** The names that a statement takes of the module that it names; `*` is all of it. */
+/** The names that a statement takes from its module; `*` means all. */
 function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
   if (!source) return []
   if (type === 'ExportAllDeclaration') return [[source.value, '*']]
@@ -46,7 +46,7 @@ function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
 
 const SPECIFIER = /(?:import\()?['"`](\.{1,2}\/[^'"`\n]+\.(?:tsx?|mjs))['"`]/g
 
-/** The exports of a file, and what it takes of others: by imports, and whole where it imports dynamically or names a file to be started. */
+/** The exports of a file, and what it takes from others: its imports, and whole files if it imports dynamically or names a file to start. */
 function read(path: string, text: string): { exported: string[]; taken: Taken[] } {
   const body = parseSync(path, text).program.body as unknown as Node[]
   const taken = body.flatMap(takenBy)

@@ -1,5 +1,5 @@
-// `npm run demo`: plays buyers and owners on a service with the embedded chain, and holds what the API says against the
-// chain at each step. Exit code 0 only if everything agreed. Safe to run again, and beside another run.
+// `npm run demo`: plays buyers and owners on a service with the embedded chain, and compares the API with the chain at
+// each step. Exit code 0 only if everything agreed. Safe to run again, and beside another run.
 import { parseArgs } from 'node:util'
 import { type Account, BaseError, formatEther, HttpRequestError } from 'viem'
 import { type Api, type Health, type Node, openApi, type Tier, type WellKnown } from './demo/api.ts'
@@ -15,12 +15,12 @@ Pays, waits for the node, watches a round credit it, withdraws, and compares led
   --wallets <n>  how many wallets play at the same time, 1 to 200; 1 where it is left out
   --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
 
-/** More would spend the demo waiting for the API's limits of requests a minute. */
+/** With more, the demo would spend its time waiting for the API's rate limits. */
 const WALLETS_MAX = 200
 
-/** A pass's own time, and a block's. */
+/** The time of a pass, and of a block. */
 const FOLLOW_SLACK_MS = 2_500
-/** Between two looks at the API, for each wallet that takes part. */
+/** Time between two polls of the API, per wallet. */
 const LOOK_EVERY_MS = 1_500
 const LOOK_EVERY_MS_MAX = 20_000
 
@@ -55,12 +55,12 @@ function readArguments(): { url: string; wallets: number } {
       return { url: values.url.replace(/\/+$/, ''), wallets }
     }
   } catch {
-    // An argument that there is not: said below.
+    // An unknown argument, reported below.
   }
   throw new Trouble(USAGE)
 }
 
-/** Looks at the service and what it sells. Throws a Trouble where there is nothing to play. */
+/** Checks the service and what it sells. Throws a Trouble if there is nothing to play. */
 async function setScene(url: string, screen: Screen): Promise<Scene> {
   const api = openApi(url, (text) => screen.line(`  (${text})`))
   const wellKnown = await api.get<WellKnown>('/.well-known/node-ledger.json')
@@ -160,7 +160,7 @@ function waiting(what: string, untilMs: number | undefined): () => string {
   }
 }
 
-/** Many wallets at once, shown as counts. Throws a Trouble when one of them met with one. */
+/** Many wallets at once, shown as counts. Throws a Trouble if one of them had one. */
 async function playMany(scene: Scene, players: readonly { account: Account; tier: Tier }[]): Promise<void> {
   const { api, chain, paymentAddress, screen } = scene
   const reached = new Map<Stage, number>(STAGES.map((stage) => [stage, 0]))

@@ -1,5 +1,5 @@
-// `npm run generate`: writes every file that is made from another one. `--check` writes none, and fails where one is not
-// what its source makes.
+// `npm run generate`: writes every generated file. With `--check` it writes none, and fails if one does not match its
+// source.
 import { checkAdminDocument, writeAdminDocument } from './admin-document.ts'
 import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'

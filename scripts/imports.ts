@@ -1,10 +1,10 @@
-// The directions of imports: one whitelist, and the check that holds it (test/imports.test.ts). Types, re-exports and dynamic
-// imports count like any import.
-// UNREACHABLE says what can never send: src/http, src/operator, src/rebuild, src/requests.
+// The directions of imports: one whitelist, and the check that enforces it (test/imports.test.ts). Types, re-exports
+// and dynamic imports count like any import. UNREACHABLE lists what can never send: src/http, src/operator,
+// src/rebuild, src/requests.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
-// The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
+// The parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -14,18 +14,18 @@ export interface Layer {
   of: readonly string[]
   /** Folders or files of other layers, each exactly as its layer names it; `src/**` is every one under `src`. */
   may: readonly string[]
-  /** Packages, with all that is under them; `node` is every built-in module. */
+  /** Packages, with everything under them; `node` is every built-in module. */
   packages?: readonly string[]
 }
 
-/** Everything that signs or sends. Each is a layer of its own, so that a folder's name alone never lets it in. */
+/** Everything that signs or sends. Each is its own layer, so a folder's name alone never lets it in. */
 const SENDING = ['src/chain/send', 'src/chain/send/kms', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
 /** Modules of the chain that the passes and the operator may import. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
 const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts']
 const WIRING = ['src/config/load.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
-/** The import rules. An import that is not here is refused. */
+/** The import rules. The check refuses an import that is not here. */
 const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino', 'undici'] },
   { of: ['src/domain'], may: [] },
@@ -210,7 +210,7 @@ const LAYERS: readonly Layer[] = [
   },
   { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'marked', 'node', 'viem', 'vite'] },
 
-  // Part of no production tree: src/boot/embedded.ts alone loads it.
+  // Part of no production tree, because only src/boot/embedded.ts loads it.
   {
     of: ['packages/embed'],
     may: ['src/chain/factory/deploy.ts', 'src/domain', 'src/lib'],
@@ -224,17 +224,17 @@ const LAYERS: readonly Layer[] = [
     packages: ['node', 'playwright-core', 'postgres', 'viem', 'vite', 'yaml'],
   },
   { of: ['bench'], may: ['src/**', 'packages/embed', 'test'], packages: ['node', 'undici', 'viem'] },
-  // Their own imports are not checked: they are here so that others may import them.
+  // Listed so others may import them. Their own imports are not checked.
   { of: ['test', 'contracts/tools'], may: [] },
 ]
 
-/** Modules that must not be reached by any path of imports: `of` cannot send. */
+/** Modules that no path of imports may reach: `of` cannot send. */
 const UNREACHABLE = {
   of: ['src/http', 'src/operator', 'src/rebuild', 'src/requests'],
   never: SENDING,
 }
 
-/** Files that are held to the table. `bench/peers` are other programs' own. */
+/** Files that the table covers. `bench/peers` are other programs' own. */
 const CHECKED = ['{src,scripts,bench,bin,client/src,client/test,web/src,packages}/**/*.{ts,tsx,mts,js,mjs}', 'web/*.ts']
 const EXCLUDED = ['bench/peers/**', '**/node_modules/**']
 
@@ -244,7 +244,7 @@ const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
 }
 
-/** The imports of a file: module names as they are written. Null stands for a name that is computed. */
+/** The imports of a file: module names as written. Null stands for a computed name. */
 export function importsOf(path: string, text: string): (string | null)[] {
   const { program, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
@@ -263,7 +263,7 @@ export function importsOf(path: string, text: string): (string | null)[] {
   return found
 }
 
-/** The text of a literal, a template without places included; null for anything else. */
+/** The text of a literal, or of a template without placeholders; null for anything else. */
 function literal(node: unknown): string | null {
   const { value, quasis } = node as { value?: unknown; quasis?: { value: { cooked: string } }[] }
   if (typeof value === 'string') return value
@@ -281,13 +281,13 @@ function unitOf(path: string) {
   )
 }
 
-/** The path in this repository, or null where the import is of a package. */
+/** The path in this repository, or null if the import is of a package. */
 export function target(path: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return join(dirname(path), specifier)
   return OWN_PACKAGES[specifier] ?? null
 }
 
-/** Every import that the table does not allow, and every way to what must not be reached, as sentences. */
+/** Every import that the table forbids, and every path to an unreachable module, as sentences. */
 export function checkImports(sources: ReadonlyMap<string, string>): string[] {
   const problems: string[] = []
   const graph = new Map<string, string[]>()
@@ -323,11 +323,11 @@ function isAllowed({ name, layer }: (typeof UNITS)[number], specifier: string | 
   )
 }
 
-/** Walks from every file of `UNREACHABLE.of`, breadth first, so that the shortest way is shown. */
+/** Walks from every file of `UNREACHABLE.of`, breadth first, so it shows the shortest path. */
 function reachProblems(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const ways = new Map<string, string>()
   for (const path of graph.keys()) if (UNREACHABLE.of.some((from) => isIn(path, from))) ways.set(path, path)
-  // A map hands out what is added while it is walked.
+  // A Map also yields entries added during the walk.
   for (const [path, way] of ways) {
     for (const to of graph.get(path) ?? []) if (!ways.has(to)) ways.set(to, `${way} > ${to}`)
   }
@@ -336,13 +336,13 @@ function reachProblems(graph: ReadonlyMap<string, readonly string[]>): string[] 
     .map(([, way]) => `must not be reached: ${way}`)
 }
 
-/** Every file that is held to the table, by its path. */
+/** Every file that the table covers, by its path. */
 export function readSources(): Map<string, string> {
   const paths = globSync(CHECKED, { cwd: ROOT, exclude: EXCLUDED })
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
 
-/** Names in the table that stand for nothing: no such file, or in a list but without a layer. */
+/** Names in the table that match nothing: no such file, or listed but without a layer. */
 export function checkTable(): string[] {
   const names = UNITS.map(({ name }) => name)
   const listed = LAYERS.flatMap(({ may }) => may).filter((each) => !each.endsWith('**'))

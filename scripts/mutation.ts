@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Stryker has its own small package, installed on first use, so that the project's own dependencies stay few. */
 const TOOL = join(ROOT, 'toolchain/mutation')
 const STRYKER = join(TOOL, 'node_modules/@stryker-mutator')
-/** A test that takes this much longer than without a change is caught in a loop. */
+/** If a test takes this much longer than without a change, Stryker counts it as an endless loop. */
 const TIMEOUT = { timeoutMS: 20_000, timeoutFactor: 4 }
 
 interface Mutant {
@@ -42,7 +42,7 @@ if (process.argv.length === 2)
   recordRuns([lastRun('mutation', performance.now() / 1000, met ? 'passed' : 'goal missed')])
 process.exit(met ? 0 : 1)
 
-/** Selects the files of the scope that were asked for. */
+/** Selects the files of the scope by the given names. */
 function fileFilter(given: readonly string[]): (file: string) => boolean {
   const at = given.indexOf('--changed')
   if (at < 0) return (file) => given.length === 0 || given.some((part) => file.includes(part))
@@ -97,7 +97,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
     ...process.env,
     // The runner starts tests with the first `node` on the path.
     PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-    // The same cases in every run, so that a score is a fact; fewer of them, since thousands of runs are made.
+    // The same cases in every run, so a score is reproducible; and fewer, because there are thousands of runs.
     PROPERTY_SEED: '1',
     PROPERTY_SCALE: '0.02',
     PROPERTY_SHRINK: 'off',
@@ -109,7 +109,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
   return JSON.parse(readFileSync(join(directory, 'mutation.json'), 'utf8')) as Report
 }
 
-/** Prints the survivors; adds the score of each file and of the group to `lines`. @returns whether the goal is met. */
+/** Prints the survivors; adds the score of each file and of the group to `lines`. @returns true if the goal is met. */
 function show({ name, goal }: Group, { files }: Report, lines: string[]): boolean {
   const sum = { noticed: 0, all: 0 }
   for (const [file, { source, mutants }] of Object.entries(files)) {

@@ -17,7 +17,7 @@ import { withTestServer } from './tests/server.ts'
 
 const print = (line: string) => console.log(line)
 
-/** Plants the bugs; returns how many were caught. */
+/** Plants the bugs; returns how many tests caught. */
 async function run(bugs: readonly PlantedBug[], trusted: boolean): Promise<number> {
   const ofContracts = bugs.filter(isForContracts)
   const others = bugs.filter((bug) => !isForContracts(bug))
@@ -35,7 +35,7 @@ async function run(bugs: readonly PlantedBug[], trusted: boolean): Promise<numbe
   return caught + (await runBugs(ofContracts, await forgeBench(), { trusted, signal, print }))
 }
 
-/** Prints the patches that cannot be planted as they are; returns the number of those that can. */
+/** Prints the patches that do not apply; returns the number of those that do. */
 function check(bugs: readonly PlantedBug[]): number {
   const sound = bugs.filter((bug) => {
     const problems = findProblems([bug])
@@ -85,5 +85,5 @@ const passed = options.refresh
     ? check(bugs)
     : await run(bugs, options['trust-tests'])
 console.log(`\n${passed} passed, ${bugs.length - passed} failed`)
-// A name that no bug has proves nothing.
+// If a name matches no bug, that proves nothing.
 process.exit(passed === bugs.length && (bugs.length > 0 || wanted.length === 0) ? 0 : 1)

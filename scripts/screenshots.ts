@@ -1,6 +1,6 @@
-// `npm run screenshots`: every page in both themes, at the width of a phone and of a desk, as a service with some business
-// shows it. Writes PNGs to screenshots/, to be looked at. `npm run screenshots -- pictures` takes those of the README instead, into
-// docs/pictures/.
+// `npm run screenshots`: every page in both themes, at the width of a phone and of a desktop, from a service with some
+// business. Writes PNGs to screenshots/, for people to look at. `npm run screenshots -- pictures` takes those of the
+// README instead, into docs/pictures/.
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -28,7 +28,7 @@ const service = await startService(dataDir, {
   WEBHOOK_ALLOW_PRIVATE: 'true',
   CREDIT_INTERVAL_SEC: '20',
   CREDIT_SLOT_SEC: '10',
-  // Each context says that it is another visitor, so that no limit is met.
+  // Each context is a different visitor, so no rate limit applies.
   TRUSTED_PROXIES: '127.0.0.1',
 })
 const browser = await startBrowser()
@@ -41,7 +41,7 @@ try {
     [5, BASIC_WEI],
     [6, (BASIC_WEI * 5n) / 2n],
     [7, BASIC_WEI * 5n],
-    // Held: no tier's price.
+    // Held, because it is no tier's price.
     [8, BASIC_WEI + 123n],
     [10, BASIC_WEI * 2n],
   ] as const)
@@ -88,7 +88,7 @@ try {
     console: '/console',
     'not-found': '/nowhere',
   }
-  // The pictures of the README leave those of all pages as they are.
+  // The README's pictures keep the screenshots of all pages.
   if (!only.includes('pictures')) rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
   let visitor = 1
@@ -122,16 +122,16 @@ console.log(`Written to ${OUT}`)
 process.exit(0)
 
 async function shoot(page: Page, name: string): Promise<void> {
-  // Plots are drawn when they come into view.
+  // Plots draw when they scroll into view.
   await page.evaluate('window.scrollTo(0, document.body.scrollHeight / 3)')
   await page.waitForTimeout(1_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
-  // The head of the pages stays at the top of what is looked at.
+  // The page's header stays at the top of the view.
   await page.evaluate('window.scrollTo(0, 0)')
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
 }
 
-/** The head of the overview, down to the gap below the plot. */
+/** The top of the overview, down to the gap below the plot. */
 async function takePicture(page: Page, theme: string): Promise<void> {
   await page.goto(service.url)
   await page.getByRole('heading', { name: 'Latest rounds' }).waitFor()
@@ -143,7 +143,7 @@ async function takePicture(page: Page, theme: string): Promise<void> {
   await page.screenshot({ path: `${PICTURES}overview-${theme}.png`, clip, fullPage: true })
 }
 
-/** The console's sections, which a reload would leave. */
+/** The console's sections, without a reload, which would lose the key. */
 async function shootConsole(page: Page, suffix: string): Promise<void> {
   await page.goto(`${service.url}/console`)
   await page.getByLabel('Admin key').fill(ADMIN_KEY)

@@ -26,7 +26,7 @@ export function envExample(): string {
   return `${[...HEAD.split('\n\n').map(comment), ...parts].join('\n\n')}\n`
 }
 
-/** docs/SETTINGS.md with its tables as the settings have them. */
+/** docs/SETTINGS.md with its tables from the settings. */
 export function withSettings(page: string): string {
   const [written] = page.split(MARK)
   const tables = GROUPS.map(({ title, text, settings }) => {
@@ -45,7 +45,7 @@ export function writeSettings(): void {
   writeFileSync(PAGE, withSettings(readFileSync(PAGE, 'utf8')))
 }
 
-/** Checks that both files are made from the table; says what to do when not. */
+/** Checks that both files match the table; says what to do if not. */
 export function checkSettings(): boolean {
   const page = readFileSync(PAGE, 'utf8')
   const isCurrent = readFileSync(EXAMPLE, 'utf8') === envExample() && page === withSettings(page)
@@ -65,7 +65,7 @@ function defaultCell(setting: Setting): string {
 
 function sentences(setting: Setting): string {
   const { text, secret, otherwise, embedded } = setting
-  // A default that is one value stands behind the name.
+  // If the default is one value, it follows the name.
   const isShown = embedded === undefined && setting.default !== undefined
   const words = otherwise ?? (isShown ? null : (setting.default ?? 'none'))
   const onEmbedded = embedded === undefined ? '' : ` (embedded chain: ${embedded})`
@@ -73,10 +73,10 @@ function sentences(setting: Setting): string {
   return `${secret ? '(secret) ' : ''}${text}${said}${exampleOf(setting, '')}`
 }
 
-/** Commands in quotes, and no other marks of Markdown. */
+/** Commands in quotes, without other Markdown. */
 const plain = (_: string, code: string) => (code.includes(' ') ? `"${code}"` : code)
 
-/** Text as lines of a comment. */
+/** Text as comment lines. */
 function comment(text: string): string {
   const lines = ['#']
   for (const word of text.replaceAll(/`([^`]*)`/g, plain).split(/\s+/)) {

@@ -16,7 +16,7 @@ const USAGE = 'Usage: npm run sim -- (--seed N [--steps K] | --seeds A..B | --fr
 /** Interval of progress reports. */
 const TELL_MS = 10_000
 const WORKERS_MAX = 64
-/** Asks a worker to end after the seed under way. */
+/** Tells a worker to end after the present seed. */
 const STOP = 'stop'
 
 const { values } = parseArgs({
@@ -71,7 +71,7 @@ function runHere(from: number, count: number, signal: AbortSignal): Promise<RunC
   return runSeeds({ from, count, backend, say: (line) => console.log(line), onSeed, signal })
 }
 
-/** Has processes of their own play a share each: one process fills one core. */
+/** Splits the seeds over several processes, because one process fills one core. */
 async function spread(from: number, count: number, workers: number, signal: AbortSignal): Promise<RunCounts> {
   const total: RunCounts = { seeds: 0, failed: [], tally: new Map() }
   const share = Math.ceil(count / workers)
@@ -106,7 +106,7 @@ async function work(): Promise<void> {
   const stop = new AbortController()
   process.once('disconnect', () => stop.abort())
   process.on('message', (message) => message === STOP && stop.abort())
-  // A terminal interrupts this process as well as the one that started it, which says when to stop.
+  // A terminal interrupts this process as well as its parent, which says when to stop.
   process.on('SIGINT', () => {})
   const counts = await runHere(from, count, stop.signal)
   process.send?.({ ...counts, tally: [...counts.tally] })

@@ -50,7 +50,7 @@ const eraIsOver = () => stopping.signal.aborted || isPast(misconfigured ? 1 : SH
 for (let seed = firstSeed; !eraIsOver(); seed++) {
   say(`era of seed ${seed}`)
   const drawn = { cyclesPerCheck: CYCLES_PER_CHECK, ratePercent: [5, 50], depth: 'deep' } as const
-  // A misconfigured instance may name a depth of its own, which nothing but a guard makes good.
+  // A misconfigured instance may use its own depth, which only a guard corrects.
   const options = { seed, counts, misconfigured, unguarded: unguarded || (!misconfigured && seed % 3 === 0), ...drawn }
   await runEra({ ...options, say, enough: eraIsOver }).catch((error: unknown) => {
     broken.push(`era ${seed}`)
@@ -67,7 +67,7 @@ for (const [name, seeds] of [
   ['on real parts', real],
 ] as const)
   if (!misconfigured) console.log(`\nsimulation ${name}: ${reportSeeds(seeds).join('\n')}`)
-// An instance that was never misconfigured in a way shows nothing about it.
+// If no instance was misconfigured in a way, the run shows nothing about it.
 const { ways } = missing(counts)
 if (ways.length > 0) broken.push(`${ways.length} ways of being misconfigured never happened`)
 const never = coverage(counts) < 1 ? ', though not everything happened' : ''

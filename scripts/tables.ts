@@ -1,4 +1,4 @@
-// Writes the tables of documents that are made of what the code declares: the operator's routes by their document, and the kinds of events. A table
+// Writes the generated tables of documents: the operator's routes by their document, and the kinds of events. A table
 // stands between a mark that names it and the next empty line.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const MARK = /(<!-- made by npm run generate: (\w+)([^\n]*?) -->\n)(?:\|.*\n)*/g
 // biome-ignore lint/suspicious/noExplicitAny: parts of a document of any shape, read by path
 type Part = any
 
-/** The routes below /api/admin that begin so, in the order of their document. */
+/** The routes below /api/admin with these prefixes, in the order of their document. */
 function routes(beginnings: readonly string[]): string[] {
   const document: Part = parse(readFileSync(join(ROOT, 'api/admin.yaml'), 'utf8'), { merge: true })
   const resolved = (part: Part): Part =>
@@ -50,7 +50,7 @@ const events = (): string[] => [
 
 const TABLES: Readonly<Record<string, (words: readonly string[]) => string[]>> = { routes, events }
 
-/** A page with its tables as the code has them. */
+/** A page with its tables from the code. */
 const withTables = (page: string): string =>
   page.replaceAll(MARK, (_all, mark: string, table: string, words: string) => {
     const make = TABLES[table]
@@ -63,7 +63,7 @@ export function writeTables(): void {
   for (const path of PAGES) writeFileSync(join(ROOT, path), withTables(readFileSync(join(ROOT, path), 'utf8')))
 }
 
-/** Checks that each page has its tables as the code makes them; says what to do when not. */
+/** Checks that each page's tables match the code; says what to do if not. */
 export function checkTables(): boolean {
   const stale = PAGES.filter((path) => {
     const page = readFileSync(join(ROOT, path), 'utf8')

@@ -1,5 +1,5 @@
-// `npm test`: everything a contributor must keep green. `npm test -- test/embed` runs just the tests whose path
-// contains that, long ones too where no quick one does; `--no-contracts` leaves the contract tests out.
+// `npm test`: everything a contributor must keep green. `npm test -- test/embed` runs only the tests whose path
+// contains that, including long ones if no quick one matches; `--no-contracts` leaves out the contract tests.
 
 import { runAll, staticSteps } from './steps.ts'
 import { selectTestFiles } from './tests/run.ts'

@@ -1,9 +1,9 @@
-// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 24 files, except those that are listed here with
-// their reasons. The list can only shrink: an exception that is larger than it says fails, and so does one that is no longer needed.
+// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 24 files, except those listed here with
+// their reasons. The list can only shrink: an exception fails if the part is larger than it says, or if it is no longer needed.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
-// The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
+// The parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -29,13 +29,13 @@ const EXCLUDED = [
   'client/src/schema.ts',
 ]
 
-/** Every file that is held to the limits, by its path. */
+/** Every file under the limits, by its path. */
 export function readTidied(): Map<string, string> {
   const paths = globSync(CHECKED, { cwd: ROOT, exclude: EXCLUDED })
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
 
-/** Measures everything, and keeps the parts larger than their limits, by kind and name. */
+/** Measures everything, and returns the parts above their limits, by kind and name. */
 export function measure(sources: ReadonlyMap<string, string>): Record<Kind, Map<string, number>> {
   const above: Record<Kind, Map<string, number>> = { file: new Map(), function: new Map(), folder: new Map() }
   const note = (kind: Kind, name: string, size: number) => size > LIMITS[kind] && above[kind].set(name, size)
@@ -59,7 +59,7 @@ interface Node {
 
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
 
-/** The named functions of a file with their lines. A test's body, and a describe's, is none: it is handed over without a name. */
+/** The named functions of a file with their lines. The body of a test or a describe does not count, because it has no name. */
 export function functionsOf(path: string, text: string): { name: string; lines: number }[] {
   const { program, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)

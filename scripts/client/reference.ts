@@ -1,4 +1,4 @@
-// Writes client/REFERENCE.md: every public name of the client with its declaration and its documentation, as the compiler has them.
+// Writes client/REFERENCE.md: every public name of the client with its declaration and its documentation, from the compiler.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { parseSync } from 'vite'
 
 const CLIENT = fileURLToPath(new URL('../../client/', import.meta.url))
 const PATH = join(CLIENT, 'REFERENCE.md')
-/** Each way in, with the module that it leads to. */
+/** Each entry point, with its module. */
 const ENTRIES = [
   ['@node-ledger/client', 'index'],
   ['@node-ledger/client/viem', 'viem/index'],
@@ -27,7 +27,7 @@ export function writeClientReference(): void {
   writeFileSync(PATH, referenceOf())
 }
 
-/** Checks that it is what the sources make; says what to do when not. */
+/** Checks that it matches the sources; says what to do if not. */
 export function checkClientReference(): boolean {
   if (readFileSync(PATH, 'utf8') === referenceOf()) return true
   console.error('client/REFERENCE.md is not what client/src makes: run "npm run generate" and commit it.')
@@ -59,7 +59,7 @@ function referenceOf(): string {
   }
 }
 
-/** A module's exports by way of the others that it names, as blocks of Markdown. */
+/** A module's exports, including those that it re-exports, as Markdown blocks. */
 function declarationsOf(module: string): string[] {
   return readModule(module).flatMap(({ statement }) => {
     if (!statement.source) return []

@@ -1,5 +1,5 @@
-// The service's HTTP API as the demo uses it: public routes only, no key, no session. Keeps to the rate limits by waiting
-// as the service asks; it must never bypass them.
+// The service's HTTP API as the demo uses it: public routes only, no key, no session. Obeys the rate limits by waiting
+// as the service asks, and must never bypass them.
 import { sleep, Trouble } from './trouble.ts'
 
 export interface WellKnown {
@@ -91,14 +91,14 @@ export interface Api {
   claim(txHash: string): Promise<Answer<Claim>>
 }
 
-/** Tries of a request that is answered 429, 5xx, or not at all: with the pauses, over a minute. */
+/** Attempts of a request that gets 429, 5xx, or no answer: over a minute, including the pauses. */
 const TRIES_MAX = 12
-/** Tries while nothing has ever been answered: it is just not there. */
+/** Attempts before any answer has come: the service is probably down. */
 const FIRST_TRIES_MAX = 2
 const PAUSE_MAX_MS = 8_000
 const TIMEOUT_MS = 30_000
 
-/** `onWait` is called when a limit makes the demo wait. */
+/** Calls `onWait` if a limit makes the demo wait. */
 export function openApi(url: string, onWait: (text: string) => void): Api {
   let toldUntil = 0
   const tellOnce = (path: string, retryAfterSec: number) => {

@@ -1,5 +1,5 @@
-// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service has no part
-// in any of it, and its own ABI could not even encode a withdrawal.
+// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service has no
+// part in any of it, and its own ABI could not even encode a withdrawal.
 import {
   type Account,
   type Client,
@@ -28,14 +28,14 @@ const ABI = parseAbi([
   'function maxPerWallet() view returns (uint256)',
   'function withdraw(uint256 id, address to, uint256 amount)',
 ])
-/** Accounts 0 to 4 have parts of their own in the embedded deployment. */
+/** Accounts 0 to 4 have roles in the embedded deployment. */
 const FIRST_PLAYING_ACCOUNT = 5
 /** More than a wallet of the demo ever spends on gas. */
 export const GAS_MONEY_WEI = parseEther('0.05')
 const RECEIPT_WAIT_MS = 60_000
-/** The chain goes and comes with the service: half a minute of doubling pauses outlasts a restart. */
+/** The chain stops and starts with the service. Half a minute of doubling pauses outlasts a restart. */
 const RETRIES = { retryCount: 6, retryDelay: 500 }
-/** Between two looks for a receipt; the node's blocks come every second. */
+/** Time between two polls for a receipt; blocks come every second. */
 const POLL_MS = 300
 
 export interface OnChain {
@@ -48,7 +48,7 @@ export interface OnChain {
 
 export type DemoChain = ReturnType<typeof openChain>
 
-/** Accounts 5 to 19 of the embedded chain, in a new order each time, so that runs beside each other rarely meet. */
+/** Accounts 5 to 19 of the embedded chain, in a new order each time, so concurrent runs rarely pick the same. */
 export function playingAccounts(): Account[] {
   return DEVELOPMENT_ACCOUNTS.slice(FIRST_PLAYING_ACCOUNT)
     .map(({ privateKey }) => ({ order: Math.random(), account: privateKeyToAccount(privateKey) }))
@@ -77,7 +77,7 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
     return receipt
   }
   return {
-    /** A plain transfer: what a buyer does, with any wallet. */
+    /** A plain transfer, as any buyer makes with any wallet. */
     async pay(account: Account, to: `0x${string}`, valueWei: bigint): Promise<TransactionReceipt> {
       return await mined(await wallet(account).sendTransaction({ account, to, value: valueWei }), 'The payment')
     },
@@ -114,7 +114,7 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
       })
       return { owner: owner.toLowerCase(), balanceWei, creditedWei, withdrawnWei, cohort }
     },
-    /** The node minted for a payment; 0 when there is none. */
+    /** The node minted for a payment; 0 if there is none. */
     async nodeOfRef(ref: Hash): Promise<bigint> {
       return await client.readContract({ address: factory, abi: ABI, functionName: 'nodeOfRef', args: [ref] })
     },
@@ -127,7 +127,7 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
   }
 }
 
-/** Waits for it. A Trouble if it does not come. */
+/** Waits for it. Throws a Trouble if it does not come. */
 function receiptOf(client: Client, hash: Hash): Promise<TransactionReceipt> {
   const look = () =>
     getTransactionReceipt(client, { hash }).catch((error: unknown) => {
@@ -138,7 +138,7 @@ function receiptOf(client: Client, hash: Hash): Promise<TransactionReceipt> {
   return until(look, { everyMs: POLL_MS, withinMs: RECEIPT_WAIT_MS, late })
 }
 
-/** The chain that the service says it is on; throws a Trouble when it is none to play on. */
+/** The chain that the service names; throws a Trouble if the demo cannot play on it. */
 export function chainOf({ chainId, rpcUrl, factoryAddress, embedded }: WellKnown): DemoChain {
   if (!embedded || rpcUrl === null || factoryAddress === null) {
     throw new Trouble(

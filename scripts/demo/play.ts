@@ -1,5 +1,5 @@
-// One wallet's part, from its payment to its withdrawal: a buyer first, then an owner. Every step asks the API what it
-// knows and holds it against the chain; a difference ends the part with a Trouble.
+// One wallet's part, from its payment to its withdrawal: a buyer first, then an owner. Every step reads the API and
+// compares it with the chain; a difference ends the part with a Trouble.
 import type { Account } from 'viem'
 import { formatEther } from 'viem'
 import type { Api, Claim, Distribution, Node, NodeDetail, Tier } from './api.ts'
@@ -15,14 +15,14 @@ export interface Part {
   readonly paymentAddress: `0x${string}`
   readonly account: Account
   readonly tier: Tier
-  /** Asks the service to look at the payment at once; without, its next pass finds it. */
+  /** Claims the payment at once. If false, the service's next pass finds it. */
   readonly claims: boolean
   /**
-   * Delay of the first look at the API after an event on chain, and the interval after that. All wallets share the limits,
-   * so that a crowd has to poll slowly.
+   * Delay of the first poll of the API after an event on chain, and the interval after that. All wallets share the
+   * limits, so a crowd has to poll slowly.
    */
   readonly patience: { readonly firstMs: number; readonly thenMs: number }
-  /** Called at each stage that is reached. */
+  /** Called at each stage. */
   readonly onStage: (stage: Stage) => void
   /** Called with each line of the story. */
   readonly tell: (line: string) => void
@@ -36,9 +36,9 @@ const CREDIT_WAIT_MAX_MS = 15 * 60_000
 const ROUND_GRACE_MS = 60_000
 const MINT_WAIT_MS = 90_000
 const SHOWN_WAIT_MS = 60_000
-/** Time between two looks at the chain, which has no limits. */
+/** Time between two polls of the chain, which has no limits. */
 const CHAIN_POLL_MS = 1_000
-/** Between two claims of a payment that the service's provider does not know yet. */
+/** Time between two claims of a payment that the service's provider does not have yet. */
 const CLAIM_POLL_MS = 2_000
 
 /** Plays the part. Resolves with the node at its end. */
@@ -88,7 +88,7 @@ async function shown<T>({ patience }: Part, read: () => Promise<T | null>, late:
   return await until(read, { everyMs: patience.thenMs, withinMs: SHOWN_WAIT_MS + patience.thenMs * 3, late })
 }
 
-/** Claims a payment; a provider that is a block behind is asked again. */
+/** Claims a payment; retries if the provider is a block behind. */
 async function claimKnown(api: Api, txHash: string) {
   return await until(
     async () => {
@@ -131,7 +131,7 @@ async function waitForCredit(part: Part, node: Node): Promise<NodeDetail> {
   return detail
 }
 
-/** Holds a credit against the seed and the terms that its round publishes. */
+/** Checks a credit against the seed and the terms that its round publishes. */
 async function checkDraw(
   { api, chain, tell }: Pick<Part, 'api' | 'chain' | 'tell'>,
   nodeId: bigint,
@@ -177,7 +177,7 @@ async function withdrawAll(part: Part, node: NodeDetail): Promise<NodeDetail> {
   return detail
 }
 
-/** The API's figures against the contract's, both as of the block that the API names. */
+/** Compares the API's figures with the contract's, both as of the block that the API names. */
 async function compare(part: Part, latest: NodeDetail): Promise<NodeDetail> {
   const { chain, tell, onStage } = part
   const { detail, reading } = readingOf(latest) ?? (await readAgain(part, latest.nodeId))
@@ -201,15 +201,13 @@ function readingOf(detail: NodeDetail) {
   return detail.chain === null ? null : { detail, reading: detail.chain }
 }
 
-/** The API gives its reading of the chain 300 ms and then does without: on a busy machine it may need another try. */
+/** The API waits 300 ms for its reading of the chain and then leaves it out, so a busy machine may need another attempt. */
 async function readAgain(part: Part, nodeId: string) {
   const read = async () => readingOf(await part.api.get<NodeDetail>(`/api/node/${nodeId}`))
   return await shown(part, read, `GET /api/node/${nodeId} could not read the chain.`)
 }
 
-/**
- * Pays one wei too much, and sees that the claim is refused. Resolves with a check for later: that no node has come of it.
- */
+/** Pays one wei too much, and checks that the service refuses the claim. Resolves with a check for later: that it did not become a node. */
 export async function payWrongly({
   api,
   chain,

@@ -1,13 +1,13 @@
-// The demo's output: lines that stay and, on a terminal, one line that changes in place. Elsewhere the changing line is
-// printed again now and then, so that a log stays readable.
+// The demo's output: permanent lines and, on a terminal, one line that changes in place. Elsewhere it prints the
+// changing line again now and then, so a log stays readable.
 const REDRAW_MS = 250
-/** Between two copies of the moving line in a log. */
+/** Time between two copies of the changing line in a log. */
 const LOG_EVERY_MS = 15_000
 
 export interface Screen {
-  /** A line that stays. */
+  /** A permanent line. */
   line(text: string): void
-  /** Sets the text of the moving line, asked each time it is drawn; null: none. */
+  /** Sets the text of the changing line, computed each time it is drawn; null means none. */
   moving(text: (() => string) | null): void
 }
 

@@ -3,9 +3,7 @@ export class Trouble extends Error {
   override readonly name = 'Trouble'
 }
 
-/**
- * Asks again until there is an answer that is not null. Throws a Trouble with `late` when there is none in time.
- */
+/** Polls until an answer is not null. Throws a Trouble with `late` if there is none in time. */
 export async function until<T>(
   read: () => Promise<T | null>,
   { everyMs, withinMs, late }: { everyMs: number; withinMs: number; late: string },

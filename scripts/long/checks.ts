@@ -1,10 +1,10 @@
-// The long checks: repetitions for confidence, beyond the single tries of `npm test`. Every `*.long.test.ts` file is one; the
-// others are quick tests with more cases, and bugs planted in copies of the project.
+// The long checks: repetitions for confidence, beyond the single runs of `npm test`. Every `*.long.test.ts` file is
+// one; the others are quick tests with more cases, and bugs planted in copies of the project.
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { findTestFiles } from '../tests/run.ts'
 
-/** Runs of planted bugs, so that each fits beside others into continuous integration's time. */
+/** Runs of planted bugs, sliced so each fits beside others into continuous integration's time. */
 const PLANTED_SLICES = { contract: 4, service: 12 } as const
 
 export interface TestFileCheck {
@@ -14,7 +14,7 @@ export interface TestFileCheck {
   readonly atOnce: number
 }
 
-/** A script of the repository, run by this Node. It fills the machine by itself. */
+/** A script of the repository, run by this Node. It fills the machine alone. */
 export interface CommandCheck {
   readonly kind: 'command'
   readonly name: string

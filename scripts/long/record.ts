@@ -1,5 +1,5 @@
-// Reads and writes the last results of `npm run check:long`, the table of test/RESULTS.md. It must never drop a row that it does
-// not understand: a person may have edited it.
+// Reads and writes the last results of `npm run check:long`, the table of test/RESULTS.md. It must never drop a row
+// that it cannot read, because a person may have edited it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -21,14 +21,14 @@ export interface LastRun {
   readonly check: string
   /** As 2026-01-31T12:00Z. */
   readonly date: string
-  /** Short hash; `+` behind it: with changes that were not committed. */
+  /** Short hash; a trailing `+` means uncommitted changes. */
   readonly commit: string
   readonly minutes: number
-  /** `passed`, or the failure, in few words. */
+  /** `passed`, or the failure in a few words. */
   readonly result: string
 }
 
-/** A run that has just ended, on the commit that is checked out. */
+/** A run that has just ended, on the current commit. */
 export function lastRun(check: string, seconds: number, result: string): LastRun {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout.trim()
   const changed = git('status', '--porcelain', '--', ':!test/RESULTS.md') === '' ? '' : '+'
@@ -41,7 +41,7 @@ export function lastRun(check: string, seconds: number, result: string): LastRun
   }
 }
 
-/** The rows by check, oldest run first. Throws when a row of the table cannot be read. */
+/** The rows by check, oldest run first. Throws if a row of the table cannot be read. */
 export function parseRecord(text: string): Map<string, LastRun> {
   const lines = text.split('\n').filter((line) => line.startsWith('| '))
   const rows = lines.slice(1).map((line) => {
@@ -51,7 +51,7 @@ export function parseRecord(text: string): Map<string, LastRun> {
   return new Map(rows.sort(byDate).map((row) => [row.check, row]))
 }
 
-/** The whole document, rows in the order of their names. */
+/** The whole document, rows sorted by name. */
 export function formatRecord(record: ReadonlyMap<string, LastRun>): string {
   const rows = [...record.values()].sort((a, b) => (a.check < b.check ? -1 : 1))
   const line = (row: LastRun) =>
@@ -59,7 +59,7 @@ export function formatRecord(record: ReadonlyMap<string, LastRun>): string {
   return HEAD + rows.map(line).join('')
 }
 
-/** The record as it stands; empty where there is none yet. */
+/** The record as it is; empty if there is none yet. */
 export function readRecord(): Map<string, LastRun> {
   try {
     return parseRecord(readFileSync(FILE, 'utf8'))
@@ -69,7 +69,7 @@ export function readRecord(): Map<string, LastRun> {
   }
 }
 
-/** Writes these runs over the former ones of the same checks. */
+/** Replaces the earlier runs of the same checks with these. */
 export function recordRuns(runs: readonly LastRun[]): void {
   const record = readRecord()
   for (const run of runs) record.set(run.check, run)

@@ -1,4 +1,4 @@
-// Chooses the long checks for a run of limited time: those whose last run is the longest ago. Pure.
+// Chooses the long checks for a run of limited time: those with the oldest last run. Pure.
 import type { LastRun } from './record.ts'
 
 /** Assumed minutes of a check that never ran. */
@@ -11,7 +11,7 @@ interface Check {
 }
 
 /**
- * The checks of one run of at most `minutes`, by their last durations: the ones never run first, then the oldest. At least one.
+ * The checks for one run of at most `minutes`, by their last durations: the ones never run first, then the oldest. At least one.
  */
 export function takeSlice<C extends Check>(
   checks: readonly C[],

@@ -1,5 +1,5 @@
-// Reads the planted bugs (test/planted/*.patch), with the paths that test/planted/moved.txt changes, finds those that are
-// stale, and refreshes them. It never changes a source.
+// Reads the planted bugs (test/planted/*.patch), with the paths that test/planted/moved.txt changes, finds the stale
+// ones, and refreshes them. It never changes a source.
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
@@ -17,10 +17,10 @@ import {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PATCHES = `${ROOT}test/planted/`
 const MOVED = `${PATCHES}moved.txt`
-/** Files in which a refresh looks for lines that have left their file. */
+/** Files in which a refresh looks for lines that have moved out of their file. */
 const SOURCES = ['src/**/*.ts', 'migrations/*.sql', 'contracts/src/*.sol']
 
-/** Reads every planted bug, in the order of its file's name. Throws when a patch is malformed. */
+/** Reads every planted bug, in the order of file names. Throws if a patch is malformed. */
 export function readBugs(): PlantedBug[] {
   const moved = readMoved()
   return readdirSync(PATCHES)
@@ -37,14 +37,14 @@ export function readBugs(): PlantedBug[] {
     })
 }
 
-/** Finds the bugs that cannot be planted in the sources as they are: a line for each, none when all can be. */
+/** Finds the bugs that do not apply to the present sources: a line for each, none if all apply. */
 export function findProblems(bugs: readonly PlantedBug[]): string[] {
   const read = readSources()
   return bugs.flatMap((bug) => {
     const untested = bug.tests
       .filter((test) => test !== FORGE && !existsSync(ROOT + test))
       .map((test) => `there is no test ${test}`)
-    // Only forge's copies have contracts of their own, and only contracts.
+    // Only forge's copies have their own contracts, and only contracts.
     const misplaced = bug.edits
       .filter(({ file }) => file.startsWith('contracts/src/') !== (bug.tests.join() === FORGE))
       .map(({ file }) => `${file}: bugs in contracts/src, and no others, are "Noticed by: ${FORGE}" alone`)
@@ -62,8 +62,8 @@ export function findProblems(bugs: readonly PlantedBug[]): string[] {
 }
 
 /**
- * Rewrites the bugs' patches for the sources as they are: moved paths, context, and then line numbers. Reports its changes, and what
- * it could not do, a line for each.
+ * Rewrites the bugs' patches for the present sources: moved paths, context, and then line numbers. Reports its changes,
+ * and its failures, a line for each.
  */
 export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
   const read = readSources()
@@ -72,7 +72,7 @@ export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
     const edits = bug.edits.flatMap((edit) => refreshEdit(edit, read, told))
     const path = PATCHES + patchFileName(bug.name)
     const text = formatPatch({ ...bug, edits }, (file) => (existsSync(ROOT + file) ? read(file) : ''))
-    // Line numbers alone are not worth a change: they would clash with those of other branches.
+    // We do not rewrite a patch for line numbers alone, because that would conflict with other branches.
     if (withoutLineNumbers(text) !== withoutLineNumbers(readFileSync(path, 'utf8'))) {
       writeFileSync(path, text)
       told.push('rewritten')
@@ -119,7 +119,7 @@ function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, 
   }))
 }
 
-/** True if the hunk replaces lines that are not in the text. One that only adds lines is no clue to another file. */
+/** True if the hunk replaces lines that are not in the text. If it only adds lines, it is no clue to another file. */
 function isGone(hunk: Hunk, text: string): boolean {
   const replaced = hunk.filter(({ op }) => op === '-')
   return replaced.length > 0 && !replaced.every(({ line }) => `\n${text}`.includes(`\n${line}\n`))

@@ -10,12 +10,12 @@ import type { Bench } from './run.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Paths that forge's tests need. */
 const COPIED = ['foundry.toml', 'bin', 'src', 'test', 'proofs']
-/** Forge's output and cache, so that a bug compiles only its own changes. */
+/** Forge's output and cache, so a bug compiles only its own changes. */
 const BUILT = ['out', 'cache/solidity-files-cache.json']
-/** Bugs planted at once: each forge takes a core and some memory. */
+/** Bugs planted at once, because each forge takes a core and some memory. */
 const AT_ONCE_MAX = 2
 
-/** Makes the copies, built in the light profile. Throws when the contracts do not compile. */
+/** Creates the copies, built in the light profile. Throws if the contracts do not compile. */
 export async function forgeBench(): Promise<Bench> {
   const first = copyContracts()
   const built = await forge(['build'], { directory: join(first, 'contracts'), profile: 'light', quiet: true })
@@ -25,7 +25,7 @@ export async function forgeBench(): Promise<Bench> {
   return { copies: [first, ...others], run: (copy) => runForge(join(copy, 'contracts')) }
 }
 
-/** Without the intermediate representation, which means the same and takes four times as long to compile. */
+/** Without the intermediate representation, which means the same but takes four times as long to compile. */
 export function copyContracts(): string {
   const copy = temporaryDirectory()
   copyEntries(COPIED, ROOT, copy)
@@ -42,12 +42,12 @@ function copyEntries(entries: readonly string[], from: string, to: string): void
   }
 }
 
-/** Runs forge's tests; returns those that failed, null when all passed. Throws when the sources do not compile. */
+/** Runs forge's tests; returns those that failed, null if all passed. Throws if the sources do not compile. */
 async function runForge(directory: string): Promise<string | null> {
-  // A bug that does not compile proves nothing.
+  // If a bug does not compile, it proves nothing.
   const built = await forge(['build'], { directory, profile: 'light', quiet: true })
   if (built.code !== 0) throw new Error(`does not compile\n${built.output}`)
-  // One failure is enough: shrinking that of an invariant takes longer than all else.
+  // One failure is enough, because shrinking a failed invariant takes longer than everything else.
   const tested = await forge(['test', '--threads', '1', '--fail-fast'], { directory, profile: 'light', quiet: true })
   if (tested.code === 0) return null
   const names = tested.output.matchAll(/^(?:\[FAIL.*\]| (?=invariant_)) ?(\w+)\(/gm)

@@ -1,4 +1,4 @@
-// Runs test files of Node in copies of the project, for bugs in its TypeScript and its migrations.
+// Runs Node test files in copies of the project, for bugs in its TypeScript and its migrations.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { SERVER_VARIABLE } from '../../test/support/postgres.ts'
@@ -6,32 +6,32 @@ import { signalGroup } from '../../test/support/process-group.ts'
 import { copyProject } from '../copy-project.ts'
 import type { Bench } from './run.ts'
 
-/** A bug that makes the tests hang is noticed, too. Generous: the slowest file takes two minutes on an idle machine. */
+/** If a bug makes the tests hang, that counts as noticed, too. Generous, because the slowest file takes two minutes on an idle machine. */
 const FILE_MS = 900_000
-/** Bugs planted at once for each core, and at most: a test waits for its chain and its database half of its time. */
+/** Bugs planted at once for each core, and at most, because a test waits for its chain and its database half of its time. */
 const PER_CORE = 2
 const AT_ONCE_MAX = 4
 
-/** Makes the copies. The bench is for use with a test server; its tests end when `signal` says so. */
+/** Creates the copies. The bench needs a test server; an abort of `signal` ends its tests. */
 export function nodeBench(signal: AbortSignal): Bench {
   return {
     copies: Array.from({ length: Math.min(AT_ONCE_MAX, availableParallelism() * PER_CORE) }, copyProject),
     run: (copy, test, bug) => {
-      // A changed migration needs a server whose template it makes itself.
+      // A changed migration needs a server whose template it creates itself.
       const ownServer = bug?.edits.some(({ file }) => file.startsWith('migrations/')) ?? false
       return runTests(copy, test, ownServer, signal)
     },
   }
 }
 
-/** Runs a test file of the copy up to the first test that fails; gives the failure, or null where all passed. */
+/** Runs a test file of the copy up to the first failure; returns the failure, or null if all passed. */
 async function runTests(copy: string, file: string, ownServer: boolean, signal: AbortSignal): Promise<string | null> {
   // So many seeds of the simulation are enough to notice.
   const env: NodeJS.ProcessEnv = { NL_SIM_SEEDS: '100', ...process.env }
-  // A changed migration needs a server whose template it makes itself.
+  // A changed migration needs a server whose template it creates itself.
   if (ownServer) delete env[SERVER_VARIABLE]
   const args = ['--test', '--test-force-exit', '--test-reporter=tap', file]
-  // A group of its own, which ends as one: a service that a test had started, or stopped half way, would stay behind.
+  // Its own process group, killed as one, because a service that a test started or half stopped would stay behind.
   const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const endAll = () => signalGroup(child.pid, 'SIGKILL')
   signal.addEventListener('abort', endAll, { once: true })
@@ -40,7 +40,7 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
     failed ??= /^not ok \d+ - (.*)\n/m.exec(output)?.[1] ?? null
-    // One is enough: the chains and databases of the tests go when their process goes.
+    // One is enough, because the tests' chains and databases end with their process.
     if (failed !== null) child.kill('SIGTERM')
   })
   const late = setTimeout(endAll, FILE_MS)

@@ -1,5 +1,5 @@
-// Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. It never trusts a line number:
-// a hunk goes where its lines stand, and they must stand in exactly one place.
+// Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. It never trusts a line
+// number: a hunk applies to its lines, which must occur in exactly one place.
 import { createHash } from 'node:crypto'
 
 /** One line of a hunk, and the patch's action on it. */
@@ -16,7 +16,7 @@ export interface PlantedBug {
   readonly name: string
   /** Test files, the likeliest to notice first; or forge's tests, all together (FORGE). */
   readonly tests: readonly string[]
-  /** Further lines of the header: why a change is needed that is not obvious. */
+  /** Further lines of the header: why a change is needed, if that is not obvious. */
   readonly notes: readonly string[]
   readonly edits: readonly FileEdit[]
 }
@@ -25,7 +25,7 @@ export type Place = { readonly at: number } | { readonly problem: string }
 /** Stands for forge's tests of the contracts in "Noticed by". */
 export const FORGE = 'forge'
 
-/** Kinds of bugs that a net of tests is kept for, by the letter in a patch's line "Kind:". A bug of no kind is caught by the test of its rule. */
+/** Kinds of bugs that we keep a net of tests for, by the letter in a patch's line "Kind:". If a bug has no kind, its rule's own test catches it. */
 export const KINDS: Readonly<Record<string, string>> = {
   a: 'the mode without a fork guard',
   b: 'the client’s verdicts on a service that lies',
@@ -41,10 +41,10 @@ const TEST_LINE = /^Noticed by: (.+)$/
 const KIND_LINE = /^Kind: (.+)$/
 /** Written by git between files. */
 const GIT_LINE = /^(diff --git|index) /
-/** More lines of context than this say that the file repeats itself: the bug belongs elsewhere. */
+/** If a hunk needs more lines of context, the file repeats itself, and the bug belongs elsewhere. */
 const CONTEXT_LINES_MAX = 12
 
-/** Reads a patch. Throws with the reason when it is not in the form that test/planted/README.md describes. */
+/** Parses a patch. Throws with the reason if it does not have the form that test/planted/README.md describes. */
 export function parsePatch(text: string): PlantedBug {
   const lines = text.replace(/\n$/, '').split('\n')
   const bodyAt = lines.findIndex((_, i) => startsFile(lines, i) || GIT_LINE.test(lines[i] ?? ''))
@@ -87,7 +87,7 @@ function startsFile(lines: readonly string[], i: number): boolean {
   return /^--- a\//.test(lines[i] ?? '') && /^\+\+\+ b\//.test(lines[i + 1] ?? '')
 }
 
-/** The letter of a bug's kind; null where its patch names none. */
+/** The letter of a bug's kind; null if its patch names none. */
 export function kindOf({ notes }: Pick<PlantedBug, 'notes'>): string | null {
   return notes.flatMap((line) => KIND_LINE.exec(line)?.[1] ?? [])[0] ?? null
 }
@@ -98,8 +98,8 @@ export function isForContracts({ tests }: PlantedBug): boolean {
 }
 
 /**
- * True if the bug of that name is in the slice, 'K/N' with K from 1. Depends on the name alone, so that other bugs do not
- * move it. Throws when the slice is not of that form.
+ * True if the bug of that name is in the slice, 'K/N' with K from 1. Depends on the name alone, so other bugs do not
+ * move it. Throws if the slice is malformed.
  */
 export function isInSlice(name: string, slice: string): boolean {
   const [k = 0, n = 0] = (/^([1-9]\d*)\/([1-9]\d*)$/.exec(slice) ?? []).slice(1).map(Number)
@@ -107,7 +107,7 @@ export function isInSlice(name: string, slice: string): boolean {
   return createHash('sha256').update(name).digest().readUInt32BE() % n === k - 1
 }
 
-/** Writes a patch, with the line numbers that `read` gives for its files, so that git and patch can apply it, too. */
+/** Formats a patch, with the line numbers that `read` gives for its files, so git and patch can apply it, too. */
 export function formatPatch({ name, tests, notes, edits }: PlantedBug, read: (file: string) => string): string {
   const sections = edits.flatMap(({ file, hunks }) => {
     let shift = 0
@@ -132,7 +132,7 @@ export function formatPatch({ name, tests, notes, edits }: PlantedBug, read: (fi
   return `${[...header, ...sections].join('\n')}\n`
 }
 
-/** The name of the file that a bug's patch is kept in. */
+/** The file name of a bug's patch. */
 export function patchFileName(name: string): string {
   const words = name
     .toLowerCase()
@@ -141,7 +141,7 @@ export function patchFileName(name: string): string {
   return `${words.replaceAll(/^-|-$/g, '')}.patch`
 }
 
-/** The place of the hunk's lines in the text, in characters; a problem unless there is exactly one. */
+/** The offset of the hunk's lines in the text, in characters; a problem unless they occur exactly once. */
 function findPlace(text: string, hunk: Hunk): Place {
   const wanted = `\n${oldLines(hunk).join('\n')}\n`
   const inLines = `\n${text}`
@@ -154,14 +154,14 @@ function findPlace(text: string, hunk: Hunk): Place {
   return { at: first }
 }
 
-/** The text with all hunks applied. Throws when one has no place, or more than one. */
+/** The text with all hunks applied. Throws if one matches no place, or more than one. */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string {
   const places = hunks.map((hunk) => {
     const place = findPlace(text, hunk)
     if ('problem' in place) throw new Error(place.problem)
     return { ...place, hunk }
   })
-  // From the last to the first, so that the places of those before stay where they are.
+  // From the last to the first, so earlier offsets stay valid.
   return places
     .toSorted((a, b) => b.at - a.at)
     .reduce((changed, { at, hunk }) => {
@@ -177,8 +177,8 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): string {
 }
 
 /**
- * The hunk with the least context, from one line up, that finds it in one place only. Looks for the present place with
- * less and less of the context that the hunk has. Null when no part of it has exactly one place.
+ * The hunk with the least context, from one line up, that makes it unique. Finds the present place with less and less
+ * of the hunk's own context. Null if no part of it occurs exactly once.
  */
 export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
   const first = hunk.findIndex(({ op }) => op !== ' ')
@@ -196,7 +196,7 @@ export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
   return null
 }
 
-/** The changed lines, which begin at `line` (from 0), in the least context that is found once only; null if there is none. */
+/** The changed lines, which begin at `line` (from 0), in the least context that is unique; null if there is none. */
 function inContext(text: string, line: number, core: Hunk): Hunk | null {
   const lines = text.replace(/\n$/, '').split('\n')
   const end = line + oldLines(core).length

@@ -1,19 +1,19 @@
-// Plants bugs in copies of the project and runs the tests that must notice them. It never changes the project itself, and knows
-// nothing of how tests are run: a bench does.
+// Plants bugs in copies of the project and runs the tests that must notice them. It never changes the project itself,
+// and leaves it to a bench to run the tests.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyHunks, type PlantedBug } from './patch.ts'
 
-/** Copies of the project, and how a test is run in one. */
+/** Copies of the project, and how to run a test in one. */
 export interface Bench {
-  /** The directories of the copies. In each, one bug is planted at a time. */
+  /** The directories of the copies. Each holds one planted bug at a time. */
   readonly copies: readonly string[]
-  /** Runs a test in a copy; returns the failure, null when all passed. `bug` is the one that is planted, if any. */
+  /** Runs a test in a copy; returns the failure, null if all passed. `bug` is the planted one, if any. */
   readonly run: (copy: string, test: string, bug: PlantedBug | null) => Promise<string | null>
 }
 
 export interface RunOptions {
-  /** The tests are known to pass without any bug. */
+  /** The caller knows that the tests pass without any bug. */
   readonly trusted: boolean
   /** Ends the run before the next bug. */
   readonly signal: AbortSignal
@@ -21,8 +21,8 @@ export interface RunOptions {
 }
 
 /**
- * Plants each bug and prints its fate; returns the number caught. Each test must first pass without any bug,
- * unless it is trusted to: a test that fails anyway would catch every bug.
+ * Plants each bug and prints its fate; returns the number caught. Each test must first pass without any bug, unless it
+ * is trusted, because a test that fails anyway would catch every bug.
  */
 export async function runBugs(
   bugs: readonly PlantedBug[],
@@ -46,11 +46,11 @@ export async function runBugs(
 
 type IsUsable = (copy: string, test: string) => Promise<boolean>
 
-/** Tries each test once in a copy that has no bug, when it is first asked for. */
+/** Runs each test once in a copy without a bug, when it is first needed. */
 function rememberUsable({ run }: Bench, print: RunOptions['print']): IsUsable {
   const tried = new Map<string, Promise<boolean>>()
   const tryTest: IsUsable = async (copy, test) => {
-    // Twice, since a machine that is busy with other things can make one fail.
+    // Twice, because one may fail if the machine is busy.
     const broken = (await run(copy, test, null)) && (await run(copy, test, null))
     print(broken ? `UNUSABLE  ${test} fails without any bug: ${broken}` : `usable    ${test}`)
     return !broken
@@ -62,7 +62,7 @@ function rememberUsable({ run }: Bench, print: RunOptions['print']): IsUsable {
   }
 }
 
-/** Runs the bug's tests until one notices it; returns that test and its failure, null when the bug survives. */
+/** Runs the bug's tests until one notices it; returns that test and its failure, null if the bug survives. */
 async function findNoticing(copy: string, bug: PlantedBug, { run }: Bench, isUsable: IsUsable): Promise<string | null> {
   for (const test of bug.tests) {
     if (!(await isUsable(copy, test))) continue
@@ -77,7 +77,7 @@ async function findNoticing(copy: string, bug: PlantedBug, { run }: Bench, isUsa
   return null
 }
 
-/** Plants the bug; returns the function that takes it out again. Throws, having changed nothing, unless each hunk has one place. */
+/** Plants the bug; returns the function that removes it. If a hunk does not match exactly one place, throws without a change. */
 function plant(copy: string, bug: PlantedBug): () => void {
   const files = bug.edits.map(({ file, hunks }) => {
     const path = join(copy, file)
@@ -90,7 +90,7 @@ function plant(copy: string, bug: PlantedBug): () => void {
   }
 }
 
-/** Works on the items in order, as many at once as there are copies, each in a copy of its own. */
+/** Works on the items in order, as many at once as there are copies, each in its own copy. */
 async function inCopies<T>(
   copies: readonly string[],
   items: Iterable<T>,

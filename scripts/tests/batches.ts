@@ -1,23 +1,23 @@
-// Groups test files that share a process: of a file with a few quick tests the larger part of the processor time is spent on loading
-// the same modules as the next one. Each file is a suite of its own there, called by its path, so that its hooks stay its own.
+// Groups test files into shared processes, because a file with a few quick tests spends most of its processor time on loading
+// modules that the next one needs, too. There each file is its own suite, named by its path, so its hooks stay its own.
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Files in one process. More would leave cores idle at the end of a run, where one process works through its last files alone. */
+/** Files in one process. With more, cores would idle at the end of a run while one process works through its last files. */
 const FILES_PER_BATCH = 6
 
 /** Test files that the runner starts as one process. */
 export interface Batch {
-  /** Whole path of the file that the process begins with. */
+  /** Full path of the process's entry file. */
   readonly entry: string
   /** Paths from the project's root. */
   readonly files: readonly string[]
 }
 
 /**
- * Batches of `files` (paths from `root`), in their order, behind those that `alone` picks to have a process of their own. Entries of
- * batches are written into `directory`.
+ * Batches of `files` (paths from `root`), in their order, after those that `alone` picks for their own process. Writes
+ * the batches' entries into `directory`.
  */
 export function batchFiles(
   files: readonly string[],

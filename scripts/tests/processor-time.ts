@@ -1,14 +1,14 @@
-// How much processor time a run of the checks took. Wall time depends on what else the machine does; this hardly does.
+// How much processor time a run of the checks took. Unlike wall time, it hardly depends on what else the machine does.
 import { readFileSync } from 'node:fs'
 
-/** Linux counts a process's time in these; the kernel exports 100 a second to programs on every machine (man 5 proc). */
+/** Linux counts a process's time in ticks; the kernel reports 100 a second to programs on every machine (man 5 proc). */
 const TICKS_PER_SEC = 100
-/** Fields 14 to 17 of /proc/self/stat, counted from behind the name of the program: utime, stime, cutime, cstime. */
+/** Fields 14 to 17 of /proc/self/stat, counted from after the name of the program: utime, stime, cutime, cstime. */
 const TIME_FIELDS = [11, 15] as const
 
 /**
- * Seconds of processor time that this process and all processes that it started, and waited for, have used.
- * Null if the system has no /proc.
+ * Seconds of processor time that this process and all children that it waited for have used. Null if the system has no
+ * /proc.
  */
 export function readProcessorSeconds(): number | null {
   let stat: string

@@ -1,5 +1,5 @@
-// Runs the tests under test/ with node's own runner, a few files a process. `*.long.test.ts` files repeat for confidence and
-// belong to `npm run check:long`. Tests use free ports only, so they run beside a running service.
+// Runs the tests under test/ with node's own runner, a few files per process. `*.long.test.ts` files repeat for
+// confidence and belong to `npm run check:long`. Tests use only free ports, so they run beside a running service.
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,25 +11,25 @@ import { type Batch, batchFiles } from './batches.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /**
- * Options of each file's process. Forced to exit here and not by run's own forceExit, which would end the runner's
+ * Options of each file's process. They force it to exit here, because run's own forceExit would end the runner's
  * process too, before it has stopped its server.
  */
 export const TEST_PROCESS = [
   '--test-force-exit',
   ...['--import', new URL('../../test/support/test-process.ts', import.meta.url).href],
 ]
-/** Every test process loads the same modules: to find them compiled saves a third of a second each. */
+/** Every test process loads the same modules, and a compile cache saves a third of a second each. */
 const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
-/** A test that takes longer hangs. Twice what one wait of a test may take (test/support/until.ts), so the wait is what names the cause. */
+/** If a test takes longer, it hangs. Twice what one wait of a test may take (test/support/until.ts), so the wait names the cause. */
 const TEST_TIMEOUT_MS = 1_200_000
 const LONG_SUFFIX = '.long.test.ts'
-/** Processes at once for each core: most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine stood idle. */
+/** Processes per core: most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine stood idle. */
 const PROCESSES_PER_CORE = 3
-/** The slowest files are printed, so that the time budget is spent knowingly. */
+/** How many of the slowest files to print, so contributors see where the time budget goes. */
 const SLOWEST_SHOWN = 10
 /**
- * Files that wait longest, each a process of its own, started first: one of them started last would be waited for alone. Those with a browser stand apart, since
- * each fills a core at its start. The printed list of slowest files says what belongs here.
+ * Files that wait longest, each in its own process, started first, because a run would end waiting for one that starts last. Those with a
+ * browser stand apart, because each fills a core at its start. The printed list of slowest files says what belongs here.
  */
 const SLOW_FIRST = [
   'test/documents/tutorial.test.ts',
@@ -71,7 +71,7 @@ export interface TestOutcome {
   readonly passed: boolean
   /** By path from the project's root. */
   readonly files: ReadonlyMap<string, FileOutcome>
-  /** The runner's closing counts, `# tests 12` and so on: to be printed last. */
+  /** The runner's closing counts, `# tests 12` and so on, to print last. */
   readonly closing: readonly string[]
 }
 
@@ -85,8 +85,8 @@ export function findTestFiles(kind: 'quick' | 'long'): string[] {
 }
 
 /**
- * The quick test files whose path contains one of `filters`, all of them without filters; a filter that names no quick file
- * finds long ones.
+ * The quick test files whose path contains one of `filters`, all of them without filters. If a filter matches no quick
+ * file, it finds long ones.
  */
 export function selectTestFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
@@ -97,7 +97,7 @@ export function selectTestFiles(filters: readonly string[]): string[] {
   })
 }
 
-/** Runs these files, printing each result as it comes. Not passed when a test fails, or when there was none. */
+/** Runs these files, printing each result as it comes. Not passed if a test fails, or if there was none. */
 export async function runNodeTests(
   paths: readonly string[],
   signal: AbortSignal,
@@ -156,14 +156,14 @@ function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
 interface Summary {
   success: boolean
   count: number
-  /** By the entry of a batch, or by the name of a suite at its top: that is a file of a batch. */
+  /** By the entry of a batch, or by the name of a top-level suite, which is a file of a batch. */
   readonly parts: Map<string, FileOutcome>
-  /** Entries whose process failed as a whole: by a hook, or by how it ended. Their own counts do not tell. */
+  /** Entries whose process failed as a whole, in a hook or at its exit. Their own counts do not show it. */
   readonly broken: Set<string>
   readonly closing: string[]
 }
 
-/** Holds back the closing counts, which the reporter would print before the failures; `summary` is whole at the end. */
+/** Holds back the closing counts, which the reporter would print before the failures; `summary` is complete at the end. */
 function takeSummary(
   events: AsyncIterable<TestEvent>,
   batches: readonly Batch[],
@@ -199,7 +199,7 @@ function takePart(summary: Summary, { type, data }: EndEvent, entries: ReadonlyS
   }
 }
 
-/** The outcome of each file that ran. Where the process of a batch failed as a whole, none of its files passed. */
+/** The outcome of each file that ran. If the process of a batch failed as a whole, none of its files passed. */
 function outcomes({ parts, broken }: Summary, batches: readonly Batch[]): Map<string, FileOutcome> {
   const found = batches.flatMap(({ entry, files }) => {
     return files.flatMap((file) => {
@@ -212,7 +212,7 @@ function outcomes({ parts, broken }: Summary, batches: readonly Batch[]): Map<st
 
 type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
 
-/** A summary that names a file is that process's; the other one is of all of them. */
+/** A summary that names a file covers that process; the other one covers all of them. */
 function takeCounts(summary: Summary, { file, duration_ms, success, counts }: SummaryEvent): void {
   if (file !== undefined) {
     summary.parts.set(file, { passed: success, seconds: duration_ms / 1000 })
