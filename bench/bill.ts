@@ -1,5 +1,5 @@
-// What an idle service costs at its provider: calls, units and dollars by published lists, and bytes on the wire, of a day of mainnet and of Base.
-// Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
+// What an idle service costs at its provider for a day of mainnet and of Base: calls, units and dollars by published lists, and bytes on
+// the wire. Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { toFunctionSelector } from 'viem'
@@ -13,7 +13,7 @@ import { type Served, serve } from './lib/process.ts'
 import { asIs, atMost, notMeasured, type Row } from './lib/report.ts'
 import { settingsOn, startService } from './lib/service.ts'
 
-/** Chains by their pace and their load. Blocks: ethereum.org "Blocks", docs.base.org. Transactions a block: an order of magnitude, assumed. */
+/** Chains by their pace and their load. Blocks: ethereum.org "Blocks", docs.base.org. Transactions per block: an assumed order of magnitude. */
 const SHAPES = [
   { name: 'mainnet', blockSec: 12, perBlock: 200 },
   { name: 'Base', blockSec: 2, perBlock: 200 },
@@ -29,10 +29,10 @@ const TICK_CALLS_GOAL = 8
 const BILL_GOAL = 0.5
 const PRICE_WEI = ETHER / 100n
 
-/** As bench/servers/counting.ts tells. */
+/** The report of bench/servers/counting.ts. */
 interface Bill {
   calls: Record<string, number>
-  /** The same calls, by method and what each is for. */
+  /** The same calls, by method and purpose. */
   purposes: Record<string, number>
   requests: number
   bytes: number
@@ -45,7 +45,7 @@ export const bill: Bench = {
   run: async (options) => {
     const missing = await installPeers(options.progress)
     if (missing !== null) return [notMeasured('bill', missing)]
-    // At the same time: they count, and time nothing.
+    // All at once, because they count and time nothing.
     return (await Promise.all(SHAPES.map((shape) => measure(shape, options)))).flat()
   },
 }
@@ -71,7 +71,7 @@ async function measure(shape: Shape, { quick, progress }: BenchOptions): Promise
     const watched = [providers.viem.origin, world.factory, world.at(3), String(shape.blockSec)]
     await opened(serve('watching.ts', watched))
     progress(`${shape.name}: all follow`)
-    // From the end of one tick of ours to the end of another: a window that held part of a tick would count its blocks as another's.
+    // From the end of one of our ticks to the end of another, because a window with part of a tick would miscount that tick's blocks.
     const ticks = quick ? TICKS.quick : TICKS.real
     await mineFor(world, shape, TICK_SEC / 2)
     await mineTicks(world, shape, providers.ours, 1)
@@ -94,7 +94,7 @@ async function startOurs(world: World, provider: Served) {
   return await startService([process.execPath, LAUNCHER, 'start'], settings)
 }
 
-/** Mines at the chain's pace, empty blocks: their strangers are the provider's. */
+/** Mines empty blocks at the chain's pace; the provider adds other people's transactions. */
 async function mineFor({ chain }: World, { blockSec }: Shape, sec: number): Promise<void> {
   const until = performance.now() + sec * 1000
   for (let next = performance.now(); next < until; next += blockSec * 1000) {
@@ -104,7 +104,7 @@ async function mineFor({ chain }: World, { blockSec }: Shape, sec: number): Prom
   await sleep(Math.max(0, until - performance.now()))
 }
 
-/** Mines until ours has ended so many ticks more. @returns how many blocks. */
+/** Mines until our service has ended so many more ticks. @returns how many blocks. */
 async function mineTicks(world: World, shape: Shape, ours: Served, ticks: number): Promise<number> {
   // Each tick checks the wallet's balance once.
   const checks = async () => (await billsOf({ ours })).ours.purposes[`eth_getBalance ${world.at(3)}`] ?? 0
@@ -172,14 +172,14 @@ const VIEWS = new Map<string, string>(
   factoryAbi.flatMap((item) => (item.type === 'function' ? [[toFunctionSelector(item), item.name]] : [])),
 )
 
-/** The calls of a tick, by what they are for. */
+/** The calls of a tick, by purpose. */
 function tickOf({ purposes }: Bill): string[] {
   const named = (purpose: string) => purpose.replace(/0x[0-9a-f]{8}$/, (selector) => VIEWS.get(selector) ?? selector)
   const ticks = DAY_SEC / TICK_SEC
   return Object.entries(purposes).map(([purpose, count]) => `${named(purpose)} ${(count / ticks).toFixed(1)}`)
 }
 
-/** A row for each peer; the goal is Ponder's, the loop is there for scale. */
+/** A row for each peer. The goal is Ponder's; the loop is there for scale. */
 function against(what: string, unit: string, bills: Bills, figure: (bill: Bill) => number | null): Row[] {
   const ours = figure(bills.ours)
   const rows = [['Ponder', figure(bills.ponder)] as const, ['viem', figure(bills.viem)] as const]

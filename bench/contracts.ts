@@ -1,6 +1,6 @@
-// Measures what payments of contract wallets cost beside plain ones: blocks from a payment's block to its node's, one of each a block and eight of
-// each in one, and calls of the provider a block. A contract's payment is an internal call: no transaction shows it, a trace of its block does.
-// The service runs as its operator runs it, in the mode `all`.
+// Compares payments of contract wallets with plain ones: blocks from a payment's block to its node's, one of each per
+// block and eight of each in one, and provider calls per block. A contract's payment is an internal call, which no
+// transaction shows, but a trace of its block does. The service runs as its operator runs it, in the mode `all`.
 import { type FalseProvider, startFalseProvider } from '../test/chain/false-provider.ts'
 import { FORWARD, forwardTo } from '../test/support/forwarder.ts'
 import { until } from '../test/support/until.ts'
@@ -15,7 +15,7 @@ const PAYMENTS = 270
 const IN_ONE_BLOCK = 8
 const BLOCK_SEC = 2
 const TICK_SEC = 2
-/** Blocks over which the provider's calls are counted, of each kind. */
+/** Blocks over which we count the provider's calls, for each kind. */
 const COUNTED_BLOCKS = 30
 const PRICE_WEI = 10n ** 16n
 const WAIT_MS = 300_000
@@ -34,7 +34,7 @@ export const contracts: Bench = {
 interface Market {
   world: World
   provider: FalseProvider
-  /** Payers so far: each pays once. */
+  /** Payers so far. Each pays once. */
   payers: number
 }
 
@@ -71,7 +71,7 @@ async function measure({ quick, progress }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Has so many of each kind paid in each block; compares the blocks until their nodes. */
+/** Pays so many of each kind in each block; compares the blocks until their nodes. */
 async function measureLatency(
   market: Market,
   { payments, perBlock }: { payments: number; perBlock: number },
@@ -99,7 +99,7 @@ async function measureLatency(
   })
 }
 
-/** How many of the contracts' payments were bought by themselves, each for its payer, and what is left unexplained. */
+/** How many of the contracts' payments became nodes automatically, each for its payer, and what stays unexplained. */
 async function tellOutcome({ pool }: World): Promise<Row> {
   const [row] = await pool<{ paid: number; bought: number; residues: number }[]>`
     SELECT count(*) FILTER (WHERE inner_index > 0) AS paid,
@@ -114,7 +114,7 @@ async function tellOutcome({ pool }: World): Promise<Row> {
   }
 }
 
-/** Calls of the provider a block: where nothing is paid, and with one payment of each kind in every block. */
+/** Provider calls per block: without payments, and with one payment of each kind in every block. */
 async function countCalls(market: Market, blocks: number): Promise<Row[]> {
   const counted = async (kinds: readonly Kind[]) => {
     await pay(market, kinds, 1)
@@ -146,7 +146,7 @@ async function countCalls(market: Market, blocks: number): Promise<Row[]> {
   ]
 }
 
-/** Has so many of each kind paid from addresses of their own, and waits for their block; for the next block where there is none to pay. */
+/** Pays so many of each kind from new addresses, and waits for their block; if there is none to pay, for the next block. */
 async function pay(market: Market, kinds: readonly Kind[], count: number): Promise<void> {
   const { chain, at } = market.world
   const head = (await chain.block()).number

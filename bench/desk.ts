@@ -1,5 +1,5 @@
-// The operator's desk after a restore: thousands of payments held, decided by one command, and minted by the passes after it. Beside it the
-// same decisions as commands of their own.
+// The operator's work after a restore: one command decides thousands of held payments, and the passes after it mint
+// them. Beside it the same decisions as separate commands.
 
 import { spawnSync } from 'node:child_process'
 import { worldEnv } from '../test/support/cli.ts'
@@ -12,9 +12,9 @@ import { atMost, type Row } from './lib/report.ts'
 const PAYMENTS = 3_000
 const SINGLE = 10
 const PER_BLOCK = 250
-/** A wei too much: no tier has this price. */
+/** A wei too much, so it matches no tier's price. */
 const HELD_WEI = 10n ** 16n + 1n
-/** A command of its own starts a process for each payment. */
+/** A separate command starts a process for each payment. */
 const GOAL = 0.1
 
 export const desk: Bench = {
@@ -76,7 +76,7 @@ async function measure(world: World, { quick, progress }: BenchOptions): Promise
   ]
 }
 
-/** Pays from wallets of their own, a wei too much; gives the hashes. */
+/** Pays from new wallets, a wei too much; returns the hashes. */
 async function pay({ chain, at }: World, count: number): Promise<string[]> {
   const sent: string[] = []
   for (let buyer = 0; buyer < count; buyer++) {

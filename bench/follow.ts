@@ -1,5 +1,5 @@
-// Cold sync: blocks of 50 transactions, recorded once and served from memory, followed into an empty ledger; beside a bare undici making
-// the very same requests at the concurrency that serves it best, parsing what comes and storing nothing. It also measures the share of reading alone.
+// Cold sync: follows blocks of 50 transactions, recorded once and served from memory, into an empty ledger. Beside it a bare undici makes the very
+// same requests at the concurrency that serves it best, parses the answers and stores nothing. It also measures the share of reading alone.
 import { cpus } from 'node:os'
 import { Pool as Connections } from 'undici'
 import { createChainReader } from '../src/chain/read/reader.ts'
@@ -95,7 +95,7 @@ async function timed(work: () => Promise<void>): Promise<Took> {
   return { sec: (performance.now() - before.began) / 1000, busyMs: busyMs() - before.busyMs }
 }
 
-/** Time that all cores together have not been idle, in steps of the system's clock (10 ms on Linux). */
+/** Time that all cores together were not idle, in steps of the system's clock (10 ms on Linux). */
 function busyMs(): number {
   return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0)
 }
@@ -107,7 +107,7 @@ async function sync({ chain, factory, at }: World, origin: string, blocks: numbe
   const rpc = createRpc({ urls: [origin], log: silentLog })
   try {
     const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, factory })
-    // The service is connected by the time it follows.
+    // A service has connected its wallet before it follows.
     await inTransaction(pool, (sql) => insertFirstWallet(sql, at(3), 0, 'bench'))
     const took = await timed(async () => {
       const { cursor } = await followChain(ctx, RUN)
@@ -123,7 +123,7 @@ async function sync({ chain, factory, at }: World, origin: string, blocks: numbe
   }
 }
 
-/** Reads the recorded chain as the follower does, one range after another, and forgets it. */
+/** Reads the recorded chain as the follower does, one range after another, and discards it. */
 async function read({ at, factory }: World, origin: string, blocks: number): Promise<Took> {
   const rpc = createRpc({ urls: [origin], log: silentLog })
   const chain = createChainReader(rpc, {
@@ -149,7 +149,7 @@ async function read({ at, factory }: World, origin: string, blocks: number): Pro
   }
 }
 
-/** Makes the requests, so many at a time, and parses what is answered. */
+/** Makes the requests, so many at a time, and parses the answers. */
 async function again(origin: string, requests: readonly string[], concurrency: number): Promise<Took> {
   const connections = new Connections(origin, { connections: concurrency, pipelining: 1 })
   const headers = { 'content-type': 'application/json', 'x-again': '1' }

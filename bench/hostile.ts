@@ -1,5 +1,5 @@
-// Measures the latency of /api/stats while strangers hold connections in bad ways: headers and bodies that trickle in, answers that are
-// hardly read, connections that say nothing. The same requests without strangers stand beside it. The strangers run in a thread of their own.
+// Measures the latency of /api/stats while other clients hold connections in bad ways: they send headers and bodies slowly,
+// hardly read answers, or send nothing. The same requests without them stand beside it. They run in their own thread.
 import { Worker } from 'node:worker_threads'
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { createDatabase } from '../test/support/postgres.ts'
@@ -13,7 +13,7 @@ import { atMost, type Row } from './lib/report.ts'
 
 const PER_SECOND = 100
 const SEC = { quick: 2, real: 10 }
-/** Pairs of a run without and a run with strangers, of which the medians are compared. */
+/** Pairs of a run without and a run with hostile clients; we compare the medians. */
 const RUNS = { quick: 1, real: 3 }
 const GOAL = 5
 const ATTACKS: readonly { what: string; manner: Manner; connections: number }[] = [
@@ -43,7 +43,7 @@ async function measureAll(options: BenchOptions, url: string, pool: Pool): Promi
   await fillLedger(pool, { nodes: 100, rounds: 5, withdrawingEvery: 2, withdrawals: 1 })
   const rows: Row[] = []
   for (const attack of ATTACKS) {
-    // A service of its own for each, so that no kind of stranger leaves anything behind for the next.
+    // A new service for each, so that no kind of client leaves anything behind for the next.
     const api = await serveApi(url, 'memoised')
     try {
       rows.push(await measure(options, api.origin, attack))

@@ -1,5 +1,5 @@
 // Judges a day's payments of mixed fates by the service's own step, in pages, and beside it the same payments in pages of one: each its own
-// transaction. The payments are written into the ledger as following would; holdings are read from a development chain.
+// transaction. The bench writes the payments into the ledger as following would, and reads holdings from a development chain.
 import { readCursor } from '../src/db/blocks/blocks.ts'
 import { insertIncomingTransfers } from '../src/db/payments/rows.ts'
 import { type Address, address, hash, wei } from '../src/domain/units.ts'
@@ -12,9 +12,9 @@ import { asIs, type Row } from './lib/report.ts'
 const PAYMENTS = 20_000
 const FULL_PAYMENTS = 100_000
 const GOAL_PER_SEC = 5_000
-/** Judged one by one at most: each takes some twenty times as long. */
+/** Most payments to judge one by one, because each takes some twenty times as long. */
 const SINGLE = 2_000
-/** Of all payments, those whose tier asks for a holding. */
+/** The share of payments whose tier requires a holding. */
 const HOLDING_SHARE = 0.01
 
 const BASIC = ETHER / 100n
@@ -22,7 +22,7 @@ const FOUNDER = ETHER / 20n
 const FORMER = ETHER / 30n
 const ROOM_OF_WALLET = 10
 
-/** Of ten payments, so many of each fate, in turn. */
+/** The fates of each ten payments, in turn. */
 const FATES: readonly (keyof typeof MADE)[] = [
   ...(['accepted', 'accepted', 'accepted', 'accepted'] as const),
   ...(['denied', 'denied', 'wrongPrice', 'wrongPrice', 'afterGrace', 'full'] as const),
@@ -30,12 +30,12 @@ const FATES: readonly (keyof typeof MADE)[] = [
 /** The nth payment of a fate: its payer and its value. */
 const MADE = {
   accepted: (n: number) => ({ from: wallet(0xa0, n), valueWei: BASIC }),
-  /** One exchange's wallet has sent them all. */
+  /** One exchange's wallet sent them all. */
   denied: () => ({ from: wallet(0xd0, 1), valueWei: BASIC }),
   wrongPrice: (n: number) => ({ from: wallet(0xe0, n), valueWei: BASIC + 1n }),
-  /** The price that a tier had before, and whose grace is over. */
+  /** A tier's former price, after its grace period. */
   afterGrace: (n: number) => ({ from: wallet(0xf0, n), valueWei: FORMER }),
-  /** Wallets that go on buying beyond their allowance. */
+  /** Wallets that buy beyond their allowance. */
   full: (n: number) => ({ from: wallet(0xb0, n % 10), valueWei: BASIC }),
   holding: (n: number) => ({ from: wallet(0xc0, n), valueWei: FOUNDER }),
 }
@@ -58,7 +58,7 @@ async function measure(world: World, { quick, full, progress }: BenchOptions): P
   const count = quick ? 1_000 : full ? FULL_PAYMENTS : PAYMENTS
   await openSale(world)
   const mixed = (n: number) => FATES[n % FATES.length] ?? 'accepted'
-  // Compiled, and planned by the database, before anything counts.
+  // So code is compiled and the database has its plans before we measure.
   await timed(world, await enter(world, 1_000, mixed), PAGE_MAX)
   const single = await timed(world, await enter(world, Math.min(count, SINGLE), mixed), 1)
   progress(`one by one: ${perSecond(single, 'payments')}`)
@@ -92,7 +92,7 @@ async function openSale(world: World): Promise<void> {
   await world.settle()
 }
 
-/** Writes payments into the block that was followed last. @returns how many. */
+/** Writes payments into the last followed block. @returns how many. */
 async function enter(world: World, count: number, fateOf: (n: number) => keyof typeof MADE): Promise<number> {
   const cursor = await readCursor(world.pool)
   if (!cursor) throw new Error('nothing was followed')
@@ -111,7 +111,7 @@ async function enter(world: World, count: number, fateOf: (n: number) => keyof t
   return count
 }
 
-/** Judges what waits, run after run. @returns payments a second. */
+/** Judges the waiting payments, run after run. @returns payments a second. */
 async function timed(world: World, count: number, page: number): Promise<number> {
   const cursor = await readCursor(world.pool)
   if (!cursor) throw new Error('nothing was followed')

@@ -1,5 +1,5 @@
-// Counts the blocks from a payment's block to the mint of its node: 500 payments in flight at once, and fifty a block. Buyers claim half of
-// them; following finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
+// Counts the blocks from a payment's block to the mint of its node: 500 payments in flight at once, and fifty per block. Buyers claim half
+// of them; following finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
 
 import { until } from '../test/support/until.ts'
 import { payFrom } from '../test/support/wallets/payer.ts'
@@ -14,7 +14,7 @@ const BLOCK_SEC = 4
 const TICK_SEC = 2
 const SALE_BUYERS = 2_000
 const SALE_BLOCK_SEC = 2
-/** Mainnet's limit since November 2025; what a transaction may carry is 16,777,216 of it (EIP-7825), here as there. */
+/** Mainnet's limit since November 2025. Here as there, one transaction may use 16,777,216 of it (EIP-7825). */
 const SALE_BLOCK_GAS = 60_000_000
 const SALE_GOAL_SEC = 30
 const PRICE_WEI = 10n ** 16n
@@ -80,7 +80,7 @@ async function measure(
   }
 }
 
-/** A sale that opens: all its buyers pay in one block, every tenth claims. Its ticks are those of a service with nothing set. */
+/** A sale that opens: all its buyers pay in one block, every tenth claims. Ticks have the default interval. */
 async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
   const buyers = quick ? 100 : SALE_BUYERS
   const world = await startWorld()
@@ -122,10 +122,10 @@ async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Pays from a wallet of its own. */
+/** Pays from a new wallet. */
 const pay = ({ chain, at }: World, buyer: number) => payFrom(chain, buyer, { to: at(3), value: PRICE_WEI })
 
-/** Pays from wallets of their own, waits for the block, and claims every other payment. */
+/** Pays from new wallets, waits for the block, and claims every other payment. */
 async function buy(world: World, service: Service, first: number, count: number): Promise<void> {
   const sent: string[] = []
   for (let buyer = first; buyer < first + count; buyer++) sent.push(await pay(world, buyer))
@@ -139,7 +139,7 @@ async function buy(world: World, service: Service, first: number, count: number)
   await Promise.all(claimed.map((txHash, index) => claim(service, txHash, first + index)))
 }
 
-/** A claim may be answered 409 (come again), or find nothing yet because it is early: the scan finds its payment all the same. */
+/** A claim may get 409 (retry), or find nothing because it is early. The scan finds its payment anyway. */
 async function claim({ url }: Pick<Service, 'url'>, txHash: string, client: number): Promise<void> {
   const answer = await fetch(`${url}/api/payments/claim`, {
     method: 'POST',

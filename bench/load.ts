@@ -1,6 +1,6 @@
-// The service under a constant load while its passes run, its provider fails and blocks with payments keep coming: how long answers take,
-// what they are, and how much memory the process takes. Beside it a bare node:http server at the same rate, with nothing else going on, for
-// scale.
+// The service under a constant load while its passes run, its provider fails and blocks with payments arrive: how long
+// answers take, their statuses, and how much memory the process takes. Beside it a bare node:http server at the same
+// rate, with nothing else going on, for scale.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { type Business, openBusiness } from './lib/business.ts'
@@ -12,13 +12,13 @@ import type { Row } from './lib/report.ts'
 
 const PER_SECOND = { quick: 200, real: 2_000 }
 const SEC = { quick: 5, real: 120, full: 1_200 }
-/** Not counted: the time in which code is loaded and compiled on first use. */
+/** Not counted, because code is loaded and compiled on first use. */
 const WARM_UP_SEC = { quick: 1, real: 10 }
 const BARE_SEC = { quick: 2, real: 30 }
 const BLOCK_MS = 2_000
-/** Of each node's credits an answer has fifty at most: that long they are from the beginning, or memory would grow with the answers. */
+/** An answer has at most fifty of a node's credits. We start with that many, or memory would grow with the answers. */
 const ROUNDS = { quick: 5, real: 50 }
-/** From then on memory must stay: before, code is being compiled, and heaps and tables grow to their size. */
+/** From then on memory must stay level. Before, code is compiled, and heaps and tables grow to their size. */
 const WARM_SEC = 600
 const P99_MS_GOAL = 20
 const MEMORY_MB_GOAL = 150
@@ -101,7 +101,7 @@ function memoryRows(samples: readonly MemorySample[], bare: number): Row[] {
     },
   ]
   const warm = samples.filter(({ sec }) => sec >= WARM_SEC)
-  // A line through a few minutes tells where collections happened to fall.
+  // A line through a few minutes shows only when collections happened to run.
   if (warm.length < WARM_SEC / 2) return rows
   const growth = growthPerMinute(warm)
   const before = growthPerMinute(samples.filter(({ sec }) => sec < WARM_SEC))
@@ -116,7 +116,7 @@ function memoryRows(samples: readonly MemorySample[], bare: number): Row[] {
   return rows
 }
 
-/** A bare server that sends the same bytes, at the same rate: its p99, and the most memory that it took. */
+/** A bare server that sends the same bytes, at the same rate: its p99, and its peak memory. */
 async function measureBare(
   { quick }: BenchOptions,
   { service, sorts }: Business,

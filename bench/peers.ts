@@ -1,5 +1,5 @@
-// The product beside what its users would pick instead: its routes beside Next.js with Drizzle on the same database, and its following
-// beside Ponder indexing the same recorded blocks. The peers' own code is in bench/peers.
+// The product beside what its users would pick instead: its routes beside Next.js with Drizzle on the same database,
+// and its following beside Ponder on the same recorded blocks. The peers' own code is in bench/peers.
 import { isDeepStrictEqual } from 'node:util'
 import { encodeFunctionData } from 'viem'
 import { createRpc } from '../src/chain/rpc/rpc.ts'
@@ -19,24 +19,24 @@ import { type Served, serve, serveApi } from './lib/process.ts'
 import { record } from './lib/recording.ts'
 import { atLeast, notMeasured, type Row } from './lib/report.ts'
 
-/** Credits and withdrawals of a node's page. */
+/** Credits and withdrawals on a node's page. */
 const ENTRIES = 50
 const NODES = 2_000
-/** Different pages asked for from the memo, so that it holds them all from the first second. */
+/** Different pages requested from the memo, so it holds them all from the first second. */
 const PAGES = 100
 const MEMO_GOAL = 10
-/** One reading of the database for each request, on both sides. */
+/** Both sides read the database once per request. */
 const PLAIN_GOAL = 8
 const BLOCKS = 1_000
-/** So many that what either side does once no longer counts. */
+/** Enough that one-time costs of either side no longer count. */
 const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
-/** Ponder takes a block for final under so many others; it follows the rest at the speed of new blocks. */
+/** Ponder treats a block as final under so many others; it follows the rest at the speed of new blocks. */
 const PONDER_FINALITY = 30
 const FOLLOW_GOAL = 8
 const SYNCS = 3
 const TIER_PRICE_WEI = ETHER / 100n
-/** Accounts: the first node's owner, who withdraws; the second's, who hands it to and fro. */
+/** Accounts: the first node's owner, who withdraws; the second's, who transfers it back and forth. */
 const WITHDRAWER = 5
 const HOLDERS = [6, 7] as const
 
@@ -80,7 +80,7 @@ async function besideNext(options: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Rows of each route, as the service runs and with its memo switched off, beside a peer with equal answers. */
+/** Rows of each route, as the service runs and without its memo, beside a peer with equal answers. */
 async function compareReads(
   { quick, progress }: BenchOptions,
   url: string,
@@ -117,7 +117,7 @@ async function compareReads(
   }
 }
 
-/** Throws unless the peer's answer has nothing that ours has otherwise; it may leave fields out. */
+/** Throws if a field of the peer's answer differs from ours; it may leave fields out. */
 async function expectSameAnswers(ours: string, theirs: string, path: string): Promise<void> {
   const [wanted, given] = await Promise.all(
     [ours, theirs].map(async (origin) => (await fetch(origin + path)).json() as Promise<unknown>),
@@ -129,7 +129,7 @@ async function expectSameAnswers(ours: string, theirs: string, path: string): Pr
     )
 }
 
-/** As much of a JSON value as another one has fields for. */
+/** The part of a JSON value that another one has fields for. */
 function partOf(whole: unknown, like: unknown): unknown {
   if (Array.isArray(whole) && Array.isArray(like)) return whole.map((item, index) => partOf(item, like[index]))
   if (!isObject(whole) || !isObject(like)) return whole
@@ -161,11 +161,11 @@ async function besidePonder(options: BenchOptions): Promise<Row[]> {
 interface RecordedChain {
   world: World
   origin: string
-  /** The last block that both are to index. */
+  /** The last block for both to index. */
   last: number
 }
 
-/** Both after a cold sync, and how many blocks a second it took them. */
+/** Both after a cold sync, and their blocks per second. */
 interface Indexed {
   ours: number
   theirs: number
@@ -191,7 +191,7 @@ async function compareIndexed(options: BenchOptions, chain: RecordedChain): Prom
   return [atLeast('cold sync', perSecond(ours, 'blocks'), peer, ours / theirs, FOLLOW_GOAL), ...pages]
 }
 
-/** Both follow the recorded chain into empty databases, one after the other. Throws where they have not found the same. */
+/** Both follow the recorded chain into empty databases, one after the other. Throws if they find different things. */
 async function indexBoth<T>(chain: RecordedChain, look: (both: Indexed) => Promise<T>): Promise<T> {
   const { world, origin, last } = chain
   const ledger = await createDatabase()
@@ -265,7 +265,7 @@ async function sums(url: string, statements: readonly string[]): Promise<string[
   }
 }
 
-/** Two nodes of one cohort with a page full of credits each. */
+/** Two nodes of one cohort, each with a full page of credits. */
 async function prepareNodes(world: World): Promise<void> {
   await world.pay(WITHDRAWER, TIER_PRICE_WEI)
   await world.pay(HOLDERS[0], TIER_PRICE_WEI)

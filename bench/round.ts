@@ -1,5 +1,5 @@
-// One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger, visible.
-// The nodes are put where minting would have put them: rows in the ledger, and the cohort's size in its one slot of the contract.
+// One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger, visible. The
+// bench puts the nodes where minting would have put them: rows in the ledger, and the cohort's size in its one slot of the contract.
 import { encodeAbiParameters, keccak256 } from 'viem'
 import { inTransaction } from '../src/db/core/sql.ts'
 import { readDistributions, readNode } from '../src/db/reads/public-api.ts'
@@ -16,7 +16,7 @@ const QUICK = 5_000
 const TIME_GOAL = 1.2
 /** The contract's variables are in the first slots; one of them is the mapping of cohorts. */
 const SLOTS = 16n
-/** Place of a cohort's size in its word (contracts/src/Packed.sol). */
+/** Offset of a cohort's size in its word (contracts/src/Packed.sol). */
 const SIZE_SHIFT = 80n
 const SIZE_MASK = ((1n << 32n) - 1n) << SIZE_SHIFT
 const TIER_PRICE_WEI = ETHER / 100n
@@ -53,7 +53,7 @@ export const round: Bench = {
 async function compare({ quick, progress }: BenchOptions, few: World, many: World): Promise<Row[]> {
   const rounds: { few: Round; many: Round }[] = []
   const warmUp = 2
-  // In turn, so that a machine that slows down slows both.
+  // In turn, so if the machine slows down, it does for both.
   for (let run = -warmUp; run < (quick ? 3 : 30); run++) {
     const both = { few: await oneRound(few), many: await oneRound(many) }
     if (run >= 0) rounds.push(both)
@@ -72,7 +72,7 @@ async function compare({ quick, progress }: BenchOptions, few: World, many: Worl
     peer: `${name}: ${gas.few.toLocaleString('en')}`,
     ratio: gas.many / gas.few,
     goal: 'equal, but for the size of the amounts in the call',
-    // A byte of the calldata that is not zero costs 12 more than one that is.
+    // A nonzero byte of calldata costs 12 more than a zero byte.
     met: Math.abs(gas.many - gas.few) <= 12 * 32,
   }
   const what = `a round of ${(quick ? QUICK : MANY).toLocaleString('en')} nodes`
@@ -80,7 +80,7 @@ async function compare({ quick, progress }: BenchOptions, few: World, many: Worl
   return [timeRow, gasRow, ...(await gasBesidePeers(few, gas.few / FEW))]
 }
 
-/** Additional gas a node elsewhere. Ours falls with every node, theirs does not. */
+/** Additional gas per node elsewhere. Ours falls with every node, theirs does not. */
 async function gasBesidePeers({ chain }: World, ours: number): Promise<Row[]> {
   const { disperse, perNode } = await peerGas(chain)
   return [
@@ -118,7 +118,7 @@ async function oneRound(world: World): Promise<Round> {
   return { ms: took, gas: Number(receipt.gasUsed) }
 }
 
-/** Makes one minted node into so many of its cohort. */
+/** Copies one minted node into so many of its cohort. */
 async function grow(world: World, nodes: number): Promise<void> {
   const { chain, pool, factory } = world
   await world.pay(BUYER, TIER_PRICE_WEI)
@@ -129,14 +129,14 @@ async function grow(world: World, nodes: number): Promise<void> {
   const { slot, word } = await findCohort(world, cohort)
   const grown = (word & ~SIZE_MASK) | (BigInt(nodes) << SIZE_SHIFT)
   await chain.rpc('anvil_setStorageAt', [factory, slot, `0x${grown.toString(16).padStart(64, '0')}`])
-  // Rounds of a million nodes are paid from it.
+  // It funds rounds of a million nodes.
   await chain.setBalance(world.at(2), 10n ** 9n * ETHER)
   await chain.mine()
   const [onChain] = await world.ctx.contract.cohorts([cohort], await world.ctx.chain.head())
   if (onChain?.size !== nodes) throw new Error(`the contract has ${onChain?.size} nodes in the cohort, not ${nodes}`)
 }
 
-/** Place of a cohort and its word in the contract's storage: the only mapping by small numbers that is not empty. */
+/** Slot of a cohort and its word in the contract's storage: the only mapping by small numbers that is not empty. */
 async function findCohort({ chain, factory }: World, cohort: number): Promise<{ slot: `0x${string}`; word: bigint }> {
   const types = [{ type: 'uint256' }, { type: 'uint256' }] as const
   for (let variable = 0n; variable < SLOTS; variable++) {
@@ -147,7 +147,7 @@ async function findCohort({ chain, factory }: World, cohort: number): Promise<{ 
   throw new Error(`the contract's storage does not show cohort ${cohort}`)
 }
 
-/** Rows of further nodes, each with its payment, as alike to the first as keys allow. Triggers and foreign keys are off meanwhile. */
+/** Rows of further nodes, each with its payment, as like the first as keys allow. Triggers and foreign keys are off meanwhile. */
 async function copyNode({ pool }: World, nodes: number): Promise<void> {
   await inTransaction(pool, async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`

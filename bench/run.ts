@@ -1,5 +1,5 @@
 // `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
-// beside each, and writes them to bench/RESULTS.md (but for --quick, whose figures mean nothing). README.md says what each bench does.
+// beside each, and writes them to bench/RESULTS.md (not with --quick, whose figures mean nothing). README.md says what each bench does.
 import { bill } from './bill.ts'
 import { contracts } from './contracts.ts'
 import { desk } from './desk.ts'
@@ -55,12 +55,12 @@ const commit = describeCommit()
 const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ')
 console.log(`${machine}\ncommit ${commit}${quick ? '\nquick: the figures mean nothing' : ''}`)
 
-// Databases and chains do not keep this process alive by themselves.
+// Databases and chains do not keep this process alive.
 const alive = setInterval(() => {}, 60_000)
 const missed: string[] = []
 const chosen = BENCHES.filter(({ name }) => names.length === 0 || names.includes(name))
 for (const bench of chosen.filter(({ isTimed }) => isTimed)) await measure(bench, '')
-// These take minutes, in which they wait for blocks or for a provider's pace.
+// These take minutes, because they wait for blocks or a provider's pace.
 await Promise.all(chosen.filter(({ isTimed }) => !isTimed).map((bench) => measure(bench, `${bench.name}: `)))
 clearInterval(alive)
 console.log(missed.length === 0 ? '\nEvery goal that was measured is met.' : `\nMissed:\n  ${missed.join('\n  ')}`)

@@ -1,5 +1,5 @@
-// A rebuild from providers that answer a limited number of calls a second: a chain of millions of blocks, a few of which hold something, served from
-// memory. Beside it the calls that reading every block would take, counted on some of them.
+// A rebuild from providers that answer a limited number of calls a second, for a chain of millions of mostly empty
+// blocks, served from memory. Beside it the calls that reading every block would take, counted on some of them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRpc } from '../src/chain/rpc/rpc.ts'
 import { connect, type Pool } from '../src/db/core/sql.ts'
@@ -24,9 +24,9 @@ const SIZES = {
   full: { blocks: 5_000_000, payments: 2_000 },
 }
 const CALLS_PER_SEC = 50
-/** How much faster the providers are than what they stand for, but in the full run, which takes its time. */
+/** How much faster the providers are than real ones, except in the full run, which takes its time. */
 const FASTER = 40
-/** Blocks that are read one by one, to count what that takes. */
+/** Blocks to read one by one, to count the calls. */
 const READ = 2_000
 const SHARE_GOAL = 0.01
 const TIME_GOAL_SEC = 600
@@ -55,11 +55,11 @@ export const sparse: Bench = {
 
 interface Measured {
   tookMs: number
-  /** Of the provider that was asked most, by method; full blocks apart. */
+  /** For the provider with the most calls, by method; full blocks apart. */
   calls: Map<string, number>
-  /** Of these, the ones before the blocks near the head were read, of which there are no more in a longer chain. */
+  /** Those of them made before reading the blocks near the head, whose number does not grow with the chain. */
   before: number
-  /** Blocks that were read with their transactions. */
+  /** Blocks read with their transactions. */
   blocks: number
 }
 
@@ -103,7 +103,7 @@ async function measure(
 
 const FULL = 'full blocks'
 
-/** A provider whose calls are counted, and have to wait where they come too fast. */
+/** A provider that counts its calls, and delays those that come too fast. */
 function createCountedProvider({ stretched, head }: SparseBusiness, faster: number) {
   const calls = new Map<string, number>()
   const near = head - FINAL_AFTER - HEADERS_KEPT
@@ -133,7 +133,7 @@ const shown = (count: number) => Math.round(count).toLocaleString('en')
 const spelled = (calls: ReadonlyMap<string, number>) =>
   [...calls].map(([name, count]) => `${name} ${shown(count)}`).join(', ')
 
-/** Throws unless the ledger has found all that happened. */
+/** Throws unless the ledger has found everything that happened. */
 async function expectAll(pool: Pool, expected: SparseBusiness['expected']): Promise<void> {
   const [found] = await pool`
     SELECT (SELECT count(*) FROM nodes)::int AS nodes, (SELECT count(*) FROM payments)::int AS payments,

@@ -1,6 +1,6 @@
-// Measures the time of a start: the service's process on a ready database until its first answer, a command of the command line, and `npm start`
-// until the banner, from nothing and where it ran before. The first two are set beside a bare Node printing a line, for scale; the third beside the
-// very parts started bare. It also weighs what is installed.
+// Measures the time of a start: the service's process on a ready database until its first answer, a command of the
+// command line, and `npm start` until the banner, the first time and again. Beside the first two a bare Node prints a
+// line, for scale; beside the third the same parts start bare. It also weighs what is installed.
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export const start: Bench = {
   run: async (options) => [...(await onReadyParts(options)), ...(await asInstalled(options)), installed(options)],
 }
 
-/** If nothing can be written beside the code, every start compiles it again. */
+/** If it cannot write beside the code, every start compiles it again. */
 const COMPILING = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
@@ -45,7 +45,7 @@ async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
     const compiling: number[] = []
     const commands: number[] = []
     const bare: number[] = []
-    // The first run does the work of a ledger's first start, and compiles; it is not counted.
+    // Not counted, because the first run does the work of a ledger's first start, and compiles.
     for (let run = 0; run <= (quick ? 1 : 10); run++) {
       const service = await timed(() => firstAnswer(settings))
       if (run === 0) continue
@@ -85,7 +85,7 @@ async function asInstalled({ quick, progress }: BenchOptions): Promise<Row[]> {
   ]
 }
 
-/** What the image holds of packages: the Dockerfile's own commands, run in a folder; and what is the service's own. */
+/** The image's packages: the Dockerfile's own commands, run in a folder; and which are the service's own. */
 function installed({ progress }: BenchOptions): Row {
   const folder = temporaryDirectory()
   for (const name of [
@@ -132,7 +132,7 @@ function row(what: string, ours: number, peer: string, theirs: number, goalMs: n
   }
 }
 
-/** Milliseconds until a start resolves; what it resolves with stops it, untimed. */
+/** Milliseconds until a start resolves; then calls the result, untimed, to stop it. */
 async function timed(start: () => Promise<() => Promise<void>>): Promise<number> {
   const began = performance.now()
   const stop = await start()

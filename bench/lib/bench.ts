@@ -2,11 +2,11 @@
 import type { Row } from './report.ts'
 
 export interface BenchOptions {
-  /** Short runs that only show that the bench works: their figures mean nothing. */
+  /** Short runs that only show that the bench works; their figures mean nothing. */
   quick: boolean
   /** Also the sizes that take long to build. */
   full: boolean
-  /** Says what is under way. */
+  /** Reports progress. */
   progress(text: string): void
 }
 
@@ -14,7 +14,7 @@ export interface Bench {
   name: string
   /** Description of the measurement, in a sentence. */
   about: string
-  /** True if its figures are times of this machine, so that it must run alone. False where it counts, or waits for what is no faster on a better machine. */
+  /** True if its figures are times of this machine, so it must run alone. False if it counts, or if a faster machine would not change its waits. */
   isTimed: boolean
   run(options: BenchOptions): Promise<Row[]>
 }

@@ -1,14 +1,14 @@
-// The thread of constant-rate.ts. Every request comes from a client of its own, behind a proxy that is trusted, so that no rate limit is met.
+// The thread of constant-rate.ts. Every request comes from a different client, behind a trusted proxy, so no rate limit applies.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Pool } from 'undici'
 import type { Answers, Load } from './constant-rate.ts'
 
-/** More than are ever under way at once while the server keeps up; beyond, requests wait here, and their time runs. */
+/** More than are ever in flight while the server keeps up. Beyond that, requests wait here, and their time runs. */
 const CONNECTIONS = 128
 const TIMEOUT_MS = 30_000
 const FAILURES_TOLD = 5
-/** In so many requests every sort has its share. */
+/** In so many requests every sort gets its share. */
 const DECK = 100
 
 const { origin, perSecond, sec, sorts } = workerData as Load
@@ -34,7 +34,7 @@ while (done < total) {
 await pool.close()
 parentPort?.postMessage(answers)
 
-/** Makes a request. Its answer is counted, not kept: the less this thread allocates, the less of its own pauses is in the times. */
+/** Makes a request. We count its answer but do not keep it: the less this thread allocates, the less of its own pauses we measure. */
 function send(at: number): void {
   const due = began + (at * 1000) / perSecond
   const sort = deck[at % DECK] ?? 0
@@ -69,7 +69,7 @@ function send(at: number): void {
   )
 }
 
-/** The sorts by their shares, spread evenly: the one that lags most behind its share comes next. */
+/** The sorts by their shares, spread evenly: the one furthest behind its share comes next. */
 function dealt(): number[] {
   const all = sorts.reduce((sum, { share }) => sum + share, 0)
   const given = sorts.map(() => 0)

@@ -1,13 +1,13 @@
-// Requests at a constant rate, whatever the server does: each is due at its time, sent then, and measured from then, so that a server that
-// stalls is not excused from the requests it kept from being sent (coordinated omission). They are made on a thread of their own, which
-// measures nothing else.
+// Requests at a constant rate, whatever the server does. Each has its due time, is sent then, and is measured from
+// then, so a stalled server also answers for the requests that it delayed (coordinated omission). They run on their own
+// thread, which measures nothing else.
 import { Worker } from 'node:worker_threads'
 import { quantile } from './numbers.ts'
 
-/** The generator's memory for what is new: with Node's own measure its collections stand still for longer than most answers take. */
+/** The generator's heap for young objects. With Node's default, a collection pauses for longer than most answers take. */
 const YOUNG_MB = 64
 
-/** Requests of one sort: their share of all, and the paths that are asked for in turn. */
+/** Requests of one sort: their share of all, and their paths in turn. */
 export interface Sort {
   name: string
   share: number
@@ -21,33 +21,33 @@ export interface Load {
   sorts: readonly Sort[]
 }
 
-/** The thread's result by request: its sort, its status (0 where no whole answer came), its milliseconds. */
+/** The thread's result by request: its sort, its status (0 if no complete answer came), its milliseconds. */
 export interface Answers {
   sortOf: Uint8Array
   status: Uint16Array
   ms: Float64Array
-  /** Milliseconds between the time a request was due and the time it was handed on. */
+  /** Milliseconds between a request's due time and when it was sent. */
   behind: Float64Array
-  /** Why an answer did not come, the first few. */
+  /** Errors of failed requests, the first few. */
   failures: string[]
 }
 
 export interface Figures {
   requests: number
-  /** Answers by status; 0 is no whole answer. */
+  /** Answers by status; 0 means no complete answer. */
   statuses: ReadonlyMap<number, number>
   failures: readonly string[]
-  /** Milliseconds from the time a request was due to its whole answer. */
+  /** Milliseconds from a request's due time to its complete answer. */
   p50: number
   p99: number
   max: number
   /** By sort. */
   p99Of: ReadonlyMap<string, number>
-  /** The generator's worst delay behind its own timetable, in a hundredth of the requests: it is part of the times above. */
+  /** The generator's delay behind its own schedule at the 99th percentile; the times above include it. */
   behindP99: number
 }
 
-/** Makes the requests and resolves when the last one is answered, or has failed. */
+/** Makes the requests and resolves once the last one is answered, or has failed. */
 export async function loadAt(load: Load): Promise<Figures> {
   const { sortOf, status, ms, behind, failures } = await new Promise<Answers>((resolve, reject) => {
     const worker = new Worker(new URL('./constant-rate-worker.ts', import.meta.url), {

@@ -1,5 +1,5 @@
-// The thread of the bench of hostile clients: holds connections in one bad manner, from addresses that are no proxy's, and opens a new one
-// for each that is dropped.
+// The thread of the bench of hostile clients: holds connections in one bad manner, from addresses that are no proxy's,
+// and reopens each that the service drops.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -19,10 +19,10 @@ export interface Done {
   dropped: number
 }
 
-/** Rather few each, so that no address meets its cap. */
+/** Few each, so no address reaches its cap. */
 const PER_ADDRESS = 20
 const DRIP_MS = 500
-/** Slow, but never so slow that nothing is taken for long. */
+/** Slow, but never so slow that it reads nothing for long. */
 const READ_MS = 200
 const READ_BYTES = 16 * 1024
 const PIPELINED = 10
@@ -44,7 +44,7 @@ const MANNERS: Record<Manner, (socket: Socket) => NodeJS.Timeout | null> = {
     return setInterval(() => socket.write(' '), DRIP_MS)
   },
   readers(socket) {
-    // Without `accept-encoding`: the largest that can be asked for.
+    // Without `accept-encoding`, it is the largest answer there is.
     socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED))
     return setInterval(() => socket.read(READ_BYTES), READ_MS)
   },
@@ -59,7 +59,7 @@ async function hold(at: number): Promise<void> {
   await Promise.race([once(socket, 'connect'), once(socket, 'close')])
   sockets.add(socket)
   const timer = socket.destroyed ? null : MANNERS[manner](socket)
-  // Answers are read where reading slowly is not the point.
+  // Reads answers unless slow reading is the point.
   if (manner === 'readers') socket.on('readable', () => {})
   else socket.resume()
   socket.once('close', () => {

@@ -1,5 +1,5 @@
-// Requests per second: of an HTTP server, by wrk, and of a database, by pgbench. Both are programs in C that cost little beside what
-// they load; a load generator on Node (autocannon) costs more than the server under test and would hide every difference.
+// Requests per second: of an HTTP server, by wrk, and of a database, by pgbench. Both are C programs that cost little beside the
+// server they load. A load generator on Node (autocannon) costs more than the server under test and would hide every difference.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -10,20 +10,20 @@ import { median } from './numbers.ts'
 
 const LUA = fileURLToPath(new URL('./load.lua', import.meta.url))
 const PACKAGED = '/usr/lib/postgresql'
-/** Requests under way at once. */
+/** Requests in flight. */
 const IN_FLIGHT = 32
 
 const run = promisify(execFile)
 
-/** Why a load cannot be made here, or null. */
+/** Why we cannot generate load here, or null. */
 export function missingTools(): string | null {
   if (!onPath('wrk')) return 'needs wrk (Debian: apt install wrk)'
   return findPgbench() === null ? 'needs pgbench (Debian: apt install postgresql)' : null
 }
 
 /**
- * Requests a second for paths of a template whose `%d` is drawn from 1 to `maximum`; `encoding`: the one that is taken compressed. Throws when
- * one failed.
+ * Requests a second for paths of a template, with `%d` drawn from 1 to `maximum`; `encoding` is the accepted
+ * compression. Throws if one failed.
  */
 export async function requestRate(
   origin: string,
@@ -52,7 +52,7 @@ export async function statementRate(url: string, script: string, connections: nu
 }
 
 /**
- * Runs each load in turn, several times, so that a machine that slows down slows all; a first, short run of each warms it up.
+ * Runs each load in turn, several times, so if the machine slows down, it does for all. A first, short run of each warms it up.
  * @returns the median of each.
  */
 export async function inTurn<Name extends string>(

@@ -1,4 +1,4 @@
-// The machine and the commit of a run, for the reader of its figures.
+// The machine and the commit of a run, for readers of its figures.
 import { execFileSync } from 'node:child_process'
 import { arch, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { fileURLToPath } from 'node:url'

@@ -8,7 +8,7 @@ export interface MemorySample {
   mb: number
 }
 
-/** Looks every second until it is stopped. Linux only. */
+/** Samples every second until stopped. Linux only. */
 export function watchMemory(pid: number): { stop(): MemorySample[] } {
   const samples: MemorySample[] = []
   const began = performance.now()
@@ -29,7 +29,7 @@ function residentMb(pid: number): number {
   return (Number(kib) * 1024) / 1e6
 }
 
-/** The slope of the line that lies nearest to the samples (least squares). */
+/** The slope of the least-squares line through the samples. */
 export function growthPerMinute(samples: readonly MemorySample[]): number {
   const mean = (of: (sample: MemorySample) => number) => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
   const [sec, mb] = [mean((one) => one.sec), mean((one) => one.mb)]

@@ -1,5 +1,5 @@
-// The peers' programs: installed on first use from bench/peers, which has a lockfile of its own, so that the product's own dependencies
-// stay few.
+// The peers' programs, installed on first use from bench/peers, which has its own lockfile, so the product's own
+// dependencies stay few.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,31 +13,31 @@ const PEERS = fileURLToPath(new URL('../peers', import.meta.url))
 const MODULES = join(PEERS, 'node_modules')
 const NEXT = join(MODULES, 'next/dist/bin/next')
 const PONDER = join(MODULES, 'ponder/dist/esm/bin/ponder.js')
-/** Ponder asks each URL 20 times a second to begin with, and that limit would be all that is measured: it is given this many URLs. */
+/** Ponder starts at 20 requests a second per URL. We give it so many URLs, or the bench would measure only that limit. */
 const PONDER_URLS = 200
-/** The schema of the database in which Ponder puts its tables. */
+/** The database schema of Ponder's tables. */
 export const PONDER_SCHEMA = 'ponder'
 const INDEX_MS = 180_000
 
 const run = promisify(execFile)
 
-/** The contract that Ponder is to index, and where it is. */
+/** The contract for Ponder to index, and where it is. */
 export interface PonderTask {
   databaseUrl: string
   rpcOrigin: string
   chainId: number
   factory: string
   paymentsWallet: string
-  /** Null: it goes on with the chain. */
+  /** Null: it follows the chain. */
   endBlock: number | null
 }
 
-/** Installs the peers where they are not yet. Returns why it cannot be done, or null. */
+/** Installs the peers if they are missing. Returns why it cannot, or null. */
 export async function installPeers(progress: (text: string) => void): Promise<string | null> {
   if (existsSync(NEXT) && existsSync(PONDER)) return null
   progress('installing the peers into bench/peers, once')
   try {
-    // By the lockfile. `npm ci` would also insist on the packages of every other platform, which not every registry has.
+    // By the lockfile. `npm ci` would also require the packages of every other platform, which not every registry has.
     await run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PEERS })
     return null
   } catch (error) {
@@ -55,7 +55,7 @@ export async function startNext(databaseUrl: string): Promise<Served> {
   return { origin: said, ...server }
 }
 
-/** Indexes with Ponder. @returns how long it says that took, from its first request on, and its server, which goes on answering. */
+/** Indexes with Ponder. @returns the duration that it reports, from its first request on, and its server, which keeps answering. */
 export async function indexWithPonder(task: PonderTask): Promise<Served & { tookMs: number }> {
   const urls = Array.from({ length: PONDER_URLS }, (_, index) => `${task.rpcOrigin}/${index}`)
   const says = /"Completed backfill indexing across all chains","duration":([\d.]+).*"endpoint":"\/ready"/s
@@ -63,7 +63,7 @@ export async function indexWithPonder(task: PonderTask): Promise<Served & { took
   return { ...server, tookMs: Number(said) }
 }
 
-/** Has Ponder index what is there, and then follow the chain by one URL. */
+/** Has Ponder index the existing blocks, and then follow the chain through one URL. */
 export async function followWithPonder(task: PonderTask): Promise<Served> {
   return await startPonder(task, [task.rpcOrigin], /"endpoint":"(\/ready)"/)
 }

@@ -1,10 +1,10 @@
-// What hosted providers charge for a call, in their own units or in dollars, from their own documents. No price is guessed: one that is missing
-// there is missing here.
+// What hosted providers charge for a call, in their own units or in dollars, from their own documentation. We guess no
+// price: one that is missing there is missing here.
 
 export interface PriceList {
   name: string
   unit: string
-  /** Address of the list, and the day it was read. */
+  /** URL of the list, and the day we read it. */
   source: string
   /** By method, or the same for every one. */
   units: Readonly<Record<string, number>> | number
@@ -42,7 +42,7 @@ export const PRICE_LISTS: readonly PriceList[] = [
   },
 ]
 
-/** Units for so many calls of each method; null where the list has no price for one. */
+/** Units for so many calls of each method; null if the list has no price for one. */
 export function unitsOf({ units }: PriceList, calls: Readonly<Record<string, number>>): number | null {
   const priceOf = (method: string) => (typeof units === 'number' ? units : (units[method] ?? Number.NaN))
   const parts = Object.entries(calls).map(([method, count]) => priceOf(method) * count)

@@ -1,4 +1,4 @@
-// Processes that a bench starts: each writes `listening <port>` once it serves, and is stopped with the bench.
+// Processes that a bench starts: each prints `listening <port>` once it serves, and stops with the bench.
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /** On a busy machine. */
@@ -9,18 +9,18 @@ export interface Served {
   stop(): Promise<void>
 }
 
-/** Starts a script of bench/servers and waits until it listens. Throws with its output when it does not. */
+/** Starts a script of bench/servers and waits until it listens. Throws with its output if it does not. */
 export async function serve(script: string, args: readonly string[]): Promise<Served & { pid: number }> {
   const path = new URL(`../servers/${script}`, import.meta.url).pathname
   const { said, ...server } = await startServer([path, ...args], /listening (\d+)/)
   return { origin: `http://127.0.0.1:${said}`, ...server }
 }
 
-/** As the image and bin/node-ledger.mjs start the service. A peer has what its makers start it with. */
+/** As the image and bin/node-ledger.mjs start the service. A peer gets its makers' settings. */
 export const HEAP = ['--max-semi-space-size=4', '--max-old-space-size=512']
 export const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 
-/** Starts servers/api.ts on a ledger, with the service's memory, and waits until it listens. Throws with its output when it does not. */
+/** Starts servers/api.ts on a ledger, with the service's memory settings, and waits until it listens. Throws with its output if it does not. */
 export async function serveApi(databaseUrl: string, kind: 'plain' | 'memoised'): Promise<Served> {
   const path = new URL('../servers/api.ts', import.meta.url).pathname
   const env = { ...process.env, ...OUTSIDE_HEAP }
@@ -49,7 +49,7 @@ export async function startServer(
   }
 }
 
-/** The pattern's first group in the output of the process. Kills the process and throws when it never appears. */
+/** The pattern's first group in the output of the process. If it never appears, kills the process and throws. */
 export async function firstMatch(child: ChildProcess, pattern: RegExp, waitMs = START_MS): Promise<string> {
   let output = ''
   return await new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// Chains recorded to files, for bench/servers/recorded.ts to serve from memory: a development chain itself serves blocks more slowly than
-// anybody reads them.
+// Chains recorded to files, which bench/servers/recorded.ts serves from memory, because a development chain serves
+// blocks more slowly than any follower reads them.
 import { createWriteStream, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestChain, TestTransaction } from '../../test/support/anvil.ts'
@@ -8,7 +8,7 @@ import type { World } from '../../test/support/world.ts'
 
 /** Transactions in each recorded block. */
 export const PER_BLOCK = 50
-/** Accounts that send them: the chain has their keys. One pays, the others send to a stranger. */
+/** Accounts that send them; the chain has their keys. One pays, the others send to an unrelated address. */
 const SENDERS = [10, 11, 12, 13, 14, 15, 16, 17, 18]
 const STRANGER = 19
 
@@ -17,13 +17,13 @@ interface RecordedBlock {
   transactions: { hash: string; to: string | null }[]
 }
 
-/** Places of blocks, receipts and logs, as the server takes them. */
+/** Paths of blocks, receipts and logs, as the server takes them. */
 export type Recording = [blocks: string, receipts: string, logs: string]
 
 /**
- * Mines so many blocks of a payment and transfers between strangers, some of which `others` replaces by what it gives for each block, counted
- * from 1. Writes all blocks from 0 on, the receipts of what was sent to the payments wallet and the factory, and the factory's logs: one a
- * line.
+ * Mines so many blocks of a payment and unrelated transfers. `others` replaces some of these, by block counted from 1.
+ * Writes all blocks from 0 on, the receipts of transactions to the payments wallet and the factory, and the factory's
+ * logs: one a line.
  */
 export async function record(
   { chain, factory, at }: World,
@@ -55,7 +55,7 @@ export async function record(
       const from = at(SENDERS[index % SENDERS.length] as number)
       const nonce = nonces.get(from) ?? 0
       nonces.set(from, nonce + 1)
-      // The nonce is set here because all are sent at once.
+      // We set the nonce because we send all at once.
       return { from, to: at(index === 0 ? 3 : STRANGER), value: '0x1', gas: '0x5208', nonce: `0x${nonce.toString(16)}` }
     })
     await sendAll(chain, [...sends, ...given])
@@ -68,7 +68,7 @@ export async function record(
   return paths
 }
 
-/** Puts the transactions into the pool by one request: a request for each would take most of the recording's time. */
+/** Puts the transactions into the pool in one request, because a request for each would take most of the recording's time. */
 async function sendAll({ rpcUrl }: TestChain, transactions: readonly TestTransaction[]): Promise<void> {
   const calls = transactions.map((transaction, id) => ({
     ...{ jsonrpc: '2.0', id, method: 'eth_sendTransaction' },

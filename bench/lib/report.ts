@@ -1,5 +1,5 @@
-// The result of a bench: rows with ours and the peer's side by side, the ratio, and the goal beside it. Owns the form on the terminal and in
-// RESULTS.md; measures nothing.
+// The result of a bench: rows with our figure and the peer's side by side, the ratio, and the goal. Owns the format on
+// the terminal and in RESULTS.md; measures nothing.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -18,7 +18,7 @@ export interface Row {
   peer: string
   ratio: number | null
   goal: string
-  /** Null where there is no goal, or nothing to hold it against. */
+  /** Null if there is no goal, or nothing to compare with. */
   met: boolean | null
 }
 
@@ -32,17 +32,17 @@ export function atMost(what: string, ours: string, peer: string, ratio: number, 
   return { what, ours, peer, ratio, goal: `at most ${goal}`, met: ratio <= goal }
 }
 
-/** A row without a goal: it tells what another one is made of. */
+/** A row without a goal, which explains another one. */
 export function asIs(what: string, ours: string, peer: string, ratio: number): Row {
   return { what, ours, peer, ratio, goal: '', met: null }
 }
 
-/** A row that could not be measured here, and why. */
+/** A row that we could not measure here, and why. */
 export function notMeasured(what: string, why: string): Row {
   return { what, ours: 'not measured', peer: why, ratio: null, goal: '', met: null }
 }
 
-/** The rows as a table in Markdown, which a terminal shows well enough. */
+/** The rows as a Markdown table, which reads well enough in a terminal. */
 export function table(rows: readonly Row[]): string {
   const header = ['', 'ours', 'against', 'ratio', 'goal', '']
   const cells = rows.map((row) => {
@@ -54,7 +54,7 @@ export function table(rows: readonly Row[]): string {
   return [line(header), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n')
 }
 
-/** Puts a bench's section in the place of its earlier one; `order` names all sections. */
+/** Replaces a bench's earlier section; `order` names all sections. */
 export function writeSection(name: string, text: string, order: readonly string[]): void {
   const before = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : INTRO
   const sections = new Map(

@@ -1,4 +1,4 @@
-// The service as its operator runs it, in a process of its own, on a database and a chain that a bench has made.
+// The service as its operator runs it, in its own process, on a database and a chain that a bench has created.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ export async function startService(command: readonly string[], settings: Record<
     ...{ PORT: '0', CHAIN_PORT: '0', METRICS_PORT: 'off' },
     ...settings,
   }
-  // A process group of its own: stopping npm alone would leave it to npm to stop the service.
+  // Its own process group: if we stopped npm alone, it would be up to npm to stop the service.
   const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const killIt = () => signalGroup(child.pid, 'SIGKILL')
   process.once('exit', killIt)
@@ -60,7 +60,7 @@ export async function startService(command: readonly string[], settings: Record<
   }
 }
 
-/** A launcher has one child; a service on a database and a chain of the operator's has none. */
+/** A launcher has one child. A service on the operator's database and chain has none. */
 function lastOf(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
   return child ? lastOf(Number(child)) : pid

@@ -1,15 +1,15 @@
-// A bare node:http server that answers given paths with the same bytes and headers as another server does: what is left of a request
-// when nothing has to be found out.
+// A bare node:http server that answers given paths with the same bytes and headers as another server: the cost of a
+// request that needs no work.
 //   node bench/servers/bare.ts <origin to copy from> <path> ...
 import { createServer, get, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Headers that node:http writes by itself. */
+/** Headers that node:http adds. */
 const OWN = ['date', 'connection', 'keep-alive']
 
 const [origin = '', ...paths] = process.argv.slice(2)
 const answers = new Map<string, { headers: IncomingHttpHeaders; body: Buffer }>()
-/** As it is and compressed. */
+/** Plain and compressed. */
 const ENCODINGS = ['', 'br']
 for (const [index, path] of paths.entries())
   for (const encoding of ENCODINGS) answers.set(path + encoding, await copyOf(path, index, encoding))

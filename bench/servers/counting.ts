@@ -1,5 +1,5 @@
-// A provider before a development chain that shows it as a busy one: every block is filled up with transactions of strangers, and its bloom
-// says "perhaps" to everything. It counts what is asked for, and what goes over the wire.
+// A provider in front of a development chain that makes it look busy: it fills every block with unrelated transactions,
+// and its bloom says "perhaps" to everything. It counts calls, and bytes on the wire.
 //   node bench/servers/counting.ts <origin of the chain> <transactions a block>
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
-/** Bytes of calldata that each stranger's transaction carries. */
+/** Bytes of calldata in each unrelated transaction. */
 const CALLDATA_BYTES = 200
 const FULL_BLOOM = `0x${'f'.repeat(512)}`
 
@@ -77,7 +77,7 @@ function purposeOf({ method, params = [] }: Call): string {
   return [method, ...(parts[method] ?? [])].join(' ')
 }
 
-/** Makes a block of the chain one of a busy chain; leaves all else as it is. */
+/** Makes a block of the chain look like a busy chain's; leaves everything else. */
 function dress(call: Call | undefined, { result }: Reply): void {
   if (!call?.method.startsWith('eth_getBlockBy') || typeof result !== 'object' || result === null) return
   const block = result as Block

@@ -1,5 +1,5 @@
-// What a service written with viem alone does to see payments and the contract's events: whole blocks and the contract's logs, both watched
-// by polling at the chain's own pace, and a receipt for each payment.
+// How a service written with viem alone sees payments and the contract's events: it polls whole blocks and the
+// contract's logs at the chain's own pace, and reads a receipt for each payment.
 //   node bench/servers/watching.ts <origin of the provider> <factory> <payments wallet> <seconds a block>
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -2,7 +2,7 @@ import type { NextConfig } from 'next'
 
 const config: NextConfig = {
   poweredByHeader: false,
-  // Else it takes the repository's own package for its home.
+  // Otherwise it takes the repository's own package as its root.
   turbopack: { root: new URL('..', import.meta.url).pathname },
 }
 export default config

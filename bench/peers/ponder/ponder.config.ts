@@ -1,9 +1,9 @@
-// The bench passes its settings by the environment (bench/lib/ponder.ts).
+// The bench passes its settings through the environment (bench/lib/ponder.ts).
 import { createConfig } from 'ponder'
 import { factoryEvents } from './abi'
 
 const { PONDER_RPC_URLS = '', CHAIN_ID, FACTORY, PAYMENTS_WALLET, END_BLOCK } = process.env
-/** Without a last block it goes on with the chain. */
+/** Without a last block it follows the chain. */
 const blocks = { chain: 'recorded', startBlock: 1, ...(END_BLOCK && { endBlock: Number(END_BLOCK) }) } as const
 
 export default createConfig({

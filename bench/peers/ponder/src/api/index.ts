@@ -1,4 +1,4 @@
-// A node's page in the shape of the ledger's, as far as the index has it.
+// A node's page in the ledger's shape, as far as the index has it.
 
 import { db } from 'ponder:api'
 import { cohort, node, turn, withdrawal } from 'ponder:schema'
