@@ -1,11 +1,11 @@
-// The directions of imports hold (scripts/imports.ts), and the check notices each form of an import and each hole there was.
+// The directions of imports are right (scripts/imports.ts), and the check notices each form of an import and each past gap.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path/posix'
 import { test } from 'node:test'
 import { checkImports, checkTable, importsOf, readSources } from '../scripts/imports.ts'
 
-/** The check's findings about a tree of these files. */
+/** The check's findings in a tree of these files. */
 const check = (files: Record<string, string>) => checkImports(new Map(Object.entries(files)))
 /** True if a file may import another. */
 function mayImport(from: string, to: string): boolean {

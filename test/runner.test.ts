@@ -1,4 +1,4 @@
-// The runner of these tests tells every result, also of a file that is over in no time.
+// The runner of these tests reports every result, even of a file that ends at once.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ test('no result of many quick tests is lost', () => {
   const quick = `import { test } from 'node:test'
     for (let n = 0; n < ${TESTS}; n++) test('a test whose name takes its room in the pipe, with number ' + n, () => {})`
   for (const file of files) writeFileSync(file, quick)
-  // In a process of its own: node refuses to run test files from within one.
+  // In a separate process, because node refuses to run test files from within one.
   const counting = `import { run } from 'node:test'
     let told = 0
     for await (const { type } of run(${JSON.stringify({ files, execArgv: TEST_PROCESS, concurrency: true })}))
@@ -61,7 +61,7 @@ test('of files that share a process each has its own hooks and its own outcome',
   assert.deepEqual(Object.values(outcomes), [false, true, true])
 })
 
-/** Has the runner run `files` in a process of its own: node refuses to run test files from within one. */
+/** Has the runner run `files` in a separate process, because node refuses to run test files from within one. */
 function outcomesOf(directory: string, files: readonly string[]): [passed: boolean, outcomes: Record<string, boolean>] {
   const script = join(directory, 'outcome.mjs')
   const runner = new URL('../scripts/tests/run.ts', import.meta.url).href

@@ -1,4 +1,4 @@
-// The checks of a start before it begins a ledger: it refuses a payments wallet that another factory may have sold by.
+// The checks of a start before it begins a ledger: it refuses a payments wallet that another factory may have sold through.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OpenedChain } from '../../src/boot/parts.ts'
@@ -18,7 +18,7 @@ import { startFaultProxy } from '../support/fault-proxy.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
-/** A chain on which wallets are people's own. */
+/** A chain that people use, not a development chain. */
 const CHAIN_ID = 5
 const FORMER = address(`0x${'f0'.repeat(20)}`)
 const FRESH = address(`0x${'9a'.repeat(20)}`)
@@ -32,11 +32,11 @@ after(() => world.close())
 interface Beginning {
   chainId: number
   twice: boolean
-  /** Of the chain at the last start. */
+  /** From the chain at the last start. */
   reader: ChainReader
 }
 
-/** Begins a ledger in a database of its own; null where that was not refused, else why. */
+/** Begins a ledger in its own database; null if the start accepted it, else the reason for its refusal. */
 async function begin(
   paymentAddress: Address,
   formerFactories: readonly Address[] | null,

@@ -1,4 +1,4 @@
-// Settings that change while the service runs: as its operator changes them, by the files that hold them and a signal or a command.
+// Settings that change while the service runs: its operator edits the files that hold them, and sends a signal or a command.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -33,7 +33,7 @@ after(async () => {
 const statusWith = async (key: string) =>
   (await fetch(`${service.url}/api/admin/payments/counts`, { headers: { 'x-admin-key': key } })).status
 
-/** The log comes by a pipe: an answer may be here before the line that was written ahead of it. */
+/** The log comes through a pipe, so an answer may be here before the line that was written ahead of it. */
 const logged = (line: RegExp) => until(`the log line ${line}`, async () => (line.test(service.output()) ? true : null))
 
 test('SIGHUP takes another key of the operator, and the service goes on', async () => {

@@ -1,4 +1,4 @@
-// Databases that a ledger cannot begin in: each is refused in a sentence that says what to do, and nothing is left in it.
+// Databases in which no ledger can begin. The service refuses each with a sentence that says what to do, and leaves nothing in it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ after(async () => {
 
 const at = (url: string, name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href
 
-/** Runs `migrate` on a database, which must be refused in a few words. @returns what was said. */
+/** Runs `migrate` on a database that it must refuse in a few words. @returns its message. */
 async function refused(url: string): Promise<string> {
   const { code, err } = await runHere(['migrate'], { ...worldEnv(world), DATABASE_URL: url, DATABASE_DIRECT_URL: '' })
   assert.ok(code === 1 || code === 2, `${code}: ${err}`)
@@ -68,7 +68,7 @@ test('a URL with a parameter that the server does not know', async () => {
   assert.match(await refused(`${database.url}?supabase=yes`), /parameter.*"supabase".*Take it out/)
 })
 
-/** A disk of a few megabytes; which takes root. */
+/** A disk of a few megabytes; mounting it needs root. */
 const disk = join(temporaryDirectory(), 'disk')
 const mounted = (() => {
   try {

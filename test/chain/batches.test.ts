@@ -1,4 +1,4 @@
-// Batches through providers that take small ones, or none, and say so in many ways: each call is answered, and the next batches are short at once.
+// Batches through providers that take only small ones, or none, and say so in many ways: each call is answered, and the next batches are short.
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -18,7 +18,7 @@ interface Envelope {
 const calls = Array.from({ length: 35 }, (_, index) => ({ method: `m${index}`, params: [] }))
 const names = calls.map(({ method }) => method)
 
-/** A provider that answers each call with its name, and whole requests of more than `most` calls as `refuse` says. */
+/** A provider that answers each call with its name, but answers requests of more than `most` calls with `refuse`. */
 async function providerOf(most: number, refuse: (asked: Envelope[], most: number) => HttpAnswer | null | 'hangUp') {
   const proxy = await startFalseProvider()
   proxy.rule = ({ method }) => ({ result: method })

@@ -1,4 +1,4 @@
-// The factory's own word, read at one block of a real chain.
+// The factory's state, read at one block of a real chain.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
@@ -49,7 +49,7 @@ before(async () => {
 })
 after(() => stage.close())
 
-/** The very block of that height. */
+/** The block of that height, by number and hash. */
 const at = async (number: number) => ({ number, hash: (await stage.chain.block(number)).hash as Hash })
 
 test('the counters are those of the block asked for, not of the head', async () => {

@@ -1,4 +1,4 @@
-// Deploying on a real chain, and the messages of a start whose settings do not fit it.
+// Deploying on a real chain, and a start's messages if its settings do not fit the chain.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { keccak256 } from 'viem'
@@ -200,7 +200,7 @@ test('guards hold beyond the last 256 blocks where the chain fills EIP-2935’s 
       [(await checkDeployment(settings)).guardUsable, (await checkDeployment(settings)).historyUsable],
       [true, false],
     )
-    // The published code, as the chain's own start would have it, filled by hand.
+    // The published code, filled by hand, as if the chain had begun with it.
     await stage.chain.rpc('anvil_setCode', [HISTORY, HISTORY_CODE])
     const slot = `0x${(wanted % 8191).toString(16).padStart(64, '0')}`
     await stage.chain.rpc('anvil_setStorageAt', [HISTORY, slot, old])

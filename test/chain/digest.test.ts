@@ -1,4 +1,4 @@
-// The draw of a turn and the name of a residue, recomputed with another library, from the rule as docs/REWARDS.md states it.
+// The draw of a turn and the name of a residue, recomputed with another library from the rule in docs/REWARDS.md.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AbiCoder, keccak256 } from 'ethers'

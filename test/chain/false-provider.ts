@@ -1,5 +1,5 @@
-// A JSON-RPC provider between the client and a real chain that a test can make lie, stall or refuse. It forwards
-// any call that no rule answers, and notes its requests.
+// A JSON-RPC provider between the client and a real chain that a test can make lie, stall or refuse. It forwards any
+// call that no rule answers, and notes its requests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -8,7 +8,7 @@ export interface Call {
   params: unknown[]
 }
 export type Answer = { result: unknown } | { error: { code: number; message: string; data?: unknown } }
-/** `forward` asks the real chain. Answering undefined means: forward as it is. */
+/** `forward` calls the real chain. If the rule returns undefined, the call is forwarded unchanged. */
 export type Rule = (call: Call, forward: () => Promise<Answer>) => Promise<Answer | undefined> | Answer | undefined
 export interface HttpAnswer {
   status?: number
@@ -18,7 +18,7 @@ export interface HttpAnswer {
 
 export interface FalseProvider {
   url: string
-  /** Calls so far, in order; those of a batch one by one. */
+  /** Calls so far, in order; a batch counts call by call. */
   seen: Call[]
   /** HTTP requests so far. */
   requests: number
@@ -30,7 +30,7 @@ export interface FalseProvider {
   close(): Promise<void>
 }
 
-/** Starts one in front of `target`; without a target, every call that no rule answers is an internal error. */
+/** Starts one in front of `target`. Without a target, it answers an internal error to every call that no rule answers. */
 export async function startFalseProvider(target?: string): Promise<FalseProvider> {
   const proxy: FalseProvider = {
     url: '',

@@ -81,7 +81,7 @@ test('a transaction is pending, then succeeded or reverted, and unknown when no 
   const txHash = await stage.pay(5, 42n)
   const seen = await reader.transaction(txHash)
   assert.ok(seen)
-  // Its place in a block means nothing while it is in none.
+  // Its index means nothing while it is in no block.
   const { txIndex: _, ...pending } = seen
   const { at } = stage
   assert.deepEqual(pending, {
@@ -210,7 +210,7 @@ test('of a provider that contradicts itself nothing is believed; another one is 
   const rpc = createRpc({ urls: [provider.url, stage.chain.rpcUrl], log: silentLog })
   lies = 0
   for (let i = 0; i < 2; i++) assert.equal((await read(rpc)).transfers.length, 1)
-  // Once as the first, and in each reading as one of two that have to agree.
+  // Once with the first provider, and twice with two that have to agree.
   assert.equal(lies, 3)
   await rpc.close()
 })

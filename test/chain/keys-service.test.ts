@@ -1,5 +1,5 @@
-// The whole service with its keys in encrypted files, in a key management service, and with a remote signer: it mints, and no log line of any kind has a key,
-// a password or a signer's URL in it. The signer goes away and comes back: payments wait, and no nonce is lost.
+// The whole service with its keys in encrypted files, in a key management service, and with a remote signer: it mints, and no log line of
+// any kind has a key, a password or a signer's URL in it. If the signer goes away for a while, payments wait, and no nonce is lost.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ test('with a key from an encrypted file, the service mints and its whole log hol
 
 test('with a remote signer that goes away, payments wait and are minted when it is back; no nonce is lost', async () => {
   const dataDir = temporaryDirectory()
-  // The signer is anvil with its own unlocked accounts, behind something that can be switched off.
+  // The signer is anvil with its own unlocked accounts, behind a proxy that the test can switch off.
   const signer = await startFalseProvider()
   const url = signer.url.replace('http://', 'http://user:a-password-of-the-signer@')
   const env = { MINTER_SIGNER_URL: `${url}/path-of-the-signer`, MINTER_ADDRESS: addressOf(1), LOG_LEVEL: 'trace' }
@@ -81,7 +81,7 @@ test('with a remote signer that goes away, payments wait and are minted when it 
     }
     await until('the node is there', owns(service, 5), HANGING_MS, 1_500)
     const nonces = signer.seen.map(({ params }) => Number((params[0] as { nonce: string }).nonce))
-    // The first transaction was asked for again and again under the first nonce; after it was signed, nonces go up by one.
+    // The service asked for the first transaction repeatedly with the first nonce. After the signer signed it, nonces go up by one.
     assert.equal(nonces[0], 0)
     assert.deepEqual(
       [...new Set(nonces)],

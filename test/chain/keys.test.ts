@@ -1,5 +1,5 @@
-// Sources of the keys that send: settings, an encrypted file, a remote signer. The remote ones are asked over JSON-RPC for real: anvil signs
-// with its own accounts, and a false signer in between shows what is not accepted.
+// Sources of the keys that send: settings, an encrypted file, a remote signer. The remote ones get real JSON-RPC calls:
+// anvil signs with its own accounts, and a false signer in between shows what the service rejects.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parseTransaction, recoverTransactionAddress } from 'viem'
@@ -132,7 +132,7 @@ describe('a remote signer', () => {
   })
   after(() => stage.close())
 
-  /** A signer that hands requests to anvil and has a say in the answer. */
+  /** A signer that forwards requests to anvil and may change the answer. */
   async function behind(answer: (raw: string) => unknown) {
     const provider = await startFalseProvider(stage.chain.rpcUrl)
     provider.rule = async (_call, forward) => {
@@ -146,7 +146,7 @@ describe('a remote signer', () => {
     const raw = await remoteSigner({ url: stage.chain.rpcUrl, address: minter }).sign(tx)
     assert.equal(address(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })), minter)
     assert.equal(raw, await localSigner(stage.keyOf(1)).sign(tx))
-    // Zero fields are not left out of what is compared.
+    // The comparison includes fields that are zero.
     const bare = { ...tx, nonce: 0, valueWei: 0n, data: '0x' as const }
     assert.equal(
       await remoteSigner({ url: stage.chain.rpcUrl, address: minter }).sign(bare),

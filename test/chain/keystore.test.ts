@@ -1,4 +1,4 @@
-// Encrypted key files: those of other programs open, ours open in theirs, and errors are reported without a secret.
+// Encrypted key files: we open those of other programs, they open ours, and no error contains a secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decryptKeystoreJson, encryptKeystoreJsonSync } from 'ethers'
@@ -6,7 +6,7 @@ import { decryptKeystore, encryptKeystore, KeystoreError, keystoreAddress } from
 
 const KEY = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const ADDRESS = '0x008aeeda4d805471df9b2a5b0f38a0c3bcba786b'
-/** The two files of the definition of Web3 Secret Storage (ethereum.org, "Test Vectors"), which every client tests itself with. */
+/** The two files of the definition of Web3 Secret Storage (ethereum.org, "Test Vectors"), against which every client tests itself. */
 const PUBLIC_PBKDF2 = {
   crypto: {
     cipher: 'aes-128-ctr',

@@ -33,7 +33,7 @@ async function observed(act: () => Promise<unknown>): Promise<ObservedRange> {
 
 const isRetryable = (error: unknown) => error instanceof ChainFault && error.retryable
 
-/** Observes a stretch behind a provider that lies by `rule`. */
+/** Observes a range behind a provider that lies by `rule`. */
 async function observedBehind(from: number, to: number, rule: Rule): Promise<ObservedRange> {
   const { rpc, provider } = await stage.behind()
   provider.rule = rule
@@ -87,7 +87,7 @@ const fees = { maxFeePerGas: GWEI_100, maxPriorityFeePerGas: 1n }
 async function paymentsAreSeen(raws: readonly string[], firstWei: bigint, types: readonly string[]): Promise<void> {
   const hashes: unknown[] = []
   const range = await observed(async () => {
-    // The first blob makes the chain load its ceremony, which takes seconds.
+    // The first blob makes the chain load its trusted set-up, which takes seconds.
     const patient = { timeoutMs: 120_000, attempts: 1 }
     for (const raw of raws) hashes.push(await stage.rpc.request('eth_sendRawTransaction', [raw], patient))
   })
@@ -144,7 +144,7 @@ test('the last blocks of a range show their base fee and the median of the tips 
     await stage.chain.rpc('eth_sendTransaction', [transaction])
   }
   const range = await observed(async () => {
-    // The minter's own tip says nothing of what others pay.
+    // The minter's own tip says nothing about what others pay.
     await pay(1, 90n * GWEI)
     for (const [i, tip] of [3n, 1n, 50n, 2n].entries()) await pay(6 + i, tip * GWEI)
   })
@@ -588,7 +588,7 @@ const forgedLog = () => ({
 for (const [sentence, said, rule] of lies) {
   test(`${sentence} is a retryable fault, never skipped`, async () => {
     await stage.pay(5, 1n)
-    // Somebody else's log, so that the block has a bloom.
+    // An unrelated log, so the block has a bloom.
     const data = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [stage.at(9), 1n] })
     await stage.chain.send({ from: stage.at(4), to: stage.token, data, gas: '0x80000' })
     await stage.chain.mine(2)
@@ -662,7 +662,7 @@ test('an invalid range of blocks is the caller’s mistake', async () => {
 
 test('a payment that carries a blob is seen like any other', async () => {
   const account = privateKeyToAccount(stage.keyOf(5))
-  // A blob of zeros: its commitment and proof are the point at infinity, so no ceremony is needed to make them.
+  // A blob of zeros. Its commitment and proof are the point at infinity, so it needs no trusted set-up.
   const infinity = `0xc0${'00'.repeat(47)}` as const
   const digest = createHash('sha256')
     .update(Buffer.from(infinity.slice(2), 'hex'))

@@ -1,4 +1,4 @@
-// The owner's calls as transactions to sign: each is encoded as the contract has it, and nothing that sends can reach them.
+// The owner's calls as transactions to sign: each has the contract's encoding, and no code that sends can reach them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeFunctionData } from 'viem'

@@ -1,4 +1,4 @@
-// Bounded parallelism: never more tasks at once than allowed, none forgotten, failures thrown.
+// Bounded parallelism: never more tasks at once than allowed, none skipped, failures thrown.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mapBounded } from '../../src/chain/rpc/parallel.ts'

@@ -11,7 +11,7 @@ after(async () => {
   for (const one of open.reverse()) await one.close()
 })
 
-/** Answers so. */
+/** A provider with this answer. */
 async function provider(result: string): Promise<FalseProvider> {
   const proxy = await startFalseProvider()
   proxy.rule = () => ({ result })

@@ -1,4 +1,4 @@
-// Readings for the public: values from a real chain; null in time, whatever the provider does.
+// Readings for the public: values from a real chain, or null within the time limit, whatever the provider does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createContractReader } from '../../src/chain/read/contract.ts'
@@ -39,12 +39,12 @@ before(async () => {
 })
 after(() => stage.close())
 
-/** The machine's clock while a test's own clock stands still. */
+/** The wall clock's time, while a test's own clock stands still. */
 const WALL_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
 
-/** A budget that no busy machine uses up: for the tests of what is read. The others have the product's own. */
+/** A budget that no busy machine uses up, for tests of the values. The others use the product's own. */
 const AMPLE_MS = 30_000
-/** The client's own limit of a request. The product's budget for a reading is 300 ms: what keeps to it comes long before. */
+/** The client's own timeout of a request. The product's budget for a reading is 300 ms, so a reading within it ends long before. */
 const RPC_MS = 60_000
 
 /** Separate readings behind a provider, on a clock that stands still until a test moves it. */
@@ -72,7 +72,7 @@ async function timed<T>(promise: Promise<T>): Promise<{ value: T; ms: number }> 
 test('a buyer is read fact by fact: a token that does not answer leaves the others as they are', async () => {
   const { readings, provider } = await readingsBehind()
   const wallet = stage.at(5)
-  // Of an account without code comes no word, and an ERC-721 has a balance, too.
+  // An account without code returns nothing, and an ERC-721 has a balance, too.
   const unread = await readings.buyer(wallet, stage.at(9))
   assert.deepEqual([unread.heldWei, unread.code, unread.blockNumber], [null, { kind: 'none' }, block])
   assert.ok(unread.balanceWei && unread.gasPriceWei && unread.walletMax)
@@ -121,7 +121,7 @@ test('the parts of a cover are all read at one block', async () => {
   provider.rule = async ({ method }, forward) => {
     if (method !== 'eth_blockNumber') return undefined
     const head = await forward()
-    // The chain goes on between the two requests; the answer must not.
+    // The chain advances between the two requests; the answer must not.
     await stage.act(5, 'withdraw', [1n, stage.at(9), 10n])
     await stage.chain.mine()
     return head
@@ -152,7 +152,7 @@ test('requests for nodes are 10 ms apart, however the callers arrive', async () 
   }
   const found = await Promise.all(asked)
   assert.ok(found.slice(0, 3).every((node) => node !== null))
-  // One at once, then one for each 10 ms that the callers took to arrive, however long that was.
+  // One at once, then one for each 10 ms in which the callers arrived, however long that took.
   const most = Math.floor((performance.now() - began) / 10) + 2
   assert.ok(
     provider.requests >= 2 && provider.requests <= most && provider.requests < 30,

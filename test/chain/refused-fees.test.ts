@@ -1,5 +1,5 @@
-// Fees that a pool refuses, as Polygon's does below 25 gwei whatever its blocks show: they are raised in the next block, and a want of funds never
-// raises them.
+// Fees that a pool rejects, as Polygon's does below 25 gwei whatever its blocks show. We raise them in the next block,
+// but never because of insufficient funds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseTransaction } from 'viem'
@@ -12,7 +12,7 @@ const GWEI = 10n ** 9n
 const LEAST = 25n * GWEI
 const SUGGESTED = 30n * GWEI
 
-/** A world of its own, behind a provider that a test can have refuse. */
+/** A world of its own, behind a provider that a test can make refuse. */
 function inWorld(sentence: string, body: (world: World, provider: FalseProvider) => Promise<void>): void {
   test(sentence, async () => {
     let provider: FalseProvider | null = null
@@ -32,7 +32,7 @@ function inWorld(sentence: string, body: (world: World, provider: FalseProvider)
   })
 }
 
-/** Has the pool refuse what offers a lower tip, and the provider suggest one. @returns the tips offered so far. */
+/** Makes the pool reject lower tips, and the provider suggest one. @returns the tips offered so far. */
 function poolOf(provider: FalseProvider, leastWei: bigint, suggestedWei: bigint): bigint[] {
   const offered: bigint[] = []
   provider.rule = ({ method, params }): Answer | undefined => {
@@ -46,7 +46,7 @@ function poolOf(provider: FalseProvider, leastWei: bigint, suggestedWei: bigint)
   return offered
 }
 
-/** Passes in blocks of their own, until a payment is minted or so many have run. */
+/** Runs passes, each in a new block, until a payment is minted or so many have run. */
 async function passes(world: World, most: number): Promise<number> {
   const paid = await world.pay(5, ETHER / 100n)
   for (let pass = 1; pass <= most; pass++) {

@@ -110,7 +110,7 @@ test('a provider that never answers is given up in time', async () => {
 test('a send that misses its time is given up, and never sent', async () => {
   const begin: (() => void)[] = []
   const aborted: unknown[] = []
-  // As a pool does whose connections do not come about.
+  // Like a pool that cannot connect.
   const dispatcher = { destroy: async () => {} } as Dispatcher
   dispatcher.dispatch = (_, handler) => {
     const controller = {
@@ -309,7 +309,7 @@ test('several URLs are separated by commas; what is no http URL is refused witho
   )
 })
 
-/** A provider that stands at a block of a time, on a chain; it answers everything else with its own time. */
+/** A provider whose head has a certain time, on a chain; it answers everything else with that time. */
 const standing = (chainId: string, time: number) =>
   provider((method) => {
     if (method === 'eth_chainId') return { result: chainId }

@@ -1,4 +1,4 @@
-// The meaning of each client's words. A text that is not listed has no known meaning: the transaction may have been taken.
+// The meaning of each client's error texts. If a text is not listed, its meaning is unknown: the node may have accepted the transaction.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -63,10 +63,10 @@ for (const [kind, texts] of Object.entries(WORDS)) {
     for (const text of texts) {
       for (const spelling of [text, text.toUpperCase(), `  ${text} `, `INTERNAL_ERROR: ${text}`, `A: ${text}`])
         assert.equal(classifySendError(said(spelling)), kind, spelling)
-      // In the middle of something else it may mean anything.
+      // Inside another text it may mean anything.
       assert.equal(classifySendError(said(`some client says ${text}`)), 'unknown', text)
       assert.equal(classifySendError(said(`one two: ${text}`)), 'unknown', text)
-      // A name stands at the beginning only.
+      // A name counts only at the start.
       assert.equal(classifySendError(said(`${text.slice(0, 3)}a: ${text.slice(3)}`)), 'unknown', text)
     }
   })

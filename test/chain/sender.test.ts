@@ -166,9 +166,9 @@ test('an estimate leaves room for the guard and for a colder block, within the c
     return await sender.estimate(mint('8', guard))
   }
   assert.deepEqual(await estimate(193_000n), { kind: 'ok', gas: 220_000n })
-  // An order that is skipped just now may be carried out when it is mined.
+  // An order that the contract would skip now may succeed once it is mined.
   assert.deepEqual(await estimate(30_000n), { kind: 'ok', gas: 120_000n })
-  // A guard on the head cannot be checked at the head: the estimate is made without it.
+  // A guard on the head cannot be checked at the head, so the estimate leaves it out.
   assert.doesNotMatch(JSON.stringify(provider.seen), new RegExp(guard.hash.slice(2)))
   assert.deepEqual(await estimate(TX_GAS_MAX - 7_000n), { kind: 'ok', gas: TX_GAS_MAX })
   assert.deepEqual(await estimate(TX_GAS_MAX - 6_999n), { kind: 'overGasCap' })
@@ -288,7 +288,7 @@ test('without EIP-1559 there are no fees to offer, and that is no passing fault'
   assert.ok(fees.maxFeeWei > fees.maxPriorityFeeWei && fees.maxPriorityFeeWei > 0n)
 })
 
-/** Limits of which only the cap can be reached. */
+/** Limits of which only the cap can apply. */
 const under = (capWei: bigint) => ({ capWei, tipMaxWei: 10n ** 12n, baseFeeMaxWei: null })
 
 test('tip and base fee of a provider are believed up to their limits', async () => {
@@ -308,6 +308,6 @@ test('fees leave room for the base fee to double, or for the next block where a 
   assert.deepEqual(await minter.fees(under(2_000n + tip)), { maxFeeWei, maxPriorityFeeWei: tip })
   assert.deepEqual(await minter.fees(under(1_999n + tip)), { maxFeeWei: 1_999n + tip, maxPriorityFeeWei: tip })
   assert.deepEqual(await minter.fees(under(1_126n + tip)), { maxFeeWei: 1_126n + tip, maxPriorityFeeWei: tip })
-  // Nothing that the cap allows is sure of the next block.
+  // No fee within the cap is sure of the next block.
   assert.deepEqual(await minter.fees(under(1_125n + tip)), { maxFeeWei, maxPriorityFeeWei: tip })
 })

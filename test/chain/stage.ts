@@ -1,5 +1,5 @@
 // A chain with the factory on it, and what a test of the chain side needs to act on both: calls by owners, minters and
-// strangers, mined when the test says so.
+// others, mined when the test says so.
 import { type Abi, decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import { factoryAbi } from '../../src/chain/factory/abi.ts'
 import { deployDemoToken, deployFactory } from '../../src/chain/factory/deploy.ts'
@@ -13,7 +13,7 @@ import { startTestChain, type TestChain, whileMining } from '../support/anvil.ts
 import { namingPresent, ROOMY_SETUP } from '../support/factory.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 
-/** Acts of the factory's and the nodes' owners; the service's own ABI has none of them. */
+/** Acts of the factory's owner and the nodes' owners; the service's own ABI has none of them. */
 const ownersAbi = parseAbi([
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function withdrawAll(uint256[] ids, address to)',
@@ -40,12 +40,12 @@ export interface Stage {
   /** Lower-case address of an account: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 5.. buyers. */
   at(account: number): Address
   keyOf(account: number): `0x${string}`
-  /** A separate client behind a provider that can be made to lie. By default it waits two seconds for a reply. */
+  /** A separate client behind a provider that a test can make lie. By default it waits two seconds for a reply. */
   behind(timeoutMs?: number): Promise<{ rpc: Rpc; provider: FalseProvider }>
-  /** Sends a call of an owner; mined with the next block, also when it reverts. */
+  /** Sends an owner's call; it is mined with the next block, even if it reverts. */
   act(account: number, name: string, args: readonly unknown[], to?: Address): Promise<Hash>
   pay(account: number, valueWei: bigint): Promise<Hash>
-  /** Signs, sends and mines a call of one of our signer accounts. Fails the test when the estimate does. */
+  /** Signs, sends and mines a call of one of our signer accounts. Fails the test if the estimate fails. */
   send(sender: SignerAccount, call: FactoryCall): Promise<Hash>
   head(): Promise<{ number: number; hash: Hash; time: number }>
   close(): Promise<void>

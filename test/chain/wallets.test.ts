@@ -65,15 +65,15 @@ test('a chain that cannot be asked is no refusal', async () => {
   await dead.close()
 })
 
-/** A signature with a call around it that is to be made before (ERC-6492). */
+/** A signature wrapped in a call to make first (ERC-6492). */
 const wrapped = (to: Address, data: `0x${string}`, own: `0x${string}` = SIGNATURE) =>
   concatHex([
     encodeAbiParameters([{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }], [to, data, own]),
     `0x${'6492'.repeat(16)}`,
   ])
-/** Deploys what it is called with: CREATE2 of its calldata, salt 0. */
+/** Deploys its calldata: CREATE2 with salt 0. */
 const DEPLOYER = '0x365f5f375f365f5ff500'
-/** Accepts what it is asked once somebody has called it without data: sets slot 0 then, and multiplies the magic value by that. */
+/** Accepts every signature once someone has called it without data: that call sets slot 0, and it multiplies the magic value by that. */
 const TOUCHED = '0x3660095760015f55005b5f54631626ba7e60e01b025f5260205ff3'
 
 test('a wallet that is not deployed yet proves itself by its own deployment, and one that is there only by its own word', async () => {

@@ -1,4 +1,4 @@
-// Parsing of the command line: nothing here needs a database or a chain.
+// Parsing of the command line. Nothing here needs a database or a chain.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'

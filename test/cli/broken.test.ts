@@ -1,5 +1,5 @@
-// Set-ups that are broken in one place each: the doctor names the place and what to do, in a sentence that repeats no secret. Those of
-// doctor.test.ts come on top.
+// Set-ups with one broken part each: the doctor names the part and what to do, in a sentence that repeats no secret.
+// These complement doctor.test.ts.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
@@ -48,11 +48,11 @@ after(async () => {
 })
 
 interface Broken {
-  /** Settings that differ from those of a sound one. */
+  /** Settings that differ from a sound set-up's. */
   env?: () => Record<string, string>
-  /** Another state of ledger or chain, and what puts it right again. */
+  /** Breaks the ledger or the chain, and returns what repairs it. */
   break?: () => Promise<() => Promise<unknown>>
-  /** The check that finds it, how, and what is said to be done. */
+  /** The check that finds it, its verdict, and its advice. */
   check: string
   verdict?: Finding['verdict']
   says: RegExp

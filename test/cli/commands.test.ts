@@ -1,4 +1,4 @@
-// Every command, on a real ledger: the examples of the documentation as they stand there, and with database or chain down.
+// Every command, on a real ledger: the documentation's examples word for word, and with database or chain down.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -23,10 +23,10 @@ import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
 const CENT = ETHER / 100n
-/** Not run here: they go on until stopped (start.test.ts), have a chain of their own (deploy.test.ts, init.test.ts), or need a server as old as
- * PostgreSQL's own programs (ops/backup.long.test.ts). */
+/** Not run here, because they run until stopped (start.test.ts), have their own chain (deploy.test.ts, init.test.ts),
+ * or need a server as old as PostgreSQL's own programs (ops/backup.long.test.ts). */
 const ELSEWHERE = ['start', 'dev', 'deploy', 'init', 'backup', 'restore']
-/** Tried in operator/payment-wallets.test.ts: they would leave these examples without the wallet that is paid. */
+/** Tested in operator/payment-wallets.test.ts, because they would leave these examples without the present payments wallet. */
 const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
 /** Commands that need neither database nor chain. */
 const ALONE = ['keys new', 'keys address', 'config', ...ELSEWHERE]
@@ -53,7 +53,7 @@ after(async () => {
 })
 
 const run = (...argv: string[]) => runHere(argv, env)
-/** A payment that no rule accepts, held. */
+/** A held payment, because no rule accepts it. */
 async function heldPayment(valueWei = CENT + 1n): Promise<string> {
   const hash = await world.pay(6, valueWei)
   await world.chain.mine()
@@ -63,7 +63,7 @@ async function heldPayment(valueWei = CENT + 1n): Promise<string> {
 
 const COMMANDS = await loadCommands()
 const HERE = COMMANDS.filter(({ name }) => ![...ELSEWHERE, ...IN_OTHER_WORLDS].includes(name))
-/** The first example of each group of the help is a process of its own, which costs more than most commands; the others go the same way here. */
+/** The first example of each group of the help runs as a process, which costs more than most commands; the others run in this process. */
 const AS_PROCESS = new Map(HERE.toReversed().map(({ group, examples }) => [group, examples[0]]))
 
 describe('the examples of the documentation work as they stand', () => {
@@ -73,7 +73,7 @@ describe('the examples of the documentation work as they stand', () => {
 async function tryExample(command: Command, example: string): Promise<void> {
   const words = await filledIn(command, example)
   await tryWords(words, example, AS_PROCESS.get(command.group) === example ? runProcess(words, env) : run(...words))
-  // As JSON, too; but what was decided a moment ago cannot be decided again.
+  // As JSON, too, but the same decision cannot be made twice.
   if (changes(command) || words.includes('--json') || words.includes('--out')) return
   const asJson = [...words, '--json']
   await tryWords(asJson, example, run(...asJson))
@@ -85,13 +85,13 @@ async function tryWords(argv: readonly string[], example: string, running: Promi
   if (argv.includes('--json')) for (const line of out.trim().split('\n')) JSON.parse(line)
 }
 
-/** Examples that end with another code than 0 in this world: nothing is halted, and no sender waits. */
+/** Examples with another exit code than 0 in this world, because nothing is halted and no sender waits. */
 const expectedCode = (example: string) => (/resume --halt|transactions free/.test(example) ? 1 : 0)
 
 const changes = ({ options = {}, name }: Command) =>
   'yes' in options || /^(senders (deny|allow)|webhooks remove|keys (new|create)|rebuild)$/.test(name)
 
-/** The words of an example, what is in <brackets> filled in from the world, quotes taken away. */
+/** The words of an example, with <placeholders> filled in from the world and without quotes. */
 async function filledIn(command: Command, example: string): Promise<string[]> {
   let inner = ''
   const words = (example.match(/"[^"]*"|\S+/g) ?? []).slice(1).map((word) => word.replaceAll('"', ''))
@@ -156,13 +156,13 @@ async function anAdminKey(): Promise<string> {
   return String((made as { id: number }).id)
 }
 
-/** The number of what another person has proposed: that a rule which is off be switched off. */
+/** The number of another person's proposal: to switch off a rule that is off. */
 async function aProposal(): Promise<string> {
   const given = { act: 'setSecondPerson', input: { off: true }, by: `clerk-${randomUUID()}` }
   return String((await insertProposal(world.pool, given)).id)
 }
 
-/** A payment by an inner call, as a Safe makes it, found by the audit. */
+/** A payment by an internal call, as a Safe makes it, found by the audit. */
 async function innerPayment(): Promise<string> {
   await putForwarder(traceNothing(world))
   const { txHash } = await payInside(world, CENT)
@@ -180,7 +180,7 @@ async function aDelivery(): Promise<{ id: number; endpoint: string }> {
   return row ?? assert.fail('no event was written')
 }
 
-/** The refund of the payment that stands third in the words, mined. */
+/** The mined refund of the payment named in the third word. */
 async function refundOf(words: readonly string[]): Promise<string> {
   assert.match(words[2] ?? '', /^0x/)
   const hash = await world.pay(3, CENT + 1n, world.at(6))
@@ -203,7 +203,7 @@ async function unpaidNode(): Promise<string> {
   return unpaid ?? assert.fail('no node was minted')
 }
 
-/** Called in a way that gets past the checks of arguments, without a question. */
+/** A call that passes the checks of arguments, without a prompt. */
 function plausibleCall({ name, args = [], options = {} }: Command): string[] {
   const fill = (option: string) =>
     /wei|block|up-to|wallet|nodes|cohorts/.test(option)
@@ -409,7 +409,7 @@ describe('verify', () => {
     assert.equal(equal, false)
     assert.deepEqual(drifts, [{ kind: 'node', nodeId: '1', field: 'owner', ledger: world.at(18), chain: owner }])
     assert.equal((await run('verify')).code, 0)
-    // A part of the nodes finds what is in it, and says that it was a part.
+    // A partial run finds what is in its part, and says that it was one.
     await world.pool`UPDATE nodes SET owner = ${world.at(18)} WHERE node_id = 1`
     const second = await run('verify', '--from-node', '2', '--to-node', '9')
     const first = await run('verify', '--to-node', '1')

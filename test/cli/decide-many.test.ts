@@ -1,4 +1,4 @@
-// `payments decide` on a real ledger: held payments chosen by a filter or by a file, previewed, and decided each by itself.
+// `payments decide` on a real ledger: selects held payments by a filter or a file, previews, and decides each separately.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
   assert.deepEqual([dry.code, JSON.parse(dry.out).decided], [0, 2], dry.err)
   assert.match(dry.err, /wrongAmount +- +2 +0\.020000000000000011/)
   assert.equal((await decide(['dismiss', ...chosen], 'n')).code, 1)
-  // Without a tier a release of these is refused, each by itself, and the list says so.
+  // Without a tier the service refuses to release these, each separately, and the list says so.
   const refused = await decide(['release', ...chosen, '--yes', '--json'])
   assert.deepEqual([refused.code, JSON.parse(refused.out).refused.length], [1, 2])
   assert.equal((await decide(['refund-prepare', ...chosen, '--yes'])).code, 0)

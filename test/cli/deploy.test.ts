@@ -19,7 +19,7 @@ const MINTER = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'
 const DISTRIBUTOR = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB'
 const KEYS = ['--owner', OWNER, '--minter', MINTER, '--distributor', DISTRIBUTOR]
 const ROLES = [...KEYS, '--min-wei', '0.0005ether']
-/** A secret key, and one that is public knowledge. */
+/** A secret key, and a publicly known one. */
 const OWN_KEY = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
 const KNOWN_KEY = developmentAccount(0).privateKey
 
@@ -29,12 +29,12 @@ before(async () => {
 })
 after(() => chain.stop())
 
-/** Runs the command; blocks are mined meanwhile. `typed`: the answer of a person at a terminal. */
+/** Runs the command while blocks are mined. `typed`: a person's input at a terminal. */
 async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
   return await whileMining(chain, () => runHere(['deploy', ...argv], env, typed))
 }
 
-/** What a command sends to an explorer, by the real curl; to a server of the test in place of the explorer's. */
+/** The request that a command sends to an explorer, by the real curl, to the test's server in the explorer's place. */
 async function sentBy(command: string): Promise<{ url: URL; body: string }> {
   let sent: { url: URL; body: string } | null = null
   const server = createServer(async (request, response) => {

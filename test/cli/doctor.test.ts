@@ -1,4 +1,4 @@
-// The doctor: it names each broken part, with the remedy, and goes on looking at the rest.
+// The doctor: it names each broken part, with the remedy, and still checks the rest.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ async function examine(changed: NodeJS.ProcessEnv = {}): Promise<{ code: number 
 }
 
 const found = (findings: readonly Finding[], check: string) => findings.filter((finding) => finding.check === check)
-/** The verdict of a check, which must be there, and must say what to do where it is no good. */
+/** The verdict of a check, which must be there, and must say what to do if it is bad. */
 function verdict(findings: readonly Finding[], check: string): string {
   const all = found(findings, check)
   assert.ok(all.length > 0, `${check} was not looked at`)
@@ -227,7 +227,7 @@ describe('each fault is named', () => {
       [1, 'minter'],
       [2, 'distributor'],
     ] as const) {
-      // By the factory's own word: the keys may be on another machine.
+      // By the factory's state, because the keys may be on another machine.
       const keyless = { MINTER_PRIVATE_KEY: '', DISTRIBUTOR_PRIVATE_KEY: '' }
       const { code, findings } = await examine({ ...keyless, PAYMENT_ADDRESS: world.at(account) })
       assert.deepEqual([code, verdict(findings, 'wallet.key')], [1, 'fail'])

@@ -34,7 +34,7 @@ const newFolder = () => join(temporaryDirectory(), 'ledger')
 const readIn = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8')
 const progressIn = (folder: string) => JSON.parse(readIn(folder, 'init.json'))
 
-/** Secrets of the operator's own, in the folder before the first run. */
+/** The operator's own secrets, in the folder before the first run. */
 function put(folder: string, secrets: Readonly<Record<string, string>>): void {
   mkdirSync(join(folder, 'secrets'), { recursive: true })
   for (const [name, text] of Object.entries(secrets)) writeFileSync(join(folder, 'secrets', name), `${text}\n`)
@@ -76,7 +76,7 @@ describe('before anything is written', () => {
   })
 })
 
-/** The answers of the other tests, but for these. */
+/** The answers of the other tests, except these. */
 function answersWith(options: readonly string[]): string[] {
   const pairs = [...ANSWERS, ...options]
   const all = Object.fromEntries(pairs.flatMap((name, i) => (i % 2 === 0 ? [[name, pairs[i + 1] ?? '']] : [])))
@@ -135,7 +135,7 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
   assert.equal(stopped.code, 1, stopped.err)
   await fund(chain.rpcUrl, stopped.err)
 
-  // The answers and URLs are known now.
+  // The folder now has the answers and URLs.
   const done = await runProcess([...call, '--test-sale'], ports)
   assert.equal(done.code, 0, done.err)
   assert.match(done.err, /Sold: the deployer has node 1/)
@@ -168,7 +168,7 @@ test('cut off after its deployment was sent, it finds the contract and pays for 
   try {
     const call = ['init', '--folder', folder, '--yes']
     await fund(chain.rpcUrl, (await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: own.url })).err)
-    // The contract is deployed, and then another program answers in the service's place.
+    // The contract is deployed, and then another program answers at the service's address.
     const ports = await freePorts()
     const other = createServer((_request, response) => response.end('{}'))
     await new Promise<void>((resolve) => other.listen(Number(ports.PORT), '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-// Keys made by the command line: where they are written, and what is never shown.
+// Keys that the command line makes: where it writes them, and what it never shows.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

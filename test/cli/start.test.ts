@@ -1,5 +1,5 @@
-// Commands beside a service that runs on embedded parts, as a newcomer meets them after `npm start`: they find its
-// database and its chain, and where no service runs they say so and start nothing.
+// Commands beside a service that runs on embedded parts, as a newcomer meets them after `npm start`. They find its
+// database and its chain. If no service runs, they say so and start nothing.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** The JSON that a command prints. To ask again and again inside this process costs a tenth of a process each time. */
+/** The JSON that a command prints. Polling in this process costs a tenth of starting one each time. */
 const json = async (argv: readonly string[], run: typeof runHere | typeof runProcess = runProcess) => {
   const { code, out, err } = await run([...argv, '--json'], env)
   assert.equal(code, 0, err)
@@ -141,7 +141,7 @@ test('on a terminal the log is lines to read, and the banner names the pages and
   const own = temporaryDirectory()
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0', TICK_SEC: '1', LOG_LEVEL: 'info' }
-  // A terminal of its own, by util-linux.
+  // A real terminal, through util-linux.
   const child = spawn('script', ['-qefc', `'${process.execPath}' '${main}' start`, '/dev/null'], {
     env: { ...runtimeEnv(), HOME: own, DATA_DIR: own, ...ports },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -7,7 +7,7 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER } from '../support/world.ts'
 import { SECRET } from '../webhooks/receiver.ts'
 
-// Never connected to: looked up by their own digits.
+// Never connected to, because it is an address literal.
 const PUBLIC = 'https://93.184.215.14/secret-path'
 const PRIVATE = 'https://10.1.2.3/secret-path'
 const ENDPOINT = endpointName(PUBLIC)
@@ -39,7 +39,7 @@ async function examine(settings: NodeJS.ProcessEnv) {
   }
   return findings.filter(({ check }) => check === 'webhooks')
 }
-/** One attempt that failed, at the oldest delivery that is due. */
+/** One failed attempt at the oldest due delivery. */
 async function failOnce(gone = false): Promise<void> {
   const [taken] = await takeDeliveries(desk.world.pool, ENDPOINT, 1)
   const result = {

@@ -1,5 +1,5 @@
-// What commands do not load. Those that work on the database alone load nothing of the chain, and ask no provider: to load it takes as long as the
-// rest of a command.
+// What commands do not load. Those that need only the database load nothing of the chain, and call no provider, because
+// loading it takes as long as the rest of a command.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -29,7 +29,7 @@ const COMMANDS: readonly [line: string, code: number][] = [
   ['pause --yes', 0],
 ]
 
-/** A process that runs them one after the other, and prints after each its exit code and what has been loaded up to then. */
+/** A process that runs them one after the other, and prints after each its exit code and the modules loaded so far. */
 const SCRIPT = `
   import { registerHooks } from 'node:module'
   import { PassThrough } from 'node:stream'
@@ -44,7 +44,7 @@ const SCRIPT = `
   process.exit()`
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/node-ledger.mjs', import.meta.url))
-/** Has every process say at its end if it has loaded what strips types. */
+/** Makes every process say at its end if it has loaded the type stripper. */
 const TELL = `process.on('exit', () => process.moduleLoadList.some((name) => /amaro/.test(name)) && console.error('stripped'))`
 
 let database: TestDatabase
@@ -115,7 +115,7 @@ test('what was stripped of its types once is not stripped again', async () => {
   }
   await run()
   assert.equal(await run(), '')
-  // Else the above says nothing.
+  // Otherwise the assertion above proves nothing.
   Object.assign(env, { NODE_DISABLE_COMPILE_CACHE: '1' })
   assert.equal(await run(), 'stripped\n')
 })

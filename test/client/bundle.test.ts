@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => service.close())
 
-/** The text of a bundle for browsers of what the given module uses. */
+/** A browser bundle of what the given module uses, as text. */
 async function bundle(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: CLIENT, loader: 'ts' },

@@ -1,5 +1,5 @@
-// The client's handling of answers, and of missing ones. The server here is a plain HTTP server that answers as a test wants. The examples,
-// which run against the service, show that real answers fit.
+// The client's handling of answers, and of missing ones. The server here is a plain HTTP server that answers as a test
+// wants. The examples, which run against the service, show that real answers fit.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ interface Said {
 }
 
 let answers: (Said | 'reset' | 'silence')[] = []
-/** What is said to these paths in place of `answers`. */
+/** Answers for these paths in place of `answers`. */
 let apart: Record<string, Said> = {}
 let asked: { method: string; url: string; headers: IncomingMessage['headers']; at: number }[] = []
 const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ beforeEach(() => {
   apart = {}
 })
 
-/** Makes the server say this, the last one for ever, and gives a client that asks it. */
+/** Sets the server's answers, of which the last one repeats, and returns a client for it. */
 function told(...said: typeof answers) {
   answers = said
   return createClient({ baseUrl, retry })
@@ -178,14 +178,14 @@ test('a signal ends the request and the waits with its own reason', async () => 
   answers = [{ status: 503 }]
   const stop = new AbortController()
   const stopped = assert.rejects(client.getStats({ signal: stop.signal }), { name: 'TimeoutError' })
-  // Not before the request has arrived, because a late one would take the first answer of the next test.
+  // Wait for the request, because a late one would take the first answer of the next test.
   await until('the request has arrived', () => asked.length > 0, HANGING_MS, 5)
   stop.abort(new DOMException('late', 'TimeoutError'))
   await stopped
   await assert.rejects(client.getStats({ signal: AbortSignal.abort(reason) }), reason)
 })
 
-/** A service that tells nothing by itself. */
+/** A service without streams. */
 const SILENT: typeof apart = { '/api/events': { status: 404 }, '/api/payment/': { status: 404 } }
 
 test('a payment is followed from unseen to its node', async () => {
@@ -220,7 +220,7 @@ test('a payment that is followed is heard of by events, and where there is a lim
     followPayment(limited, '0x01', { pollMs: 5, onState: (state) => reported.push(state) }),
     refusal(400, false),
   )
-  // A limit says nothing of the payment.
+  // A rate limit says nothing about the payment.
   assert.deepEqual(reported, ['seen'])
   const claims = asked.filter(({ url }) => url === '/api/payments/claim')
   assert.ok((claims[2]?.at ?? 0) - (claims[1]?.at ?? 0) >= 990)
@@ -239,7 +239,7 @@ test('a held payment has no node and a reason; one that takes too long is given 
 const event = (name: string, data: unknown, id?: string) =>
   `${id ? `id: ${id}\n` : ''}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 const current = (id: string, payments: string[]) => event('current', { payments, nodes: [] }, id)
-/** A stream that says all of this and ends. */
+/** A stream that sends all of this and ends. */
 const streamed = (...events: string[]): Said => ({
   status: 200,
   headers: { 'content-type': 'text/event-stream' },

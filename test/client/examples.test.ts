@@ -17,7 +17,7 @@ const CLIENT = join(ROOT, 'client')
 const TSC = join(CLIENT, 'node_modules/typescript/bin/tsc')
 const PRICE_WEI = 10n ** 16n
 const BUYER = DEVELOPMENT_ACCOUNTS[7]
-/** Names that an example may use without saying where they come from; the README explains them in words. */
+/** Names that an example may use without defining them, because the README explains them in words. */
 const GIVEN = ['ledger', 'wallet', 'chain', 'txHash', 'address']
 
 const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
@@ -25,7 +25,7 @@ const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/`
 )
 const project = temporaryDirectory()
 let service: Service
-/** Output of each example, and the reason why it ended early; null where it did not. */
+/** Output of each example, and why it ended early; null if it did not. */
 let played: Promise<{ stdout: string; error: string | null }[]>
 
 before(async () => {
@@ -83,7 +83,7 @@ for (const [index, example] of examples.entries()) {
   })
 }
 
-/** Runs them in their order, in one process: to load the packages takes longer than any of them. */
+/** Runs them in their order, in one process, because loading the packages takes longer than any of them. */
 async function playAll() {
   writeFileSync(join(project, 'play.mjs'), PLAY)
   const names = examples.map((_, index) => nameOf(index))
@@ -131,7 +131,7 @@ export const address = account.address
 export const txHash = '${hash}' as const
 `
 
-/** The example with imports of what it uses and does not say; its address is the service's that runs here. */
+/** The example with imports of what it uses and does not import; its address is that of the running service. */
 function withGiven(example: string): string {
   const declared = (name: string) => new RegExp(`const (\\{[^}]*)?\\b${name}\\b`).test(example)
   const used = GIVEN.filter((name) => new RegExp(`\\b${name}\\b`).test(example) && !declared(name))

@@ -1,4 +1,4 @@
-// When a withdrawal counts as done: on a real chain, of which the wallet sees what its provider shows.
+// When a withdrawal counts as done, on a real chain that the wallet sees through its provider.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createWalletClient, custom, type Hex } from 'viem'
@@ -25,7 +25,7 @@ after(() => world.close())
 
 type Ask = (params: readonly unknown[]) => Promise<unknown>
 
-/** The owner's wallet. It answers these methods itself, and asks the chain for all others. */
+/** The owner's wallet. It answers these methods itself, and forwards all others to the chain. */
 function walletWith(own: Record<string, Ask>): OwnWallet {
   const key = world.chain.accounts[OWNER]?.privateKey ?? assert.fail()
   const ask = (method: string, params: readonly unknown[] = []) =>
@@ -60,7 +60,7 @@ test('a withdrawal whose owner raises the fee is the transaction that was mined'
       sent = (await send(params)) as Hex
       return sent
     },
-    // It is read to learn what would replace it.
+    // The client reads it to learn what would replace it.
     eth_getTransactionByHash: async (params) => {
       const transaction = await world.chain.rpc<Sent>('eth_getTransactionByHash', params)
       await raiseFee(transaction)

@@ -1,4 +1,4 @@
-// A buyer whose account is a contract: they buy and withdraw by their own wallet, as anybody does, on the real service and its real chain.
+// A buyer whose account is a contract buys and withdraws with their own wallet, as anyone does, on the real service and its real chain.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createClient as createLedgerClient, followPayment } from '../../client/src/index.ts'

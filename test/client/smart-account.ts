@@ -1,5 +1,5 @@
-// A contract account, as a Safe or a smart account is one: it pays by a call within its owner's transaction, and its wallet speaks
-// EIP-5792. The contract is as small as can be; the wallet is this file's, and signs with a real key against a real chain.
+// A contract account, such as a Safe or a smart account: it pays by a call within its owner's transaction, and its wallet speaks
+// EIP-5792. The contract is as small as can be. The wallet is this file's, and signs with a real key against a real chain.
 import { createClient, createWalletClient, custom, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
@@ -9,8 +9,8 @@ import { HANGING_MS } from '../support/until.ts'
 type Hex = `0x${string}`
 
 /**
- * Runtime code that takes ether, and carries out a call: CALL(GAS, first word, second word, the rest of the calldata), REVERT where that
- * failed.
+ * Runtime code that accepts ether, and makes a call: CALL(GAS, first word, second word, the rest of the calldata),
+ * REVERT if that failed.
  */
 const EXECUTE = '0x36600557005b60403603806040600037600060008260006020356000355af115602457005b60006000fd'
 
@@ -19,7 +19,7 @@ const word = (value: bigint | Hex) => BigInt(value).toString(16).padStart(64, '0
 export interface SmartAccount {
   /** A viem client of the account, whose wallet speaks EIP-5792. */
   client: ReturnType<typeof clientOf>
-  /** The methods that its wallet was asked, in order. */
+  /** The methods called on its wallet, in order. */
   asked: string[]
 }
 
@@ -35,8 +35,8 @@ interface Request {
 }
 
 /**
- * Puts an account with ether of its own at `address`, owned by a development account. `speaks` is false for a wallet without EIP-5792, `sends`
- * for one that sends no transaction for a page.
+ * Puts an account with ether at `address`, owned by a development account. `speaks` is false for a wallet without
+ * EIP-5792, `sends` for one that sends no transaction for a page.
  */
 export async function putSmartAccount(
   rpcUrl: string,
@@ -52,12 +52,12 @@ export async function putSmartAccount(
   const forward = (method: string, params: unknown) => signer.request({ method, params } as never)
   await forward('anvil_setCode', [address, EXECUTE])
   await forward('anvil_setBalance', [address, '0xde0b6b3a7640000'])
-  // The head's state, to which both were added, is not the one its header proves.
+  // The state at the head, to which both were added, is not the one that its header proves.
   await forward('anvil_mine', ['0x1'])
   const asked: string[] = []
 
   const execute = (to: Hex, valueWei: bigint, data: Hex) =>
-    // The gas that a node estimates is enough for the call, not for what it calls in turn.
+    // A node's gas estimate covers the call, not the calls that it makes in turn.
     signer.sendTransaction({ gas: 1_000_000n, to: address, data: `0x${word(to)}${word(valueWei)}${data.slice(2)}` })
   const carryOut = ({ to, value = '0x0', data = '0x' }: Call) => execute(to, BigInt(value), data)
   const answers: Record<string, (params: never) => unknown> = {

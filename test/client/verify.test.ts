@@ -1,5 +1,5 @@
-// Detection of a service that lies: each field of a round, a node and the cover is a lie once. Fields that cannot be checked are named here,
-// and a new field must be put on one side or the other.
+// Detection of a service that lies: each field of a round, a node and the cover is false once. The test names the
+// fields that cannot be checked, and a new field must go on one side or the other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -49,7 +49,7 @@ function single(cohort: number, dueSec: number): SingleTurn {
   return { ...turn, amountWei: recompute({ ...turn, amountWei: 0n }) }
 }
 
-/** Cohort 1 is paid one turn, cohort 2 three at once. */
+/** Cohort 1 gets one turn, cohort 2 three at once. */
 const SINGLES = [single(1, 5_000), ...[4_005, 4_105, 4_205].map((due) => single(2, due))]
 const [ALONE, ...SUMMED] = SINGLES as [SingleTurn, ...SingleTurn[]]
 const sumOf = (turns: readonly SingleTurn[]) => turns.reduce((sum, { amountWei }) => sum + (amountWei ?? 0n), 0n)
@@ -73,7 +73,7 @@ const ROUND: Distribution = {
   ...{ totalWei: 2n * sumOf(SINGLES), turns: TURNS },
 }
 
-/** A service that says this of the round. */
+/** A service with this answer for the round. */
 function saying(singles: readonly SingleTurn[]): LedgerClient {
   return {
     getWellKnown: async () => ({ factoryAddress: FACTORY }),
@@ -303,7 +303,7 @@ test('single turns that are too few, of other times, or of other seeds than the 
     ['without terms', [first, { ...second, seed: null }, third]],
   ]
   for (const [name, singles] of lies) assert.equal(await matches(ROUND, [ALONE, ...singles]), false, name)
-  // Their sum may be made to fit by the terms that are published, but not their times.
+  // A liar can make their sum fit through the published terms, but not their times.
   const shifted = [4_005, 4_095, 4_205].map((due) => single(2, due))
   const target = sumOf(SUMMED) - sumOf(shifted.slice(0, 2))
   const range = { minWei: target, maxWei: target, payoutBps: 10_000 }
@@ -357,7 +357,7 @@ test('each field of a node that is a lie is reported, quotes of the chain includ
   const another = { ...NODE, nodeId: '6', balanceWei: 1n, creditedWei: 1n, withdrawnWei: 0n, chain: null }
   assert.deepEqual((await verify(another)).differences, ['nodeId'])
   assert.deepEqual((await verify({ ...NODE, matchedBy: 'id' })).differences, ['nodeId'])
-  // Whether a node was expelled, either way. When, the contract does not say.
+  // Whether a node was expelled, either way. The contract does not say when.
   const expelledAt = new Date(9_000_000)
   assert.deepEqual((await verify({ ...NODE, expelledAt })).differences, ['expelledAt'])
   const gone = { ...another, nodeId: '7' }

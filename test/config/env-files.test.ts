@@ -1,9 +1,9 @@
-// What editors and tools leave in files of settings: a mark before the first line, another encoding, quotes that a shell would take off.
+// What editors and tools leave in files of settings: a byte order mark, another encoding, quotes that a shell would remove.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspectConfig } from '../../src/config/load.ts'
 
-/** Loads settings; with the mistakes that were made of them. */
+/** Loads settings; returns them with the problems found. */
 function load(env: Record<string, string>, files: Record<string, string> = {}) {
   const readFile = (path: string) => {
     const text = files[path]

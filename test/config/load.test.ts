@@ -14,7 +14,7 @@ const SECRET_B = '5738a9c0bde4f62f1d3e5a7c9b806421'
 const SECRET_C = 'c0bde4f62f1d3e5a7c9b8064215738a9'
 const GENERATED: GeneratedSecrets = { SESSION_SECRET: SECRET_A, ADMIN_KEY: SECRET_B, CRON_KEY: SECRET_C }
 
-/** The least that production starts with. */
+/** The minimum that production starts with. */
 const PRODUCTION = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgres://ledger:pa55@db.internal:5432/ledger',
@@ -55,7 +55,7 @@ function mistakes(env: Env, files: Files = {}): ConfigError {
   assert.fail(`accepted: ${JSON.stringify(env)}`)
 }
 
-/** Asserts that exactly these settings are refused, and the first one in these words. */
+/** Asserts that the loader rejects exactly these settings, and the first one in these words. */
 function refused(env: Env, settings: string | string[], words: RegExp, files: Files = {}): void {
   const { problems } = mistakes(env, files)
   assert.deepEqual(
@@ -131,7 +131,7 @@ test('a chain that is not embedded has the careful defaults', () => {
   assert.deepEqual([START_BLOCK, CHAIN_ID], [0, null])
 })
 
-/** How one is let in at key management services where nothing says so. */
+/** Credentials for key management services if nothing names any. */
 const NO_KMS = {
   aws: {
     endpoint: null,
@@ -329,7 +329,7 @@ describe('refused in production', () => {
 })
 
 describe('refused wherever it is set', () => {
-  // One row per rule: what is set, the settings complained of, and words of the complaint.
+  // One row per rule: the values, the rejected settings, and words of the message.
   const rows: [string, Env, string | string[], RegExp][] = [
     ['an unknown environment', { ...PRODUCTION, NODE_ENV: 'prod' }, 'NODE_ENV', /production, development or test/],
     ['a port that is none', { PORT: '65536' }, 'PORT', /0 to 65535/],
@@ -497,7 +497,7 @@ describe('the sources of settings', () => {
   test('every secret can be read from a file, without the line ending, and no other setting can', () => {
     const keystore = JSON.stringify({ version: 3, crypto: {} })
     for (const name of SECRET_SETTINGS) {
-      // A key is in one place only: the two senders have theirs where this setting belongs.
+      // A key is in one place only, so the two senders have theirs in this setting's place.
       const [role = ''] = /^(MINTER|DISTRIBUTOR)(?=_KEYSTORE|_SIGNER)/.exec(name) ?? []
       const keys: Env = { MINTER_PRIVATE_KEY: KEY_A, DISTRIBUTOR_PRIVATE_KEY: KEY_B }
       if (role) delete keys[`${role}_PRIVATE_KEY`]

@@ -1,4 +1,4 @@
-// A mistyped name of a setting: which one was meant.
+// A mistyped name of a setting: the loader suggests the right one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { likelyMeant } from '../../src/config/names.ts'

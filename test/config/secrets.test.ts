@@ -6,7 +6,7 @@ import { inspectConfig } from '../../src/config/load.ts'
 const SESSION_SECRET = 'f1d3e5a7c9b8064215738a9c0bde4f62'
 const [KEY_A, KEY_B] = ['5738a9c0bde4f62f1d3e5a7c9b806421', 'c0bde4f62f1d3e5a7c9b8064215738a9']
 
-/** The mistakes and the warnings of settings, as text. */
+/** The problems and the warnings of settings, as text. */
 function read(NODE_ENV: 'production' | 'development', env: Record<string, string>) {
   const missing = () => {
     throw Object.assign(new Error('no file'), { code: 'ENOENT' })

@@ -1,4 +1,4 @@
-// What people are shown of a deployment: what may be said, by whom a chain is named, and that the table of chains is viem's.
+// What a deployment shows to people: which texts may appear, who names a chain, and that the table of chains is viem's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as viemChains from 'viem/chains'

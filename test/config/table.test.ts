@@ -1,4 +1,4 @@
-// The table of settings (src/config/table.ts) and its products hold each other: the readers, .env.example, docs/SETTINGS.md.
+// The table of settings (src/config/table.ts) and its products agree: the parsers, .env.example, docs/SETTINGS.md.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Values of settings, one by one: the texts that each reader takes and refuses, and the signs of a guessable secret.
+// Values of settings, one by one: the texts that each parser accepts and rejects, and the signs of a guessable secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Parse } from '../../src/config/setting.ts'
@@ -15,7 +15,7 @@ import {
 import { isWellKnownKey, weaknessOf } from '../../src/config/weak.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 
-/** The value that a parser makes of a text, and its mistakes. */
+/** A parser's value for a text, and its problems. */
 function told<T>(parse: Parse<T>, text: string): [T | null, string[]] {
   const mistakes: string[] = []
   const refuse = (message: string) => {
@@ -120,7 +120,7 @@ test('networks stand between commas or spaces, each with a prefix that narrows i
   assert.match(read('::/0')[1][0] ?? '', /is everybody/)
 })
 
-/** Nothing is known against these by themselves. */
+/** Neither half is suspicious alone. */
 const [HEAD, TAIL] = ['kZ8vQ2xX9pLw', 'rT4uHj7Bn6Gc']
 
 test('a secret that holds what people write, with or without something between the words, is known', () => {

@@ -1,5 +1,5 @@
-// Answers that rows carry: what is stored when a row is inserted is what its columns say, whenever its hour's price came. Every history of the
-// simulation compares the two as well (test/sim).
+// Answers stored with rows: an inserted row stores what its columns say, whenever its hour's price came. Every history
+// of the simulation compares the two as well (test/sim).
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
@@ -53,7 +53,7 @@ const blockOf = (round: number, blockTime: number) => {
   return { blockNumber: number, blockHash: word(number), blockTime, txHash: word(100 + number) }
 }
 
-/** A round of two cohorts: of the first a turn with its terms, of the second two turns without. Its own row knows none of the turns' prices. */
+/** A round of two cohorts: a turn of the first with its terms, two turns of the second without. Its own row has none of the turns' prices. */
 async function credit(round: number, blockTime: number, due = blockTime - 60): Promise<void> {
   const none = { tierId: null, seedBlock: null, seed: null, proof: null, minWei: null, maxWei: null, payoutBps: null }
   const range = { proof: 'agreed' as const, minWei: wei(1n), maxWei: wei(9n), payoutBps: 20_000 }
@@ -103,7 +103,7 @@ async function shown(): Promise<{ credits: string; withdrawals: string; distribu
 }
 
 test('a row is stored as it is shown by its columns; a price that came later is shown, too, and an hour without one has none', async () => {
-  // Three rounds with two credits each, three withdrawals that went through, and three that failed. A round names no price.
+  // Three rounds with two credits each, three withdrawals that succeeded, and three that failed. A round names no price.
   assert.deepEqual(await compareAnswers(pool), { stored: 15, unpriced: 8 })
   const { credits, withdrawals, distributions } = await shown()
   const usd = (json: string) => JSON.parse(json).map(({ usdPerEther }: { usdPerEther: number | null }) => usdPerEther)
@@ -119,7 +119,7 @@ test('a row is stored as it is shown by its columns; a price that came later is 
 test('what is stored', async () => {
   const { credits, withdrawals, distributions } = await shown()
   const last = (json: string) => json.slice(json.lastIndexOf('{"id"'), -1)
-  // Whoever changes one of these texts once 0.1.0 is tagged writes a migration, or rows from before are shown as they were.
+  // If you change one of these texts after 0.1.0 is tagged, write a migration, or older rows keep their old answers.
   assert.equal(
     last(credits),
     '{"id":1,"distributionId":1,"amountWei":"1000","createdAt":"2026-10-01T00:01:30.000Z","usdPerEther":2345.5}',
@@ -156,7 +156,7 @@ test('a price that a hand at the database changes or takes out is shown as it is
 })
 
 test('distributions come newest first, then by id, wherever a row of the statement ends', async () => {
-  // Four rounds at each of five times, in another order than that of their ids.
+  // Four rounds at each of five times, in another order than their ids'.
   for (let round = 4; round <= 23; round++) await credit(round, NEVER + 60 * (1 + ((round * 3) % 5)), NEVER + round)
   const rounds = await pool<{ id: number; sec: number }[]>`
     SELECT round::int AS id, extract(epoch FROM created_at)::int AS sec FROM rounds WHERE node_count > 0`

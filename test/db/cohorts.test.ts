@@ -1,4 +1,4 @@
-// The states of cohorts that are kept for taking blocks back, and the seeds of turns that are to be paid.
+// The states of cohorts that we keep for a rewind, and the seeds of payable turns.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'

@@ -1,9 +1,9 @@
-// Compares the answers that are stored beside rows with those made of the rows' columns: of every credit, withdrawal and distribution.
+// Compares the answers stored with rows with those computed from the rows' columns: for every credit, withdrawal and distribution.
 import assert from 'node:assert/strict'
 import type { Fragment, Sql } from '../../src/db/core/sql.ts'
 import { PRICED_ANSWER, STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
 
-/** Throws where one differs. @returns how many rows have a stored answer, and how many of these are without their price. */
+/** Throws if one differs. @returns how many rows have a stored answer, and how many of these lack their price. */
 export async function compareAnswers(sql: Sql): Promise<{ stored: number; unpriced: number }> {
   const priced = sql.unsafe(PRICED_ANSWER)
   const both: Record<string, [stored: Fragment, made: Fragment]> = {

@@ -1,4 +1,4 @@
-// The schema's own refusals: a bug in any pass fails loudly instead of writing.
+// The schema's own constraints: a bug in any pass fails loudly instead of writing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
@@ -38,7 +38,7 @@ after(async () => {
   await database.drop()
 })
 
-/** Runs in a transaction that is taken back; the deferred constraints are asked at its end. */
+/** Runs in a transaction that rolls back, after a check of the deferred constraints. */
 async function attempt(statement: string): Promise<void> {
   const done = new Error('taken back')
   await pool

@@ -1,5 +1,5 @@
-// The cost of a block in the database does not grow with the ledger: every statement that follows, takes back, judges or repairs reads the
-// rows it is about, by index. Counted by PostgreSQL itself, on a ledger of 5,000 nodes.
+// The cost of a block in the database does not grow with the ledger: every statement that follows, rewinds, judges or
+// repairs reads only its own rows, by index. PostgreSQL itself counts them, on a ledger of 5,000 nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -31,7 +31,7 @@ import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 const NODES = 5_000
-/** Rows that a statement about a handful of rows may read of one table: cohorts are few, and may be read whole. */
+/** Most rows of one table that a statement about a few rows may read. It may scan cohorts, because they are few. */
 const ROWS_MAX = 500
 /** The nodes of the first block lie at 100, the last three in this one. */
 const HEAD = NODES + 100
@@ -53,7 +53,7 @@ const hashOf = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Hash
 const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Address
 const at = { blockNumber: HEAD + 1, blockHash: hashOf(HEAD + 1), blockTime: HEAD + 1, txIndex: 0 }
 
-/** One payment, node, transfer, withdrawal, mint and header a block. */
+/** One payment, node, transfer, withdrawal, mint and header per block. */
 async function fill(sql: Pool): Promise<void> {
   const hash = (n: string) => sql`'0x' || lpad(to_hex(${sql.unsafe(n)}), 64, '0')`
   const address = (n: string) => sql`'0x' || lpad(to_hex(${sql.unsafe(n)}), 40, '0')`
@@ -71,7 +71,7 @@ async function fill(sql: Pool): Promise<void> {
       SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, 'basic', 1, n + 100, ${hash('n + 100')}, 0,
         to_timestamp(n + 100) ${each}`
     await sql`INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by) SELECT n, 'accepted', '{}', 'pass' ${each}`
-    // A few that are held, older than all the others.
+    // A few held ones, older than all the others.
     await sql`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index,
         block_time) OVERRIDING SYSTEM VALUE
       SELECT -n, ${hash('1000000 + n')}, ${hash('1000000 + n')}, '0x' || repeat('f3', 20), ${address('n')}, 99, true, 'held',
@@ -99,7 +99,7 @@ async function fill(sql: Pool): Promise<void> {
   await sql`INSERT INTO wallet_books (wallet, in_wei) VALUES ('0x' || repeat('f3', 20), 100000000)`
   await sql`SELECT setval(pg_get_serial_sequence('payments', 'id'), ${NODES})`
   await sql`VACUUM (ANALYZE)`
-  // Reads made while filling are counted now, and not with the first statement that is looked at.
+  // Counts the reads of filling now, and not with the first measured statement.
   await sql`SELECT pg_stat_force_next_flush()`
 }
 
@@ -124,7 +124,7 @@ async function listAll(sql: Sql): Promise<void> {
   }
 }
 
-/** Every statement of a range, of taking one back, of a verdict and of a repair, about a few rows. */
+/** Every statement of a range, of its rewind, of a verdict and of a repair, about a few rows. */
 const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   'withdrawals that failed': (sql) => nodes.insertFailedWithdrawals(sql, [failed([7n, 8n])]),
   'withdrawals that failed, of ids that no node can have': (sql) =>
@@ -265,11 +265,11 @@ interface Read {
   name: string
   /** Rows read, by scan and by index. */
   rows: number
-  /** Times that an index was used. */
+  /** Number of index scans. */
   looks: number
 }
 
-/** Rows that a statement read of each table. Plans are as for large tables: scanning one, or hashing it, is the last resort. */
+/** Rows that a statement read of each table. The planner treats the tables as large: a scan, or a hash join, is its last resort. */
 async function readBy(statement: (sql: Sql) => Promise<unknown>): Promise<Read[]> {
   let reads: Read[] = []
   await pool

@@ -1,4 +1,4 @@
-// The pass locks: one holder across instances, freed however the holder ends, and lost loudly.
+// The pass locks: one holder across instances, freed however the holder ends, and a loss raises an error.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'

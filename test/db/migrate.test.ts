@@ -1,5 +1,5 @@
-// Migrations: each once, however many processes start at once; never one that was changed; never in the way of a newer schema. What a release
-// adds beside the first one is made up here. A ledger of a checkout from before the first release is refused.
+// Migrations: each runs once, however many processes start at once; never a changed one; never against a newer schema. This test
+// makes up what a release adds to the first one. A ledger of a checkout from before the first release is refused.
 import assert from 'node:assert/strict'
 import { cpSync, writeFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -17,7 +17,7 @@ import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
-/** The migrations of a next release: those of this code, and a made-up one. */
+/** The migrations of a next release: this code's, and a made-up one. */
 const next = pathToFileURL(`${temporaryDirectory()}/`)
 cpSync(fileURLToPath(MIGRATIONS), fileURLToPath(next), { recursive: true })
 let names: string[]
@@ -102,7 +102,7 @@ test('a schema that lacks a migration is not migrated', async () => {
 test('a first migration that fails leaves nothing behind', async () => {
   const broken = await createEmptyDatabase()
   const sql = connect(broken.url, { max: 1, prepare: false, applicationName: 'test' })
-  // In the way of one of its last tables.
+  // Conflicts with one of its last tables.
   await sql`CREATE TABLE audit (id int)`
   await assert.rejects(migrate(broken.url), /already exists/)
   assert.deepEqual(await tablesOf(sql), ['audit'])

@@ -1,4 +1,4 @@
-// Moves of payments on the real database: each one of the table can be made, no other one can, and no other SQL makes any.
+// Moves of payments on the real database: each one in the table works, no other one does, and no other SQL makes any.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -26,7 +26,7 @@ let pool: Pool
 before(async () => {
   database = await createDatabase()
   pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
-  // A tier, a mint on its way, and a node that belongs to no payment yet.
+  // A tier, a pending mint, and a node that belongs to no payment yet.
   await pool.unsafe(`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
       VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 1, 1, 'test');
@@ -40,7 +40,7 @@ after(async () => {
   await database.drop()
 })
 
-/** Runs `body` in a transaction that is taken back; the deferred constraints are asked at its end. */
+/** Runs `body` in a transaction that rolls back, after a check of the deferred constraints. */
 async function attempt(body: (sql: Sql) => Promise<void>): Promise<void> {
   const done = new Error('taken back')
   await pool
@@ -54,7 +54,7 @@ async function attempt(body: (sql: Sql) => Promise<void>): Promise<void> {
     })
 }
 
-/** Columns that a payment in this state must have, or may. */
+/** Columns that a payment in this state must have, or may have. */
 function columnsOf(sql: Sql, state: PaymentState) {
   const inBlock = state !== 'orphaned'
   return sql`tier_id = 'basic', tier_version = 1, outbox_id = 1, node_id = ${state === 'minted' ? 1 : null},
@@ -80,7 +80,7 @@ const standing = async (sql: Sql, id: number) => {
   return row ?? assert.fail()
 }
 
-/** The input that any move accepts. */
+/** Input that any move accepts. */
 const anyChange = (sql: Sql, id: number, name: MoveName, to: PaymentState) =>
   ({
     where: sql`p.id = ${id}`,
@@ -163,7 +163,7 @@ test('a verdict keeps the tier unless it names one, and the reason where the pay
   })
 })
 
-/** Stores the transfer of `payment`, or a residue, as it stands in block 6. */
+/** Stores the transfer of `payment`, or a residue, in block 6. */
 async function come(sql: Sql, name: 'observe' | 'fileResidue'): Promise<number> {
   const place = sql`6::bigint AS block_number, ${h(6)} AS block_hash, now() AS block_time`
   if (name === 'fileResidue') {
@@ -214,7 +214,7 @@ for (const name of ['observe', 'fileResidue'] as const) {
   })
 }
 
-/** State and reason of a payment that comes back after this last verdict by hand. */
+/** State and reason of a payment that reappears after this last manual verdict. */
 async function comeBack(name: 'observe' | 'fileResidue', verdict: PaymentState | null) {
   let found: unknown[] = []
   await attempt(async (sql) => {
@@ -223,7 +223,7 @@ async function comeBack(name: 'observe' | 'fileResidue', verdict: PaymentState |
     const say = (word: PaymentState, by: string) => sql`
       INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
       VALUES (${id}, ${word}, ${word === 'held' ? 'recheck' : null}, '{}', ${by})`
-    // An earlier word of the operator's and a later one of a pass count for nothing.
+    // An earlier decision by the operator and a later one by a pass do not count.
     if (verdict) await say('dismissed', 'ada')
     if (verdict) await say(verdict, 'ada')
     await say('ignored', 'pass')
@@ -236,7 +236,7 @@ async function comeBack(name: 'observe' | 'fileResidue', verdict: PaymentState |
 
 test('an orphaned payment stays orphaned when the block of its node is taken back, too', async () => {
   await attempt(async (sql) => {
-    // Its block came back above that of its node, and was then taken back alone.
+    // Its block reappeared above its node's, and was then rewound alone.
     const id = await payment(sql, 'orphaned')
     await sql`UPDATE nodes SET payment_id = ${id}`
     assert.equal(await rewindPayments(sql, 4), 0)
@@ -261,7 +261,7 @@ test('no other SQL changes a payment’s state, and every move of the table is m
   for (const name of NAMES) assert.match(made, new RegExp(`'${name}'`), `${name} is made nowhere`)
 })
 
-/** Never called: what the compiler must refuse. */
+/** Never called: the compiler must reject it. */
 export function undeclared(sql: Sql): unknown[] {
   const where = sql`true`
   const judged = { evidence: {}, by: 'pass' }

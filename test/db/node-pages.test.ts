@@ -1,4 +1,4 @@
-// Pages of several nodes in one statement: each is what a statement of its own answers.
+// Pages of several nodes in one statement: each equals the answer of a separate statement.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
@@ -18,7 +18,7 @@ after(async () => {
   await database.drop()
 })
 
-/** Nodes by either id, one that is not there, one that no ledger can have; with limits of their own, and one of them twice. */
+/** Nodes by either id, a missing one, one that no ledger can have; with their own limits, and one of them twice. */
 const ASKED: AskedNode[] = [
   { id: 2n, limit: 50 },
   { id: 999n, limit: 50 },

@@ -1,4 +1,4 @@
-// The outbox: the intent that a transaction settles is its sender's.
+// The outbox: a transaction settles an intent of its own sender.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'
@@ -38,7 +38,7 @@ test('a transaction settles the intent of its sender, and none of another one th
       (await readPending(pool, DISTRIBUTOR)).map((intent) => intent.txHash),
       [word(2)],
     )
-    // The block's time is kept with it, and goes with it, whichever code writes the row.
+    // We store and delete the block's time with it, whichever code writes the row.
     await pool`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao) VALUES (5, ${word(5)}, ${word(4)}, 1000, ${word(6)})`
     const timeOf = async () =>
       (await pool`SELECT block_time AS time FROM outbox WHERE sender = ${DISTRIBUTOR}`)[0]?.time

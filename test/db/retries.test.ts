@@ -1,4 +1,4 @@
-// Payments that wait to be judged are read in a time that grows with their number alone, whatever the database knows of the table by then.
+// The time to read payments that await a verdict grows only with their number, whatever statistics the database has for the table.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'

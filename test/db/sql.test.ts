@@ -38,7 +38,7 @@ test('any amount up to 2^256 - 1 goes in as JSON rows and comes out as the same 
 test('texts of any kind survive the way through JSON rows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary' }), async (raw) => {
-      // PostgreSQL's text holds no NUL, and half a surrogate pair is no text.
+      // PostgreSQL's text holds no NUL, and half a surrogate pair is not text.
       const text = raw.replaceAll('\0', '').toWellFormed()
       const [row] = await pool`SELECT t FROM jsonb_to_recordset(${jsonRows([{ t: text }])}::text::jsonb) AS r(t text)`
       assert.equal(row?.t, text)
@@ -94,7 +94,7 @@ test('a database that is gone is distinguished from one that refuses', async () 
   await pool`SELECT pg_terminate_backend(${own?.pid})`
   assert.ok(isDatabaseDown(await waiting))
   await killed.end({ timeout: 0 })
-  // The disk is full, too many connections, an input or output error, read-only, a lock not had in time.
+  // Disk full, too many connections, I/O error, read-only, lock timeout.
   for (const code of ['53100', '53300', '58030', '25006', '55P03'])
     assert.ok(
       isDatabaseDown(await failure(pool.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`))),

@@ -1,5 +1,5 @@
-// The kept totals and owners, and taking the ledger back: whatever is stored, changed, deleted or rewound, they equal a
-// recount, and a rewound ledger equals what it was at that height.
+// The stored totals and owners under rewinds: after any insert, update, delete or rewind they equal a recount, and a
+// rewound ledger equals what it was at that height.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -38,11 +38,11 @@ interface Known {
   rounds: number
 }
 
-/** A ledger of one cohort, written through the modules that the passes use, with what each block left. */
+/** A ledger of one cohort, written through the passes' own modules, with its state after each block. */
 class Ledger {
   block = 1
   logIndex = 0
-  /** Never taken back: what comes after a rewind is new. */
+  /** Never reset, because events after a rewind are new. */
   private serial = 0
   /** The ledger after each block. */
   readonly after: Known[] = []
@@ -79,7 +79,7 @@ class Ledger {
     await writeCohorts(sql, [this.now.cohort], [{ blockNumber: this.block, state: this.now.cohort }])
   }
 
-  /** Several payments and the nodes minted for them, in one statement each. */
+  /** Several payments and their minted nodes, in one statement each. */
   async mint(sql: Sql, buyers: readonly Address[]): Promise<void> {
     const minted = buyers.map((owner, i) => {
       const ref = word(5_000_000 + ++this.serial)
@@ -113,7 +113,7 @@ class Ledger {
     this.now.withdrawn.push(...buyers.map(() => 0n))
   }
 
-  /** Several moves in one statement: some to whom the node belongs already, some of one node twice. */
+  /** Several moves in one statement: some to the present owner, some of one node twice. */
   async move(sql: Sql, picks: readonly number[], to: Address): Promise<void> {
     const count = this.now.owners.length
     if (count === 0) return
@@ -213,7 +213,7 @@ class Ledger {
   }
 }
 
-/** Every history has nodes of several owners that have been credited. */
+/** Every history has credited nodes of several owners. */
 const beginning = [
   ['mint', [account(1), account(2), account(3)], 0],
   ['nextBlock', 0, 0],

@@ -1,5 +1,5 @@
-// docs/DATA-MODEL.md, held to the schema of a migrated database (tables, keys, references, triggers) and to the functions that change the state of
-// a send.
+// Compares docs/DATA-MODEL.md with the schema of a migrated database (tables, keys, references, triggers) and with the
+// functions that change the state of a send.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { createDatabase } from '../support/postgres.ts'
 import { blocksOf, ROOT, readPage } from './pages.ts'
 
 const PAGE = readPage('docs/DATA-MODEL.md')
-/** What PostgreSQL's catalogue says of the ledger's schema. */
+/** The ledger's schema in PostgreSQL's catalogue. */
 interface Table {
   name: string
   /** The columns of its key. */

@@ -1,5 +1,5 @@
-// The other examples of the documents: options of npm scripts, filters of tests, blocks of code and data, and the tables of the
-// operator's routes.
+// The other examples of the documents: options of npm scripts, filters of tests, blocks of code and data, and the
+// tables of the operator's routes.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
   scripts: Record<string, string>
 }
 
-/** The file that an npm script runs, with those of the folder named like it. */
+/** The file that an npm script runs, with those of the folder of the same name. */
 function sourcesOf(script: string): string {
   const [main = ''] = /(?:scripts|bench)\/[\w-]+\.ts/.exec(SCRIPTS[script] ?? '') ?? []
   const folder = main.startsWith('bench/') ? 'bench' : main.replace(/\.ts$/, '')
@@ -98,7 +98,7 @@ describe('a block of', () => {
   }
 })
 
-/** Documents of the operator's routes; the first two leave `/api/admin/` out. */
+/** Documents of the operator's routes; the first two omit `/api/admin/`. */
 const ADMIN_PAGES = ['docs/ADMIN.md', 'docs/BOOKS.md', 'docs/WEBHOOKS.md']
 
 test('every route of the operator is documented, and every one that is documented is there', () => {

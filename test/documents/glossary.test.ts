@@ -1,4 +1,4 @@
-// The glossary has each word once, in order, and the states of a payment are among them; every alert has a symptom in the questions.
+// The glossary has each word once, in order, including the states of a payment; every alert has a symptom in the FAQ.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-// The documents of the repository, and the code they show: blocks between fences, and words in backticks.
+// The repository's documents, and the code in them: fenced blocks, and words in backticks.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Page {
-  /** Path from the root of the repository. */
+  /** Path from the repository's root. */
   readonly path: string
   readonly text: string
 }
 
-/** A block between fences. */
+/** A fenced block. */
 export interface Block {
   readonly language: string
   readonly text: string
@@ -19,7 +19,7 @@ export interface Block {
 
 const PLACES = ['*.md', 'docs/**/*.md', 'test/*/README.md', 'test/README.md', 'client/README.md', 'bench/README.md']
 
-/** Reads every document; records of past runs and of past changes are none. */
+/** Reads every document, except records of past runs and past changes. */
 export function readPages(): Page[] {
   return globSync(PLACES, { cwd: ROOT })
     .filter((path) => path !== 'CHANGELOG.md')
@@ -31,7 +31,7 @@ export function readPage(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') }
 }
 
-/** Blocks between fences, in their order; an indented block loses its indentation. */
+/** Fenced blocks, in their order; an indented block loses its indentation. */
 export function blocksOf({ text }: Page): Block[] {
   return [...text.matchAll(/^( *)```(\w*)[^\n]*\n([\s\S]*?)^ *```$/gm)].map(
     ([, indent = '', language = '', body = '']) => ({
@@ -44,11 +44,11 @@ export function blocksOf({ text }: Page): Block[] {
 /** The document without its blocks. */
 export const proseOf = ({ text }: Page): string => text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
 
-/** The texts in backticks outside of blocks, on one line or broken over two. */
+/** The texts in backticks outside blocks, on one line or two. */
 export const spansOf = (page: Page): string[] =>
   [...proseOf(page).matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll(/\s*\n\s*/g, ' '))
 
-/** The anchors of a document's headings, as GitHub and GitLab make them; a second one of a name has a number. */
+/** The anchors of a document's headings, as GitHub and GitLab make them; a repeated heading gets a number. */
 export function anchorsOf(page: Page): string[] {
   const seen = new Map<string, number>()
   return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => {
@@ -62,7 +62,7 @@ export function anchorsOf(page: Page): string[] {
   })
 }
 
-/** The commands of a block of shell: lines that go on are joined, remarks left out. */
+/** The commands of a shell block: joins continued lines, drops comments. */
 export function commandLines({ text }: Block): string[] {
   return text
     .replaceAll('\\\n', ' ')

@@ -1,5 +1,5 @@
-// Plays the shell of a document as a reader types it: all blocks in one bash, in a directory of its own, with the command line of
-// this checkout. Values that are the reader's own (ports, databases) are given in place of the document's.
+// Plays the shell of a document as a reader types it: all blocks in one bash, in its own directory, with this
+// checkout's command line. Replaces the reader's own values (ports, databases) in the document.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,17 +9,17 @@ import { ROOT } from './pages.ts'
 
 /** A minute on a quiet machine: some fifteen commands, a few blocks, and a round. */
 const PLAY_MS = 220_000
-/** For the test that plays: time to say where it stopped. */
+/** For the test that plays, with time to report where it stopped. */
 export const PLAY_TIMEOUT_MS = PLAY_MS + 20_000
 
 export interface Played {
   readonly code: number | null
-  /** The output of the blocks, in their order; one that was not reached is missing. */
+  /** The outputs of the blocks, in their order; missing for blocks that were not reached. */
   readonly outputs: readonly string[]
   readonly said: string
 }
 
-/** Runs blocks of shell one after the other. It stops at the first command that fails. */
+/** Runs shell blocks one after the other. Stops at the first command that fails. */
 export async function play(blocks: readonly string[], values: Readonly<Record<string, string>>): Promise<Played> {
   const directory = temporaryDirectory()
   const bin = join(directory, '.bin')
@@ -51,7 +51,7 @@ export async function play(blocks: readonly string[], values: Readonly<Record<st
   child.stderr.on('data', (part) => {
     said += part
   })
-  // The service is a child of bash: both go, also where this process ends first.
+  // The service is a child of bash. Both end, even if this process ends first.
   const end = () => {
     try {
       process.kill(-(child.pid ?? 0), 'SIGKILL')

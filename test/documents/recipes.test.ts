@@ -1,5 +1,5 @@
-// The recipes of CONTRIBUTING.md: their places exist, and what belongs in all places of a recipe is in each. A failure names what is missing
-// and where.
+// The recipes of CONTRIBUTING.md: their files exist, and an entry that belongs in all files of a recipe is in each. A
+// failure names what is missing and where.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,9 +13,9 @@ import { ROOT, readPage } from './pages.ts'
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const wordsIn = (text = '') => [...text.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)
-/** Reasons for which a transfer is no sale: no operator decides about them. */
+/** Reasons why a transfer is no sale, so no operator decides about them. */
 const IGNORED: readonly string[] = IGNORE_REASONS
-/** Who is on the deny list is the operator's: a buyer reads another reason. */
+/** Buyers see another reason, because only the operator may know who is on the deny list. */
 const shownToBuyers = (reason: string) => (reason === 'review' ? 'senderDenied' : reason)
 
 test('the places of each recipe exist', () => {

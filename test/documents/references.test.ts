@@ -13,12 +13,12 @@ import { anchorsOf, blocksOf, commandLines, type Page, proseOf, ROOT, readPage, 
 const COMMANDS = await loadCommands()
 
 const PAGES = readPages()
-/** Calls of the command line: at the start of a line or a list's part, after variables that are set for it alone. */
+/** Calls of the command line: at the start of a line or a list's part, after variables set for it alone. */
 const PROGRAM = /(?:^|[;|&(]\s*|\bdo )(?:[A-Z_]+=\S* )*(?:npx )?(?:node-)?ledger (?=[a-z-])/
 const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
-/** A path of the service, not one of a file below a folder; and the method, where one stands before it. */
+/** A path of the service, not of a file below a folder; with the method, if one precedes it. */
 const ROUTE =
   /(?:^|\b(GET|POST) |[\s"'`(]|localhost:\d+|\$\{?url\}?)(\/(?:api|docs|\.well-known|healthz|readyz|owner|console)\b[^\s"'`),;?]*)/gm
 const SHELLS = ['sh', 'bash', 'shell']
@@ -76,7 +76,7 @@ function brokenLinks(page: Page): string[] {
 
 const wrongCommands = (page: Page) => callsOf(page).flatMap(({ words, whole }) => mistakeOf(words, whole))
 
-/** Commands of shell blocks, whole as they would be typed; and those in backticks, which may leave arguments out. */
+/** Commands of shell blocks, complete as typed; and those in backticks, which may omit arguments. */
 function callsOf(page: Page): { words: string[]; whole: boolean }[] {
   const blocks = blocksOf(page).filter(({ language }) => SHELLS.includes(language))
   const inBlocks = blocks.flatMap(commandLines).flatMap(callsIn)
@@ -84,7 +84,7 @@ function callsOf(page: Page): { words: string[]; whole: boolean }[] {
   return [...inBlocks.map((words) => ({ words, whole: true })), ...inText.map((words) => ({ words, whole: false }))]
 }
 
-/** Calls of the command line in a line of shell, each as words; several where a pipe or a substitution has one more. */
+/** Calls of the command line in a line of shell, each as words; several if a pipe or a substitution has one more. */
 function callsIn(line: string): string[][] {
   return line
     .split(new RegExp(PROGRAM, 'g'))
@@ -105,7 +105,7 @@ function mistakeOf(words: string[], whole: boolean): string[] {
     return isGroup || isHelp || words.includes('…') ? [] : [`${line}: there is no such command`]
   }
   if (whole) {
-    // A shell's variable stands for any of the choices.
+    // A shell variable stands for any of the choices.
     const rest = found.rest.map((word, i) =>
       word.startsWith('$') ? (found.command.args?.[i]?.choices?.[0] ?? word) : word,
     )
@@ -128,9 +128,9 @@ function wrongScripts(page: Page): string[] {
   return named.filter((name) => !Object.hasOwn(SCRIPTS, name))
 }
 
-/** Variables that are no setting of the service, but are read by a command, a script, a test or Node; and constants of the rules. */
+/** Variables that are no setting of the service, but that a command, a script, a test or Node reads; and constants of the rules. */
 const OTHER_VARIABLES = new Set([
-  // The documents' notation for the file that any secret can be read from.
+  // The documents' notation for the file that can hold any secret.
   'NAME_FILE',
   'NODE_OPTIONS',
   // OpenTelemetry's own: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
@@ -174,7 +174,7 @@ const unknownRoutes = (page: Page) =>
     .filter(({ method, path }) => !isRoute(method, path))
     .map(({ method, path }) => `${method ?? ''} ${path}`)
 
-/** Routes that are named in full, in code; a part that stands for another is `:id`, `{id}`, `<id>`, `…` or a value. */
+/** Routes named in full, in code; a placeholder is `:id`, `{id}`, `<id>`, `…` or a value. */
 function routesIn(page: Page): { method: string | undefined; path: string }[] {
   const code = [...blocksOf(page).map(({ text }) => text), ...spansOf(page)].join('\n')
   return [...code.matchAll(ROUTE)].map(([, method, path = '']) => ({ method, path }))

@@ -1,4 +1,4 @@
-// The README's tour and the example of docs/REWARDS.md, as they stand.
+// The README's tour and the example of docs/REWARDS.md, word for word.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// docs/TUTORIAL.md, played as it stands: each of its commands, on a chain that stands for the test network and on PostgreSQL.
+// Plays docs/TUTORIAL.md word for word: each of its commands, on a local chain in the test network's place and on PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startAnvil } from '../../packages/embed/anvil.ts'

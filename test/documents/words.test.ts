@@ -1,10 +1,10 @@
-// Holds the documents to a length that can be read in an evening, and to short sentences.
+// Limits the documents to an evening's reading, and to short sentences.
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { type Page, proseOf, ROOT, readPage } from './pages.ts'
 
-/** Words of a document. One that is not here has at most 1,250. A change that needs more takes something out. */
+/** Most words of a document. One that is not here has at most 1,250. A change that needs more takes something out. */
 const LIMITS: Readonly<Record<string, number>> = {
   'CONTRIBUTING.md': 1_750,
   'bench/README.md': 1_400,
@@ -19,18 +19,18 @@ const LIMITS: Readonly<Record<string, number>> = {
   'docs/WEBHOOKS.md': 1_500,
 }
 const LIMIT = 1_250
-/** All of them together, which an evening holds. */
+/** All of them together, for one evening. */
 const LIMIT_IN_ALL = 43_000
 /** Half of a document's sentences have at most so many words. */
 const MEDIAN_SENTENCE = 15
-/** Documents whose sentences are longer still. The list can only shrink. */
+/** Documents whose sentences are still longer. The list can only shrink. */
 const LONGER: Readonly<Record<string, number>> = {
   'SECURITY.md': 17,
   'docs/CONTRACT.md': 19,
   'docs/REWARDS.md': 19,
   'docs/THREATS.md': 25,
 }
-/** As long as the tables that they are made of. */
+/** As long as the tables that they are generated from. */
 const GENERATED = ['docs/CLI.md', 'docs/SETTINGS.md']
 
 const PAGES = globSync(['*.md', 'docs/*.md', 'test/README.md', 'bench/README.md'], { cwd: ROOT })
@@ -38,10 +38,10 @@ const PAGES = globSync(['*.md', 'docs/*.md', 'test/README.md', 'bench/README.md'
   .sort()
   .map(readPage)
 
-/** A mark that stands alone, as between the cells of a table, is no word. */
+/** A mark that stands alone, such as between the cells of a table, is no word. */
 const wordsOf = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
 
-/** The lengths of a document's sentences, in words. Tables, headings and blocks hold none. */
+/** The lengths of a document's sentences, in words. Skips tables, headings and blocks. */
 function sentencesOf(page: Page): number[] {
   const lines = proseOf(page)
     .split('\n')

@@ -1,4 +1,4 @@
-// The pay of a turn: terms of its own time, a seed beyond anybody's choice, a draw without bias, and the contents of a round.
+// The pay of a turn: terms of its own time, a seed that no one can choose, a draw without bias, and the contents of a round.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -117,7 +117,7 @@ test('a range of one value pays that value; a payout of zero pays nothing', () =
 
 type Fields = Partial<Omit<DueCohort, 'turns'> & Turn>
 
-/** A cohort with one turn to pay. */
+/** A cohort with one payable turn. */
 const cohortDue = (
   cohort: number,
   { due = 1000 + cohort, amountWei = wei(10n), ...fields }: Fields = {},
@@ -132,7 +132,7 @@ const cohortDue = (
   turns: [{ due, amountWei }],
   ...fields,
 })
-/** The plan for a cohort that is paid one turn. */
+/** The plan for a cohort with one payable turn. */
 const credited = (cohort: number, due: number, amount: bigint) => ({
   ...{ cohort, pendingDue: due, skipped: 0 },
   ...{ turns: [{ due, amountWei: wei(amount) }], amountWei: wei(amount) },
@@ -185,7 +185,7 @@ test('a cohort whose turns come to less or more than the distributor may pay wai
     bounds,
   )
   assert.deepEqual([numbersOf(ofOne), ofOne.outOfBounds, ofOne.totalWei], [[2, 3], [1, 4], 30n])
-  // The bounds are those of one turn, times the turns: one alone may lie outside.
+  // The bounds are one turn's, times the number of turns; a single one may lie outside.
   const pairs = [
     [4n, 6n],
     [4n, 5n],

@@ -1,4 +1,4 @@
-// Differences between ledger and contract: each is named with what both sides say, none is made up, and all stand in one order.
+// Differences between ledger and contract: each names what both sides say, none is made up, and all have one order.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

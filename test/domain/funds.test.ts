@@ -1,4 +1,4 @@
-// The balance that a sending account should have: gas for its next transactions and what the next round hands out.
+// The balance that a sending account should have: gas for its next transactions and the next round's payouts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fundsNeededWei } from '../../src/domain/funds.ts'

@@ -1,4 +1,4 @@
-// Dust, recognised by the transfer alone: no price is ever dust, and nothing is that might be a sale.
+// Dust, recognised by the transfer alone: no price is ever dust, and neither is a possible sale.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sortTransfers } from '../../src/domain/junk.ts'

@@ -1,4 +1,4 @@
-// Keys that the rules put together of numbers: a difference in one number makes another key.
+// Keys that the rules combine from numbers: a difference in one number makes another key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { innerRef, residueRef, turnDigest } from '../../src/chain/digest.ts'
@@ -43,7 +43,7 @@ test('cohorts of other intervals or phases have turns of their own, however thei
   const times = Array.from({ length: 400 }, (_, i) => i)
   for (let intervalSec = 11; intervalSec < 40; intervalSec++)
     for (let phase = 10; phase < intervalSec; phase++) {
-      // Written one after the other, the two have the same digits.
+      // Concatenated, the two have the same digits.
       const other = { intervalSec: 10 * intervalSec + Math.floor(phase / 10), nextDue: phase % 10 }
       const one = { intervalSec, nextDue: phase }
       const alone = [one, other].flatMap((cohort) => firstBlocksOfTurns(times, -1, [cohort]))

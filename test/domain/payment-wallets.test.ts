@@ -1,4 +1,4 @@
-// The payments wallet in force, and old ones: by block and time, and by the order of entry where these are the same.
+// The payments wallet in force, and old ones: by block and time, and by the order of entry if these are equal.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'

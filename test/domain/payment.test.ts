@@ -1,4 +1,4 @@
-// The judgement of a payment: each refusal, which of two goes first, and that nothing unread is ever accepted.
+// The judgement of a payment: each refusal, which of two comes first, and that unread facts are never accepted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -49,7 +49,7 @@ const good: PaymentFacts = {
   payer: { kind: 'plain' },
   restsOnOne: false,
 }
-/** A contract that may not buy by the mode. */
+/** A contract that the mode does not allow to buy. */
 const contract: PaymentFacts['payer'] = {
   ...{ kind: 'inner', mode: 'hold', signedIn: true, allowed: true },
   code: {
@@ -62,7 +62,7 @@ const verdictOf = (facts: PaymentFacts) => {
   return 'reason' in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind
 }
 
-/** Every refusal in its order of precedence, with the facts that bring it about. */
+/** Every refusal in its order of precedence, with the facts that cause it. */
 const column: [string, Partial<PaymentFacts>][] = [
   ['ignored failed', { succeeded: false }],
   ['ignored zero', { valueWei: 0n }],
@@ -217,7 +217,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
     payer: fc.constantFrom<PaymentFacts['payer']>({ kind: 'plain' }, contract, { ...contract, mode: 'all' }),
     restsOnOne: fc.boolean(),
   })
-  // Mostly sound facts, so that acceptance is common.
+  // Mostly sound facts, so acceptance is common.
   const mostlyGood = fc
     .tuple(facts, fc.subarray(Object.keys(good) as (keyof PaymentFacts)[]))
     .map(([random, kept]): PaymentFacts => ({ ...random, ...Object.fromEntries(kept.map((key) => [key, good[key]])) }))
@@ -269,7 +269,7 @@ test('however payments of wallets come, none gets more than its allowance or the
       fc.integer({ min: 1, max: 4 }),
       (payments, allowance, walletMax) => {
         const selection = { kind: 'onSale' as const, tier: { ...tier, maxPerWallet: allowance }, byGrace: false }
-        /** Judges in order; a payment is on its way, or a node already where `minted`. */
+        /** Judges in order; a payment is pending, or already a node if `minted`. */
         const judgeAll = (of: readonly (readonly [typeof BUYER, boolean])[]) => {
           const use = new Map<string, { nodes: number; inFlight: number }>()
           return of.map(([from, minted]) => {
@@ -303,6 +303,6 @@ test('an unreadable holding is asked for again after half of what the payment ha
   const at = (now: number) => retryTimeOf({ blockTime: 1_000, now }, { ...tier, holdingRetrySec: 3_600 })
   assert.deepEqual([1_000, 1_001, 1_012, 1_100, 2_000].map(at), [1_000, 1_001, 1_018, 1_150, 2_300])
   assert.deepEqual([4_590, 4_600, 9_000].map(at), [4_600, 4_600, 9_000])
-  // A clock of another fork may be behind the payment's block.
+  // The clock of another fork may be behind the payment's block.
   assert.equal(at(900), 900)
 })

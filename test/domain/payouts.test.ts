@@ -1,5 +1,5 @@
-// The switch payouts: a turn is skipped only where terms and windows agree, waits where only the terms say so, and is paid where no window
-// can say it any more; and what the contract's owner has to do so that both agree.
+// The switch payouts: a turn is skipped only if terms and windows agree, waits if only the terms say so, and is paid
+// once no window can say it any more; and what the contract's owner must send so that both agree.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// The safety of a refund: judged from a final block, never from missing knowledge.
+// The safety of a refund: decided at a final block, never from missing data.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRefundSafe, judgeRefund, type RefundFacts } from '../../src/domain/refunds.ts'
@@ -14,7 +14,7 @@ test('a refund is safe once every signed mint has run out in a final block, and 
   const rows: [Partial<RefundFacts>, { safeAfter: number | null; mayStillMint: boolean; isPaymentFinal: boolean }][] = [
     [{}, { safeAfter: null, mayStillMint: false, isPaymentFinal: true }],
     [{ signedUntil: 4_999 }, { safeAfter: 4_999, mayStillMint: false, isPaymentFinal: true }],
-    // In the very second it can still be carried out.
+    // In that very second it can still be executed.
     [{ signedUntil: 5_000 }, { safeAfter: 5_000, mayStillMint: true, isPaymentFinal: true }],
     [{ lostUntil: 5_000 }, { safeAfter: 5_000, mayStillMint: true, isPaymentFinal: true }],
     [

@@ -1,5 +1,5 @@
-// Replaying the factory's events by cohort, against a contract as a child would write it: an array of nodes, each with its
-// own balance, and a loop over it for every credit.
+// Replays the factory's events by cohort, against a naive contract: an array of nodes, each with its own balance, and a
+// loop over it for every credit.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -21,7 +21,7 @@ const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
 
 interface NaiveNode {
   id: bigint
-  /** 0 once it was expelled. */
+  /** 0 once expelled. */
   cohort: number
   ref: Hash
   owner: Address
@@ -35,7 +35,7 @@ interface NaiveCohort {
   turns: number
 }
 
-/** Plays the contract, keeps all balances the slow way, and writes down the events it would emit. */
+/** Plays the contract, keeps all balances the slow way, and records the events it would emit. */
 class Naive {
   nodes: NaiveNode[] = []
   cohorts: NaiveCohort[] = []
@@ -98,12 +98,12 @@ class Naive {
     this.emit({ kind: 'nodeMinted', nodeId: id, owner, ref, cohort: cohort.cohort })
   }
 
-  /** Turns of a cohort that have come. */
+  /** Past turns of a cohort. */
   passed({ nextDue, intervalSec }: NaiveCohort): number {
     return nextDue > this.now ? 0 : Math.floor((this.now - nextDue) / intervalSec) + 1
   }
 
-  /** Skips a turn here and there, then pays one or two. */
+  /** Skips a turn now and then, then pays one or two. */
   credit(amounts: number[], fromSurplus: boolean): void {
     const due = this.cohorts.filter((c) => this.of(c).length > 0 && c.nextDue <= this.now)
     const paid = due.slice(0, amounts.length)
@@ -212,7 +212,7 @@ function play(acts: readonly (readonly [string, unknown, unknown])[]): Naive {
   return naive
 }
 
-/** The ledger's way: range by range, cut between blocks wherever `cuts` says. */
+/** The ledger's way: range by range, split between blocks as `cuts` says. */
 function follow(events: readonly FactoryEvent[], cuts: ReadonlySet<number>) {
   const cohorts = new Map<number, LedgerCohort>()
   const all: ReplayedChanges[] = []
@@ -232,7 +232,7 @@ function follow(events: readonly FactoryEvent[], cuts: ReadonlySet<number>) {
   return { cohorts, all }
 }
 
-/** What a node that left its cohort was credited in it, turn by turn. */
+/** Credits of a node in the cohort that it left, turn by turn. */
 const sumUntil = (all: readonly ReplayedChanges[], { cohort, turnCount }: NewExpulsion, turnsAtMint: number) =>
   all
     .flatMap(({ turns }) => turns)
@@ -246,7 +246,7 @@ interface Followed {
   all: readonly ReplayedChanges[]
 }
 
-/** One that was expelled has no cohort any more, and keeps what it was credited. */
+/** An expelled node no longer has a cohort, and keeps its credits. */
 function assertCredited(node: { cohort: number; creditedWei: bigint }, { row, cohort, left, all }: Followed): void {
   assert.equal(left?.cohort, node.cohort === 0 ? row?.cohort : undefined)
   assert.equal(left?.creditedWei ?? (cohort?.perNodeWei ?? 0n) - (row?.perNodeAtMintWei ?? 0n), node.creditedWei)

@@ -1,4 +1,4 @@
-// The cohort that a node joins and the cohorts that must exist, against a contract that pays, rolls and refuses as ours does.
+// The cohort that a node joins and the cohorts that must exist, against a contract that pays, rolls over and refuses as ours does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -120,7 +120,7 @@ class Model {
     }
   }
 
-  /** Mints as the contract does; gives the wait until the first turn. */
+  /** Mints as the contract does; returns the wait until the first turn. */
   mint(): number {
     this.open(chooseCohort(this.cohorts, 1, this.schedule, this.now) === null)
     const joined = chooseCohort(this.cohorts, 1, this.schedule, this.now)
@@ -164,7 +164,7 @@ test('where turns are paid, there are never more cohorts than phases, however lo
       const model = new Model(schedule, now)
       for (const { wait, act } of steps) {
         model.now += Math.round((wait / 20) * schedule.slotSec)
-        // The openings of a payments pass come before the credit pass of the same tick.
+        // A payments pass opens cohorts before the credit pass of the same tick.
         model.open(false)
         for (const c of model.cohorts) while (isDue(c, model.now)) model.payOne(c)
         if (act === 'mint') model.mint()

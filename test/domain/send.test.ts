@@ -1,4 +1,4 @@
-// The fate of a transaction that is stored and not in a block: the order of the cases, and the offer of a bump.
+// What to do with a stored transaction that is not in a block: the order of the cases, and the fee of a bump.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -131,7 +131,7 @@ test('every bump offers at least an eighth more on both fields, and never more t
         { ...view, headBlock: stuck, feesNow: { maxFeeWei: feeNow, maxPriorityFeeWei: tipNow }, feeCapWei },
       )
       if (decision.kind !== 'bump') return assert.equal(decision.kind, 'capped')
-      // In eighths, so that no rounding can hide a shortfall.
+      // In eighths, so rounding cannot hide a shortfall.
       assert.ok(decision.maxFeeWei * 8n >= maxFeeWei * 9n && decision.maxPriorityFeeWei * 8n >= maxPriorityFeeWei * 9n)
       assert.ok(decision.maxFeeWei > maxFeeWei && decision.maxPriorityFeeWei > maxPriorityFeeWei)
       assert.ok(decision.maxFeeWei >= feeNow && decision.maxPriorityFeeWei >= tipNow)

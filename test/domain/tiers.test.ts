@@ -1,4 +1,4 @@
-// The tier that an amount buys: terms at the payment's block, the grace after a change of price, what may be entered.
+// The tier that an amount buys: terms at the payment's block, the grace after a change of price, which terms an operator may enter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -134,7 +134,7 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
 for (const [sentence, versions, payment, expected] of selections) {
   test(sentence, () => {
     assert.equal(told(selectTier(versions, payment)), expected)
-    // The order in which versions were read decides nothing.
+    // The order in which we read the versions changes nothing.
     assert.equal(told(selectTier([...versions].reverse(), payment)), expected)
   })
 }

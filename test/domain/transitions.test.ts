@@ -1,4 +1,4 @@
-// The table of a payment's moves: sound in itself, and the same as the diagram in docs/ARCHITECTURE.md.
+// The table of a payment's moves: consistent, and the same as the diagram in docs/ARCHITECTURE.md.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -41,13 +41,13 @@ test('a move to held or ignored alone says for what, and no other move does', ()
   for (const name of NAMES) {
     const { to, reasons } = ruleOf(name)
     const [only] = to
-    // An orphaned payment keeps a reason.
+    // An orphaned payment keeps its reason.
     const needed = to.length === 1 && (only === 'held' || only === 'ignored' || name === 'strikeOrphanedRefund')
     assert.equal(reasons !== undefined, needed, name)
   }
 })
 
-/** A decision about a payment that has its node, or is out of the chain, counts once the node is gone or the payment is back. */
+/** A decision about a payment that has its node, or is off the chain, counts once the node is gone or the payment is back. */
 const APART: readonly MoveName[] = ['strikeOrphanedRefund', 'refundMinted', 'refundOrphaned']
 
 test('a verdict is of the state that the move leads to', () => {
@@ -67,7 +67,7 @@ test('the diagram in docs/ARCHITECTURE.md draws every move, and no other', () =>
   assert.deepEqual(readDiagram(diagram ?? '').sort(), table.sort())
 })
 
-/** The arrows of a state diagram, one for each label and each pair of states; one of a composite state is one of all states in it. */
+/** The arrows of a state diagram, one for each label and each pair of states. An arrow of a composite state counts for all states in it. */
 function readDiagram(diagram: string): string[] {
   const arrows: [from: string, to: string, labels: string[]][] = []
   const members = new Map<string, Set<string>>()

@@ -1,4 +1,4 @@
-// Checks that the benches still run: those that need only the repository and little time, as short as they go. Their figures mean nothing then.
+// Checks that the benches still run: those that need only the repository and little time, in their shortest form. Their figures then mean nothing.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// The demo as a newcomer runs it: that it gets through, and that it says what to do where it cannot.
+// The demo as a newcomer runs it: it completes, or says what to do if it cannot.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url))
-/** Short rounds, so that a test need not wait a minute for one. */
+/** Short rounds, so a test need not wait a minute for one. */
 const FAST = { CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '1', LOG_LEVEL: 'warn' }
 
 async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {

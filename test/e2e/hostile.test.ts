@@ -1,5 +1,5 @@
-// Strangers who only open connections, against the service as its operator runs it, with few open files allowed: it must keep enough of
-// them for its database, its provider and those who come to buy.
+// Hostile clients that only open connections, against the service as its operator runs it, with few open files allowed.
+// It must keep enough of them for its database, its provider and real buyers.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 
 /** For the service and its embedded parts: a hard limit, which Node cannot raise. */
 const FILES_MAX = 700
-/** As src/http/edge/connections.ts keeps it. */
+/** The reserve in src/http/edge/connections.ts. */
 const RESERVED = 256
 const STRANGERS = 12
 const CONNECTIONS_EACH = 100

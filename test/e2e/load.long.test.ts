@@ -1,5 +1,5 @@
-// The service read at a constant rate while its passes run, blocks with payments keep coming and its provider fails at every tenth request:
-// every request is answered, and none with a failure of the service. The bench `load` measures how fast that goes.
+// Reads the service at a constant rate while its passes run, blocks with payments arrive and its provider fails one request in
+// ten: every request is answered, and none with a failure of the service. The bench `load` measures the speed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openBusiness } from '../../bench/lib/business.ts'

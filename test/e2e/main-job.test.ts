@@ -21,7 +21,7 @@ interface NodeDetail extends Node {
   withdrawals: { amountWei: string; toAddress: string; status: string }[]
 }
 
-/** Short rounds, so that a test need not wait a minute for one. */
+/** Short rounds, so a test need not wait a minute for one. */
 const FAST = { CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '1', LOG_LEVEL: 'warn' }
 const PRICE = 10n ** 16n
 const dataDir = temporaryDirectory()
@@ -34,7 +34,7 @@ const nodesOf = (owner: string) => service.get<Node[]>(`/api/nodes/${owner}`)
 const nodeOf = (owner: string) => until('the node', async () => (await nodesOf(owner))[0] ?? null)
 const wellKnown = () => service.get<WellKnown>('/.well-known/node-ledger.json')
 
-/** Ledger and contract agree on a node to the wei, read until no round lands between the two readings. */
+/** Ledger and contract agree on a node to the wei. Reads until no round lands between the two readings. */
 async function assertMatchesContract(nodeId: string, buyer: ReturnType<typeof wallet>): Promise<void> {
   await until('ledger and contract to be read at one moment', async () => {
     const { owner, creditedWei, withdrawnWei, balanceWei } = await service.get<NodeDetail>(`/api/node/${nodeId}`)
@@ -125,7 +125,7 @@ test('killed in the middle of a sale and started again, it loses nothing and dou
       buyer.address,
     )
   }
-  // Passes go on for a while: no payment may get a second one.
+  // Passes continue for a while: no payment may get a second node.
   await new Promise((resolve) => setTimeout(resolve, 4_000))
   for (const buyer of buyers) assert.equal((await nodesOf(buyer.address)).length, 1)
 })

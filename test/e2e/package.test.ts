@@ -1,5 +1,5 @@
-// What `npm run package` makes, installed in an empty folder as an operator and an integrator would: it starts, serves the pages that are in
-// it, and sells a node. The embedded programs are those of this checkout: to unpack them once more would show nothing.
+// The output of `npm run package`, installed in an empty folder as an operator and an integrator would: it starts, serves its
+// pages, and sells a node. The embedded programs are this checkout's, because unpacking them once more would show nothing.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const packages = join(folder, 'packages')
 let database: TestDatabase
 let service: Service
 
-/** Runs a program in the folder, with the Node of this process; gives what it wrote. */
+/** Runs a program in the folder, with the Node of this process; returns its output. */
 function run(program: string, ...args: string[]): string {
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   return execFileSync(program, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH }, stdio: 'pipe' })

@@ -1,4 +1,4 @@
-// Signing in, `me` and `sync` from outside, with real wallets on the real chain: nothing here reaches into the service.
+// Sign-in, `me` and `sync` from outside, with real wallets on the real chain: nothing here reaches into the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Wallet } from 'ethers'
@@ -29,7 +29,7 @@ function ethersWallet(index: number): Signer {
   return { address: account.address, sign: (message) => account.signMessage(message) }
 }
 
-/** Signs in the way a page does, and answers the cookie to send from then on. */
+/** Signs in as a page does, and returns the cookie to send from then on. */
 async function signIn(signer: Signer): Promise<string> {
   const asked = await fetch(`${service.url}/api/auth/nonce`)
   const { message } = (await asked.json()) as { message: string }

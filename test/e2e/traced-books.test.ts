@@ -1,5 +1,5 @@
-// What contract wallets pay, told from outside: webhooks, the statement and the exports have each traced payment once and to the wei, its parts
-// and dust, the one that was released by signing in, and refunds that one transaction of the payments wallet made, beside what else it sent.
+// Payments of contract wallets, seen from outside. Webhooks, the statement and the exports have each traced payment once and to the wei:
+// its parts and dust, the one released by signing in, and refunds in one transaction of the payments wallet, beside its other transfers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { recordIdentity } from '../../src/db/core/state.ts'
@@ -24,7 +24,7 @@ let desk: Desk
 let world: World
 let receiver: Receiver
 let worker: Webhooks
-/** The wallet's balance, and the block, before anything was paid. */
+/** The wallet's balance, and the block, before any payment. */
 let opening: { block: number; wei: bigint }
 let one: Hash
 let several: Hash
@@ -41,7 +41,7 @@ before(async () => {
     ...{ factory: world.factory, startBlock: 1 },
   })
   await putForwarder(world)
-  // The payments wallet is a contract, too: what it pays back leaves it by internal calls.
+  // The payments wallet is a contract, too, so its refunds are internal calls.
   for (const at of [PAYER, world.at(3)]) await world.chain.rpc('anvil_setCode', [at, SPLIT])
   await desk.post('contract-wallets', { mode: 'proven' })
   await world.settle()
@@ -67,7 +67,7 @@ const allTold = () =>
       SELECT count(*)::int AS n FROM webhook_deliveries WHERE state = 'pending'`
     return row?.n === 0
   })
-/** The events of a type that were told so far. */
+/** The events of a type sent so far. */
 const told = (type: string) =>
   receiver.received
     .filter(({ event }) => event.type === type)
@@ -82,7 +82,7 @@ async function play(): Promise<void> {
   several = await world.call(9, PAYER, parts, 2n * BASIC + ODD + DUST)
   plain = await world.pay(5, BASIC)
   await world.settle()
-  // The forwarder has signed in, by whichever instance.
+  // The forwarder has signed in, at whichever instance.
   await proveWallet(world.pool, FORWARDER, { deployed: true })
   await world.settle()
   refund = await world.call(10, wallet, splitTo([PAYER, BASIC], [PAYER, ODD], [world.at(12), OTHER]))
@@ -102,7 +102,7 @@ async function idOf(txHash: Hash, innerIndex: number): Promise<number> {
   return row?.id ?? assert.fail(`no payment ${innerIndex} of ${txHash}`)
 }
 
-/** The rows of an export as objects, without its last line; and the facts of that. */
+/** The rows of an export as objects, without its last line; and that line's facts. */
 async function exported(kind: string) {
   const headers = { 'x-admin-key': KEYS[0]?.key ?? '' }
   const answer = await fetch(`http://127.0.0.1:${desk.service.port}/api/admin/exports/${kind}.csv`, { headers })
@@ -143,7 +143,7 @@ test('webhooks tell each traced payment once, by its own ref, to the wei', async
       [plain, world.at(5), `${BASIC}`],
     ].sort(),
   )
-  // A receiver puts a payment that was held and its node together by the ref: the transaction may have made others.
+  // A receiver matches a held payment and its node by the ref, because the transaction may have made others.
   assert.equal(minted.find(({ txHash }) => txHash === one)?.ref, held.find(({ txHash }) => txHash === one)?.ref)
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   assert.equal(new Set(ids).size, ids.length)

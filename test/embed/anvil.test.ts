@@ -56,7 +56,7 @@ async function received(url: string): Promise<number> {
 
 /** A block's hash as a contract sees it. */
 async function hashOnChain(url: string, number: number): Promise<string> {
-  // Behind a zero: what creates a contract may not return code that begins with 0xef, as one hash of 256 does.
+  // Behind a zero, because a contract's creation may not return code that begins with 0xef, as one hash of 256 does.
   const code = `0x63${number.toString(16).padStart(8, '0')}4060015260215ff3`
   return `0x${(await callRpc<string>(url, 'eth_call', [{ data: code }, 'latest'])).slice(4)}`
 }
@@ -115,7 +115,7 @@ test('contracts see the right hash of the first trusted block and those after it
   await first.stop()
   const { rpcUrl, firstTrustedBlock, stop } = await start(dataDir)
   const at = (number: number) => callRpc<Block>(rpcUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
-  // At once: the service looks at its start whether contracts know the block before the head, and waits where they do not.
+  // At once, because the service checks at its start whether contracts know the block before the head, and waits if they do not.
   assert.equal((await head(rpcUrl)).number, firstTrustedBlock + 1)
   assert.equal(await hashOnChain(rpcUrl, firstTrustedBlock), (await at(firstTrustedBlock)).hash)
   await callRpc(rpcUrl, 'anvil_mine', ['0x2'])
@@ -124,7 +124,7 @@ test('contracts see the right hash of the first trusted block and those after it
 })
 
 test('it mines a block each second by itself', async () => {
-  // Before its clock begins, so that no block can be early by ours.
+  // Before its clock starts, so no block can be early by our clock.
   const startedAt = Date.now()
   const chain = await start(temporaryDirectory(), { blockTimeSec: 1, persist: false })
   while ((await head(chain.rpcUrl)).number < 2) {
@@ -186,7 +186,7 @@ test('a final state that was cut short is set aside for the one saved before it'
   const saved = readFileSync(path)
   await pay(chain.rpcUrl)
   await chain.stop()
-  // It is a matter of time whether the second payment was saved as well before the end.
+  // It depends on timing whether the second payment was saved before the end.
   writeFileSync(path, saved)
   truncateSync(join(dataDir, 'chain', 'state.final.json'), 1000)
   const next = await start(dataDir)

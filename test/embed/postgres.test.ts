@@ -85,7 +85,7 @@ test('a committed row survives kill -9 of the server, and the service hears of i
   await addRow(server.url)
   process.kill(server.pid, 'SIGKILL')
   assert.deepEqual(await told, { code: null, signal: 'SIGKILL' })
-  // At once: its other processes may not have noticed yet.
+  // At once, because its other processes may not have noticed yet.
   const next = await start(shared)
   assert.equal(await countRows(next.url), 2)
   await next.stop()
@@ -132,7 +132,7 @@ test('a server that an earlier run left behind is stopped, and its rows are ther
 
 test('a lock file that names a process which is something else does not block, nor harm that process', async () => {
   const data = join(shared, 'postgres', 'data')
-  // Not this process: the server takes the number of its own parent for an old one by itself.
+  // Not this process, because the server recognises its own parent's pid as stale.
   const stranger = spawn('sleep', ['60'])
   assert.ok(stranger.pid)
   writeFileSync(join(data, 'postmaster.pid'), `${stranger.pid}\n${data}\n`, { mode: 0o600 })
@@ -145,7 +145,7 @@ test('a lock file that names a process which is something else does not block, n
 
 test('a lock file that names a dead process which was not yet collected does not block', async () => {
   const data = join(shared, 'postgres', 'data')
-  // The shell becomes a program that collects no children; only then does its child end, by the signal.
+  // The shell becomes a program that reaps no children; only then does the signal end its child.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
   const [line] = await once(parent.stdout, 'data')
   const dead = Number(String(line))
@@ -191,7 +191,7 @@ function cannotRunAs(how: 'namespace' | 'setpriv'): boolean {
   }
 }
 
-/** A checkout below a home that only root can enter is of no use to another user. */
+/** Another user cannot use a checkout below a home that only root can enter. */
 function cannotBeNormalUser(): boolean {
   return !isRoot || !succeeds('setpriv', [...NORMAL_USER.slice(1), 'test', '-r', SERVICE])
 }
@@ -203,7 +203,7 @@ test('root without user namespaces runs it as an unprivileged user, below direct
   const first = await start(dataDir, { durable: false, runAs: 'setpriv' })
   await addRow(first.url)
   await first.stop()
-  // The files are that user's now; a start that may choose runs as their owner.
+  // The files are that user's now, so a start that may choose runs as their owner.
   const second = await start(dataDir, { durable: false })
   assert.equal(await countRows(second.url), 1)
   await second.stop()

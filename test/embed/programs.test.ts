@@ -24,7 +24,7 @@ const UNPRIVILEGED_ID = 65534
 const run = promisify(execFile)
 const PROGRAMS = new URL('../../packages/embed/programs.ts', import.meta.url).href
 
-/** A package as npm leaves it: two libraries, and a list of the links they are called by. */
+/** A package as npm leaves it: two libraries, and a list of the links to them. */
 function unpack(): string {
   const root = temporaryDirectory()
   mkdirSync(join(root, 'native', 'lib'), { recursive: true })

@@ -1,5 +1,5 @@
-// The service's own clock jumps an hour ahead, an hour back, by days, or stands still, while its passes run. Rules go by the
-// chain's time and locks by the database's, so nothing is credited twice or early; and no session comes back to life.
+// The service's own clock jumps an hour ahead, an hour back, by days, or stands still, while its passes run. Rules use
+// the chain's time and locks the database's, so nothing is credited twice or early, and no session revives.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -22,7 +22,7 @@ let right: Outside
 before(async () => {
   if (skip) return
   stage = await openStage()
-  // So that something is due already at the first round.
+  // So something is already due at the first round.
   await paid(stage.world)
   await stage.world.settle()
   moved = await startOutside(stage, { ...clock.env, SCHEDULER: 'on', TICK_SEC: '1' })
@@ -41,7 +41,7 @@ interface Health {
   lastTickAt: string
 }
 
-/** Seconds that the service's own clock is ahead of ours, as it says itself: no answer of this route is kept. */
+/** Seconds that the service's own clock is ahead of ours, by its own answer; this route is never cached. */
 async function aheadBy({ service }: Outside): Promise<number> {
   const { message } = await service.get<{ message: string }>('/api/auth/nonce')
   const issuedAt = /Issued At: (\S+)/.exec(message)?.[1] ?? ''
@@ -53,7 +53,7 @@ async function turns(): Promise<number> {
   return row?.count ?? -1
 }
 
-/** A payment is minted and a turn credited by the timer itself; the tick is as old as it is, by whichever clock one looks. */
+/** The timer alone mints a payment and credits a turn; the tick has its true age, by whichever clock. */
 async function goesOn(): Promise<void> {
   const { world } = stage
   const payment: Hash = await paid(world)
@@ -92,7 +92,7 @@ for (const [sentence, move, ahead] of [
 test('the clock stands still: everything goes on, and what is kept grows old all the same', { skip }, async () => {
   clock.freeze()
   await goesOn()
-  // Limits are by the minute; a minute that never ends would lock everybody out.
+  // Limits are per minute. A minute that never ends would lock everyone out.
   const { service } = moved
   const first = await service.get<{ blockNumber: number }>('/api/cover')
   await stage.world.chain.mine(3)

@@ -1,4 +1,4 @@
-// The events of a soak, counted as they happened, and the lines that report them. A figure that was not counted then is not here.
+// The events of a soak, counted as they happened, and the lines that report them. If an event was not counted then, it is not here.
 import { readFileSync } from 'node:fs'
 import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
 import { FAULTS, type Fault } from '../support/faults/names.ts'
@@ -24,23 +24,23 @@ export interface SoakCounts {
   lockCuts: number
   /** Transfers of 0 and 1 wei. */
   junk: number
-  /** Transactions of ours that lost their nonce to one sent by hand. */
+  /** Our transactions that lost their nonce to one sent by hand. */
   cancelled: number
   /** The operator's decisions about held payments. */
   decisions: number
   failedStarts: number
   losses: number
   duplicates: number
-  /** Most memory an instance was seen to hold. */
+  /** The highest memory of an instance. */
   rssMiB: number
-  /** Milliseconds from the last fault until everything was at rest by itself. */
+  /** Milliseconds from the last fault until everything was at rest again. */
   recoveriesMs: number[]
   faults: Map<Fault, number>
   points: Map<Failpoint, number>
   /** Reorganisations by depth. */
   depths: Map<number, number>
   fates: Map<Fate, number>
-  /** Ways in which an instance was misconfigured, and seen to be; all that must be are in `waysDue`. */
+  /** Ways in which an instance was misconfigured, and ran so; `waysDue` lists the required ones. */
   ways: Map<string, number>
   waysDue: readonly string[]
   /** Draws of each. */
@@ -108,7 +108,7 @@ export function report(counts: SoakCounts): string[] {
   ]
 }
 
-/** Memory of a process; 0 when it is gone. */
+/** Memory of a process; 0 if it is gone. */
 export function rssMiB(pid: number): number {
   try {
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)

@@ -1,4 +1,4 @@
-// The service, a process of its own, killed at every boundary of its passes. Another one that takes over finds everything
+// The service, in its own process, killed at every boundary of its passes. Another one that takes over finds everything
 // it needs: each payment ends as one node, each turn is paid once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -8,7 +8,7 @@ import { ETHER, enterTier, INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, locksAreFree, nextPayer, openStage, paid, type Stage } from './stage.ts'
 
-/** Blocks and passes until a point must have been reached. */
+/** Most blocks and passes until the service must have reached a point. */
 const TICKS_MAX = 6
 
 let stage: Stage
@@ -23,7 +23,7 @@ after(async () => {
   await endWell(stage).finally(() => stage.world.close())
 })
 
-// First, since these end by themselves and so leave behind what they compiled.
+// First, because these processes exit normally and so leave their compile cache behind.
 test('there is no such point: refused, with those there are', async () => {
   await assert.rejects(startOutside(stage, { NODE_LEDGER_FAILPOINT: 'mint.nowhere' }), /no point mint\.nowhere/)
 })
@@ -49,7 +49,7 @@ test('in production no point can be armed', async () => {
 })
 
 let tiers = 3
-/** The condition under which a tick comes by the point. */
+/** The condition under which a tick passes the point. */
 async function provoke(point: Failpoint, tick: number): Promise<Hash | null> {
   const { world, proxy } = stage
   const [place] = point.split('.')
@@ -62,7 +62,7 @@ async function provoke(point: Failpoint, tick: number): Promise<Hash | null> {
     return paid(world, nextPayer(), priceWei)
   }
   if (place === 'follow' && tick === 0) {
-    // So that the range it dies of holds a mint.
+    // So the range in which it dies holds a mint.
     const payment = await paid(world)
     await world.payments()
     await world.chain.mine()
@@ -71,7 +71,7 @@ async function provoke(point: Failpoint, tick: number): Promise<Hash | null> {
   if (place === 'credit' && tick === 0) await world.chain.increaseTime(INTERVAL_SEC)
   if ((place === 'bump' || place === 'resend') && tick === 0) proxy.inject('swallowed', { times: 2 })
   if (place === 'bump') await world.chain.mine(12)
-  // Deep enough to take the mint and leave the payment.
+  // Deep enough to rewind the mint and leave the payment.
   if (place === 'rewind' && tick === 2) await world.chain.reorg(2)
   return tick === 0 ? paid(world) : null
 }

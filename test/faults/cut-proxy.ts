@@ -1,10 +1,10 @@
-// A TCP relay before PostgreSQL that can lose the answer to a COMMIT: the server has done it, the client never hears.
+// A TCP relay before PostgreSQL that can lose the answer to a COMMIT: the server has committed, but the client never hears it.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface CutProxy {
   /** The server's connection string, through the relay. */
   url: string
-  /** Number of COMMITs to come that lose their answer; `skip` of them pass first. */
+  /** Number of future COMMITs that lose their answer; `skip` of them pass first. */
   loseCommits(times: number, skip?: number): void
   readonly lost: number
   close(): Promise<void>
@@ -38,7 +38,7 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     })
     upstream.on('data', (bytes) => {
       if (!cutting) return void client.write(bytes)
-      // The server has answered, so the transaction is committed; what else it says belongs to the same answer.
+      // The server has answered, so the transaction is committed. The rest of its output belongs to the same answer.
       if (!client.destroyed) lost++
       client.destroy()
     })

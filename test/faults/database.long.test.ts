@@ -1,5 +1,5 @@
-// The database goes away at the worst moment: connections cut, the answer to a commit lost, PostgreSQL killed in the middle
-// of a pass, an old backup restored. What was stored counts, and what was not is found again on chain.
+// The database fails at the worst moment: connections cut, the answer to a commit lost, PostgreSQL killed in the middle
+// of a pass, an old backup restored. Stored facts count, and the service finds the rest again on chain.
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
@@ -12,15 +12,15 @@ import { INTERVAL_SEC } from '../support/world.ts'
 import { startCutProxy } from './cut-proxy.ts'
 import { attempt, attemptsOf, isOneNode, lastAttempt, paid, play, stateOf } from './stage.ts'
 
-// A server of this file's own, that keeps what it has committed whatever happens to it.
+// This file's own server, which keeps what it has committed whatever happens to it.
 const dataDir = temporaryDirectory()
 let server: Postgres = await startPostgres({ dataDir, log: silentLog })
 process.env[SERVER_VARIABLE] = server.url
 
-/** Done when the last crash is over: the pass in whose middle it was may end before, for want of its connections. */
+/** Resolves when the last crash is over. The pass in its middle may end earlier, because it lost its connections. */
 let upAgain: Promise<void> = Promise.resolve()
 
-/** Kills the server as a power cut would, and starts it again on the same files. */
+/** Kills the server as a power cut would, and restarts it on the same files. */
 function crashServer(): Promise<void> {
   upAgain = crashAndStart()
   return upAgain
@@ -127,7 +127,7 @@ act(
   async ({ world }) => {
     const earlier = await paid(world)
     await world.settle()
-    // The backup: between a payment's mint being stored and everything after it.
+    // The backup: after a payment's mint was stored, and before everything else.
     const between = await paid(world)
     await world.payments()
     assert.equal(await stateOf(world, between), 'minting')

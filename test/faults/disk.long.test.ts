@@ -1,5 +1,5 @@
-// The disk under PostgreSQL is full, for as long as it takes. The service says that it cannot reach its ledger, or still
-// reads it; nothing is half written, and once there is room it is well again by itself.
+// The disk under PostgreSQL is full, for as long as it takes. The service says that it cannot reach its ledger, or
+// still reads it. Nothing is half written, and once there is room the service recovers without help.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -53,7 +53,7 @@ after(async () => {
   execFileSync('umount', ['--lazy', disk])
 })
 
-/** Takes the last byte that is left. */
+/** Fills the last byte. */
 function fill(): void {
   const file = openSync(filler, 'w')
   try {
@@ -95,7 +95,7 @@ test('the disk is full while payments come in: 503 or reads, no other error, and
   assert.match(service.output(), /"level":"error"[^\n]*"pass":"payments"/)
 
   rmSync(filler)
-  // If it could not write its log, PostgreSQL itself has ended, and its supervisor starts it again.
+  // If PostgreSQL could not write its log, it has ended, and its supervisor restarts it.
   const down = await world.pool`SELECT 1`.then(
     () => false,
     () => true,

@@ -1,5 +1,5 @@
-// The soak's acts from the edges: floods of junk, payments by contracts, transactions of ours that are cancelled by hand, and the operator's
-// decisions, with blocks taken back right after them.
+// The soak's edge cases: floods of junk, payments by contracts, transactions of ours that someone cancels by hand, and
+// the operator's decisions, with a reorg right after them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isBalanceChecked } from '../../src/db/payments/wallet.ts'
 import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
@@ -13,9 +13,9 @@ import { enterTier, type World } from '../support/world.ts'
 
 const JUNK_MIN = 20
 const JUNK_MAX = 60
-/** Accounts that nothing else is bought with; one in ten is a buyer's, since order matters within a wallet. */
+/** Accounts that buy nothing else. One in ten is a buyer's, because order matters within a wallet. */
 const JUNK_SENDERS = [4, 0]
-/** Something is on its way soon, where anything is sold. */
+/** Something is pending soon, if anything is for sale. */
 const LOOKS_MAX = 40
 const LOOK_MS = 100
 const GWEI = 10n ** 9n
@@ -31,13 +31,13 @@ export async function sendJunk(world: World, dice: Dice, buyers: readonly number
   return many
 }
 
-/** Two forwarders, a splitter, and an account that has lent itself the first one's code (EIP-7702). */
+/** Two forwarders, a splitter, and an account that delegates to the first one's code (EIP-7702). */
 const [FORWARDER, OTHER, SPLITTER, DELEGATING] = ['f1', 'f2', '51', 'd1'].map(
   (byte) => `0x${byte.repeat(20)}` as Address,
 ) as [Address, Address, Address, Address]
 const MODE_CHANGED = 0.05
 
-/** Puts a tier without a limit to speak of on sale, and the contracts that pay on the chain. */
+/** Puts an almost unlimited tier on sale, and the paying contracts on the chain. */
 export async function openMarket(world: World, priceWei: bigint): Promise<void> {
   const { chain } = world
   await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: priceWei as never, maxPerWallet: 1_000_000 })
@@ -51,7 +51,7 @@ export async function openMarket(world: World, priceWei: bigint): Promise<void> 
   await world.settle()
 }
 
-/** Pays by a contract, or twice by a splitter; now and then the operator says who may buy so. */
+/** Pays by a contract, or twice by a splitter. Now and then the operator changes who may buy so. */
 export async function payByContract(world: World, dice: Dice, from: number, valueWei: bigint): Promise<Hash> {
   if (dice.roll('mode changed') < MODE_CHANGED) await allowContracts(world, dice.pick('mode', CONTRACT_WALLET_MODES))
   const by = dice.pick('contract', [FORWARDER, OTHER, SPLITTER, DELEGATING])
@@ -63,7 +63,7 @@ export async function payByContract(world: World, dice: Dice, from: number, valu
   return (await world.chain.send({ from: world.at(from), to: by, gas: hex(0x80000), ...call })) as Hash
 }
 
-/** The operator lets so many contracts buy, as far as the chain can be asked. */
+/** The operator allows so many contracts to buy, if the chain answers. */
 export async function allowContracts(
   { pool, ctx }: World,
   mode: (typeof CONTRACT_WALLET_MODES)[number] = 'all',
@@ -73,8 +73,8 @@ export async function allowContracts(
 }
 
 /**
- * Has residues traced again at once, as they would be within a day. @returns whether the balance is not checked up to the head, a residue is left that
- * a trace tells apart, or a contract's payment is held that the mode lets buy by now.
+ * Traces residues again at once, instead of within a day. @returns true while something is open: the balance is not checked up to
+ * the head, a trace can split a residue that is left, or a contract's payment is held although the mode now allows it.
  */
 export async function retraceSoon({ pool }: World, lowestWei: bigint, head: number): Promise<boolean> {
   if (!(await isBalanceChecked(pool, head))) return true
@@ -94,7 +94,7 @@ export async function tellLost({ pool }: World, valueWei: bigint): Promise<reado
     FROM payments p WHERE p.value_wei = ${valueWei.toString()} AND p.state NOT IN ('minted', 'orphaned') AND p.tx_hash IS NOT NULL`
 }
 
-/** Uses the nonce of a transaction of ours that is on its way for nothing. @returns its hash; null where none is on its way. */
+/** Spends the nonce of a pending transaction of ours on nothing. @returns its hash; null if none is pending. */
 export async function cancelByHand({ chain, pool }: World, dice: Dice): Promise<Hash | null> {
   const readPending = () => pool<{ sender: Address; nonce: number }[]>`
     SELECT sender, nonce FROM outbox WHERE state = 'pending' ORDER BY id`
@@ -111,7 +111,7 @@ export async function cancelByHand({ chain, pool }: World, dice: Dice): Promise<
   return await chain.send(cancelling as never).catch(() => null)
 }
 
-/** The operator releases or dismisses a held payment of another amount than `but`. @returns whether one was decided. */
+/** The operator releases or dismisses a held payment of another amount than `but`. @returns true if there was one. */
 export async function decideOne({ pool }: World, dice: Dice, but: bigint): Promise<boolean> {
   const held = await pool<{ id: number }[]>`
     SELECT id FROM payments WHERE state = 'held' AND value_wei <> ${but.toString()} ORDER BY id`
@@ -121,7 +121,7 @@ export async function decideOne({ pool }: World, dice: Dice, but: bigint): Promi
   if (dice.roll('released') < 0.5) return !isOperatorRefusal(await dismissPayment({ pool }, actor, { payment }))
   const outcome = await releasePayment({ pool }, actor, { payment })
   if (!isOperatorRefusal(outcome)) return true
-  // The operator names the tier where the amount names none.
+  // The operator names the tier if the amount names none.
   return (
     outcome.because === 'invalid' &&
     !isOperatorRefusal(await releasePayment({ pool }, actor, { payment, tierId: 'bulk' }))

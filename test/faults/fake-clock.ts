@@ -1,5 +1,5 @@
-// A clock for the service's process that a test can move while it runs: libfaketime, which Debian has as `faketime`. What
-// counts evenly (timers, budgets) goes on as it does on a machine whose clock is set.
+// A clock for the service's process that a test can move while it runs: libfaketime, which Debian has as `faketime`.
+// Monotonic time (timers, budgets) continues, as on a machine whose clock someone sets.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -9,7 +9,7 @@ const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
 )
 const library = LIBRARIES.find((path) => existsSync(path))
 
-/** Why no clock can be moved here, for `skip`; false where one can. */
+/** Why we cannot move a clock here, for `skip`; false if we can. */
 export const noFakeClock = library === undefined && 'libfaketime is not installed (Debian: apt-get install faketime)'
 
 export interface FakeClock {
@@ -21,7 +21,7 @@ export interface FakeClock {
   freeze(): void
 }
 
-/** A clock that is right until it is moved. */
+/** A clock that is right until moved. */
 export function createFakeClock(): FakeClock {
   const file = join(temporaryDirectory(), 'clock')
   const say = (text: string) => writeFileSync(file, `${text}\n`)
@@ -31,7 +31,7 @@ export function createFakeClock(): FakeClock {
     env: {
       LD_PRELOAD: library ?? '',
       FAKETIME_TIMESTAMP_FILE: file,
-      // Else the file is read once in ten seconds, and timers stall with the clock.
+      // Otherwise it reads the file once in ten seconds, and timers stall with the clock.
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       TZ: 'UTC',

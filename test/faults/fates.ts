@@ -1,5 +1,5 @@
-// A reorganisation that decides, transaction by transaction, what becomes of those it takes back: kept in the same place,
-// moved to the end, dropped, or spent elsewhere by the same nonce. For the tests and the soak.
+// A reorganisation that decides the fate of each removed transaction: kept in the same place, moved to the end,
+// dropped, or replaced by another with the same nonce. For the tests and the soak.
 import type { Hash } from '../../src/domain/units.ts'
 import type { TestTransaction } from '../support/anvil.ts'
 import type { World } from '../support/world.ts'
@@ -14,13 +14,13 @@ interface WireTx {
   value: `0x${string}`
 }
 
-/** The fate of each transaction taken back, by its hash. */
+/** The fate of each removed transaction, by its hash. */
 export type Outcome = ReadonlyMap<Hash, Fate>
 
 /**
- * Replaces the last `depth` blocks. `fateOf` is asked once for each sender, since its nonces must stay in order; null leaves its
- * transactions out, as for our own, which the service has to send again. Only the first of a sender's is spent elsewhere; the rest
- * of its transactions go with it.
+ * Replaces the last `depth` blocks. Calls `fateOf` once for each sender, because its nonces must stay in order; null
+ * leaves its transactions out, as for our own, which the service has to send again. Only a sender's first transaction
+ * is replaced; the rest of its transactions go with it.
  */
 export async function reorganise(
   world: World,

@@ -1,5 +1,5 @@
-// Two and three instances of the service at once, as processes, on one database and one chain: killed, stopped in the middle, robbed of their
-// locks. The instances that are left do the work, and none does it twice.
+// Two and three instances of the service at once, as processes, on one database and one chain: killed, stopped in the
+// middle, robbed of their locks. The remaining instances do the work, and none does it twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ before(async () => {
   instances = await Promise.all([0, 1, 2].map(() => startOutside(stage)))
 })
 after(async () => {
-  // One that is stopped by a signal does not hear another one.
+  // A stopped process receives no other signal.
   for (const { service } of instances ?? []) service.kill('SIGCONT')
   for (const { service } of instances ?? []) await service.stop()
   await endWell(stage).finally(() => stage.world.close())
@@ -28,7 +28,7 @@ const [first, second, third] = [0, 1, 2].map((i) => () => instances[i] ?? assert
   () => Outside,
 ]
 
-/** The test's order for the next send on its way to the chain. */
+/** The test's action at the next send on its way to the chain. */
 function onNextSend(react: () => Promise<void> | void): Promise<void> {
   return new Promise((resolve) => {
     stage.proxy.onCall = async ({ method }) => {
@@ -63,7 +63,7 @@ test('three instances run their passes at once, tick after tick: each payment on
   assert.ok(turns.count > 0)
 })
 
-/** As often as the server takes to notice that a client has fallen silent, in seconds, and more. */
+/** More checks, one a second, than the server takes to notice a silent client. */
 const LOOKS_MAX = 40
 
 test('an instance is stopped while it holds the lock: the others say so, and go on by themselves once the server misses it', async () => {
@@ -88,7 +88,7 @@ test('an instance loses its lock while it signs: it stores no second intent for 
   const payment = await paid(world)
   let robbed = false
   proxy.onAnswered = async ({ method }) => {
-    // Fees are the last thing asked before signing.
+    // Fees are the last call before signing.
     if (robbed || method !== 'eth_maxPriorityFeePerGas') return
     robbed = true
     await world.pool`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -116,7 +116,7 @@ test('an instance loses its lock while it signs a round: of the two that were si
     robbed = true
     await world.pool`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE application_name = 'node-ledger lock credit' AND datname = current_database()`
-    // On another block, so that the other one's bytes differ.
+    // On another block, so the other one's bytes differ.
     await world.chain.mine()
     assert.equal((await second().pass('credit'))?.body.ran, true)
   }

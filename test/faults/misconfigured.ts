@@ -1,5 +1,5 @@
-// The ways in which a second instance of a ledger can be misconfigured, and what must be true all the same: terms, wallets and endpoints
-// are the ledger's, and owners are paid by them to the wei. The soak draws from these at each start of its second instance.
+// The ways to misconfigure a second instance of a ledger, and what must hold anyway: terms, wallets and endpoints are
+// the ledger's, and owners are paid by them to the wei. The soak draws from these at each start of its second instance.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const REFUSED = [
   'one key for both',
   'a wrong keystore password',
 ] as const
-/** Ways that a start tells, or takes; several come together. */
+/** Ways that a start reports, or accepts; several come together. */
 const TAKEN = [
   'another range',
   'a range of 1 wei',
@@ -65,7 +65,7 @@ const TAKEN = [
 export const WAYS: readonly Way[] = [...REFUSED, ...TAKEN]
 export type Way = (typeof REFUSED)[number] | (typeof TAKEN)[number]
 
-/** The settings of a way, and the start's answer to them: `refused` where it must end. */
+/** The settings of a way, and the start's answer to them: `refused` if it must end. */
 interface Settings {
   env: Readonly<Record<string, string>>
   refused?: RegExp
@@ -76,13 +76,13 @@ interface Settings {
 export interface Misconfigured {
   settings: Readonly<Record<Way, Settings>>
   receiver: Receiver
-  /** Settings of the instance that is right, and of the other one where nothing is wrong. */
+  /** Settings of the correct instance, and of the other one if nothing is wrong. */
   env: Readonly<Record<string, string>>
-  /** Wallets that no ledger has: what comes there is not judged. */
+  /** Wallets outside any ledger: nobody judges their payments. */
   strangers: readonly `0x${string}`[]
-  /** Terms, wallets and endpoints as they were entered; the endpoints after the first start. */
+  /** Terms, wallets and endpoints as entered; the endpoints after the first start. */
   entered: string | null
-  /** Draws of each way; a way counts as having happened once it was seen to have. */
+  /** Draws of each way. A way counts as having happened once an instance ran with it. */
   drawn: Map<string, number>
 }
 
@@ -91,12 +91,12 @@ const STRANGERS = ['0x00000000000000000000000000000000000a11ce', '0x000000000000
 const UNKNOWN_KEY = `0x${'11'.repeat(32)}`
 /** A port without a listener. */
 const NOWHERE = 'http://127.0.0.1:9'
-/** Each about settings of its own. */
+/** Each concerns different settings. */
 const WAYS_AT_ONCE_MAX = 5
-/** Terms as the stage enters them: what every turn is held to. */
+/** Terms as the stage enters them; the check compares every turn with them. */
 const RANGE = { minWei: ETHER / 2000n, maxWei: (ETHER * 3n) / 2000n }
 
-/** Prepares what a misconfigured instance may be given: another factory, a key file, a receiver of webhooks. */
+/** Prepares the wrong inputs of a misconfigured instance: another factory, a key file, a receiver of webhooks. */
 export async function prepareMisconfigured({ world }: Stage, drawn: Map<string, number>): Promise<Misconfigured> {
   const { factory: otherFactory } = await deployContracts(world.chain, 200n)
   const keystore = join(temporaryDirectory(), 'minter.json')
@@ -184,7 +184,7 @@ export function drawRefused(misconfigured: Misconfigured, dice: Dice): Way {
   return drawOne(misconfigured, dice, REFUSED)
 }
 
-/** Draws how the second instance is misconfigured this time: in one way, or in several that do not contradict each other. */
+/** Draws how to misconfigure the second instance this time: in one way, or in several that do not contradict each other. */
 export function drawTaken(misconfigured: Misconfigured, dice: Dice): Way[] {
   const { settings } = misconfigured
   const ways: Way[] = []
@@ -195,7 +195,7 @@ export function drawTaken(misconfigured: Misconfigured, dice: Dice): Way[] {
   return ways
 }
 
-/** One of these, of those that were drawn least. */
+/** One of the least drawn of these. */
 function drawOne({ drawn }: Misconfigured, dice: Dice, ways: readonly Way[]): Way {
   const least = Math.min(...ways.map((way) => drawn.get(way) ?? 0))
   const way = dice.pick(
@@ -206,7 +206,7 @@ function drawOne({ drawn }: Misconfigured, dice: Dice, ways: readonly Way[]): Wa
   return way
 }
 
-/** Checks the output of a start with these ways; throws where a warning is missing. */
+/** Checks the output of a start with these ways; throws if a warning is missing. */
 export function checkTold({ settings }: Misconfigured, ways: readonly Way[], output: string): void {
   for (const way of ways) {
     const { told } = settings[way]
@@ -214,7 +214,7 @@ export function checkTold({ settings }: Misconfigured, ways: readonly Way[], out
   }
 }
 
-/** Entries that acts alone may change. */
+/** Entries that only acts may change. */
 async function readEntered({ pool }: World): Promise<string> {
   const rows = await Promise.all([
     pool`SELECT * FROM credit_terms ORDER BY id`,
@@ -225,13 +225,13 @@ async function readEntered({ pool }: World): Promise<string> {
   return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-/** Notes what the ledger holds, once its first instance has started. */
+/** Notes the ledger's entries, once its first instance has started. */
 export async function noteEntered(misconfigured: Misconfigured, world: World): Promise<void> {
   misconfigured.entered = await readEntered(world)
   assert.match(misconfigured.entered, /hooks/, 'the first instance has entered its endpoint')
 }
 
-/** True if every event has been delivered: the receiver takes all. */
+/** True if every event has been delivered: the receiver accepts all. */
 export async function isDelivered({ pool }: World): Promise<boolean> {
   const [row] = await pool<{ open: number }[]>`
     SELECT count(*) AS open FROM webhook_events e WHERE NOT EXISTS
@@ -239,7 +239,7 @@ export async function isDelivered({ pool }: World): Promise<boolean> {
   return row?.open === 0
 }
 
-/** Asserts at rest that owners are paid, buyers judged and events sent as if the second instance had not been there. */
+/** Asserts at rest that owners are paid, buyers judged and events sent as if the second instance did not exist. */
 export async function checkUnmoved({ entered, receiver, strangers }: Misconfigured, world: World): Promise<void> {
   assert.equal(await readEntered(world), entered, 'terms, wallets and endpoints are as they were entered')
   await checkPaid(world)
@@ -257,7 +257,7 @@ export async function checkUnmoved({ entered, receiver, strangers }: Misconfigur
   )
 }
 
-/** Every credit on the chain is what the ledger's terms come to for its turns, one after the other without a gap. */
+/** Every credit on the chain equals what the ledger's terms give for its turns, one after the other without a gap. */
 async function checkPaid(world: World): Promise<void> {
   const [blocks, { credited, skipped }] = await Promise.all([readBlocks(world), readEvents(world)])
   assert.deepEqual(skipped, [], 'no turn was skipped: all of them are owed')

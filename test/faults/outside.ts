@@ -1,26 +1,26 @@
-// The service as a process of its own on a world's database and chain, through the world's fault proxy. It runs a pass only
-// when it is asked to, so that a test decides what happens when; both outlive it, as they do in production.
+// The service in its own process on a world's database and chain, through the world's fault proxy. It runs a pass only
+// at a test's request, so the test decides the order of events. Database and chain outlive it, as in production.
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, INTERVAL_SEC, SLOT_SEC } from '../support/world.ts'
 import type { Stage } from './stage.ts'
 
-/** Starts many of them: what the first one compiled, the others need not. */
+/** Many tests start one, so they share a compile cache. */
 const compiled = temporaryDirectory()
 const CRON_KEY = 'a-key-for-tests-0123456789'
-/** A pass asked for that has not answered by then is left alone: its process may be stopped. */
+/** If a requested pass has not answered by then, the test leaves it alone, because its process may be stopped. */
 const PASS_MS = 30_000
 
 export interface Outside {
   service: Service
-  /** Runs a pass; null where there was no answer, as from a process that died of it. */
+  /** Runs a pass; null without an answer, for example if the process died of it. */
   pass(name: 'payments' | 'credit'): Promise<{ status: number; body: { ran?: boolean; error?: string } } | null>
 }
 
 const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? ''
 
-/** Starts one. `env` goes over what the world says; `onOutput` gets all output so far. */
+/** Starts one. `env` overrides the world's settings; `onOutput` gets all output so far. */
 export async function startOutside(
   { world, proxy }: Stage,
   env: Record<string, string> = {},

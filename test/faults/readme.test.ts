@@ -1,5 +1,5 @@
-// The page of faults keeps its word: a planted bug names each fault as its own, and names no other. That the tests notice these bugs,
-// `npm run planted` shows.
+// The page of faults is true: each fault has its planted bugs, and no bug names another fault. `npm run planted` shows
+// that the tests notice these bugs.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { readBugs } from '../../scripts/planted/bugs.ts'
 
 const page = readFileSync(new URL('README.md', import.meta.url), 'utf8')
 
-/** Faults that are made of others, whose bugs stand for them. */
+/** Faults that combine others, whose bugs cover them. */
 const MADE_OF_OTHERS = ['F38', 'F42']
 
 /** The numbers of each row of the tables. */

@@ -1,5 +1,5 @@
-// Providers that lie about what they have read, or cannot answer: the ledger waits, asks again, and never believes that
-// something is not there because somebody could not show it.
+// Providers that lie about a read, or cannot answer: the ledger waits, retries, and never concludes that something does
+// not exist because one provider did not show it.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { ChainFault } from '../../src/chain/faults.ts'
@@ -10,7 +10,7 @@ import type { Call, Fault } from '../support/faults/names.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi } from '../support/world.ts'
 import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, type Play, paid, play, stateOf } from './stage.ts'
 
-/** A read that hangs takes this long at least. */
+/** A read that hangs takes at least this long. */
 const TIMEOUT_MS = 2_000
 const stage = play({ rpcTimeoutMs: TIMEOUT_MS })
 const { act } = stage
@@ -61,7 +61,7 @@ act(
   },
 )
 
-/** A payment that was minted in a block which the ledger has not followed yet, with blocks around it. */
+/** A payment minted in a block which the ledger has not followed yet, with blocks around it. */
 async function unfollowedMint(world: Parameters<typeof paid>[0]): Promise<Hash> {
   const payment = await paid(world)
   await world.payments()
@@ -100,7 +100,7 @@ for (const fault of ['missingBlock', 'otherFork'] as const) {
       const aim = { where: ({ params }: Call) => params[1] === true, times: 1_000, skip: 1 }
       proxy.inject(fault, aim)
       const error = await attempt(world.payments)
-      // A header with another parent does not recompute. No other provider has a better one, so following halts until one comes.
+      // A header with another parent does not recompute. No other provider has a better one, so following halts until one does.
       if (fault === 'otherFork') assert.equal((await readHalt(world.pool))?.reason, 'unproven')
       else assert.notEqual(error, null)
       assert.equal(await cursorOf(world), cursor)
@@ -113,7 +113,7 @@ for (const fault of ['missingBlock', 'otherFork'] as const) {
   )
 }
 
-/** A receipt that is not there is asked for again; one that does not recompute halts, since there is no other provider to ask. */
+/** If a receipt is missing, we retry. If one does not recompute, following halts, because there is no other provider. */
 async function isRefused(world: Parameters<typeof paid>[0], fault: 'nullReceipt' | 'foreignReceipt') {
   const error = await attempt(world.payments)
   if (fault === 'foreignReceipt') assert.equal((await readHalt(world.pool))?.reason, 'unproven')
@@ -163,7 +163,7 @@ const ANYWHERE: readonly Fault[] = [
   'rateLimit',
   'internalError',
 ]
-/** Each on a stage of its own: after another fault batches are small for a while. */
+/** Each on its own stage, because after another fault batches are small for a while. */
 const OF_BATCHES: readonly Fault[] = ['shortBatch', 'shuffled', 'batchRefused']
 
 const readsAnswered = ({ act }: Play, fault: Fault) =>
@@ -173,7 +173,7 @@ const readsAnswered = ({ act }: Play, fault: Fault) =>
     async ({ world, proxy }) => {
       const payment = await unfollowedMint(world)
       const before = (await attemptsOf(world)).length
-      // The chain is still the one behind it: every other read goes through.
+      // The chain is the one behind it: every other read passes through.
       const reads = ({ method }: Call) => method !== 'eth_sendRawTransaction'
       for (let skip = 0; skip < 4; skip++) proxy.inject(fault, { where: reads, times: 1, skip })
       for (let i = 0; i < 6; i++) {
@@ -286,7 +286,7 @@ act(
     await world.chain.send({ from: world.at(giver), to: world.factory, data, gas: '0x200000' })
     await world.chain.mine(2)
     proxy.inject('partialLogs', { times: 1_000 })
-    // Looked at before anything can mend it: the reconciler would bring a transfer that was passed by.
+    // Checked before anything can repair it, because the reconciler would find a missed transfer.
     await world.payments()
     const [row] = await world.pool`SELECT owner FROM nodes WHERE node_id = ${Number(nodeId)}`
     assert.equal(row?.owner, world.at(heir))
@@ -304,7 +304,7 @@ act(
     await world.chain.mine(4)
     let done = false
     proxy.onAnswered = async ({ method, params }) => {
-      // The range's blocks are known, its receipts are not.
+      // The ledger has the range's blocks, but not its receipts.
       if (done || method !== 'eth_getBlockByNumber' || params[1] !== true) return
       done = true
       await world.chain.reorg(4, [[raw, 2]])
@@ -328,7 +328,7 @@ act(
     await payments()
     assert.deepEqual([await stateOf(world, accepted), await stateOf(world, seen)], ['accepted', 'seen'])
     proxy.inject('hang', { times: 1_000 })
-    // A pass that hangs as its reads do, without the lock of one.
+    // A pass that hangs as its reads do, without a pass's lock.
     const hangs = async () => assert.fail(`${(await ctx.chain.head()).number}`)
     const claim = claimer({ ...ctx, pollPolicy: { readMs: 200, waitMs: 200, looksMax: 40, pauseMs: 10 } }, hangs)
     const began = performance.now()

@@ -1,6 +1,6 @@
-// The built service, watched from outside while the chain takes blocks back: from one block to two hundred, with payments,
-// mints, rounds, withdrawals and gifts in them, and past what the chain had called final, where it halts until the operator
-// has looked.
+// The built service, watched from outside through reorganisations of one to two hundred blocks, with payments, mints,
+// rounds, withdrawals and gifts in them. One goes below a final block: there the service halts until the operator has
+// looked.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -18,7 +18,7 @@ interface Health {
   paused: boolean
 }
 
-/** Both passes and a block, until nothing is on its way. */
+/** Both passes and a block, until nothing is pending. */
 async function runUntilDone({ world }: Stage, { pass }: Outside): Promise<void> {
   for (let i = 0; i < RUNS_MAX; i++) {
     for (const name of ['payments', 'credit'] as const) assert.equal((await pass(name))?.status, 200)
@@ -31,7 +31,7 @@ async function runUntilDone({ world }: Stage, { pass }: Outside): Promise<void> 
   assert.fail(`something was still on its way after ${RUNS_MAX} runs`)
 }
 
-/** Runs `body` on a chain of its own with a service on it. */
+/** Runs `body` on its own chain with a service on it. */
 async function onStage(
   slotsInEpoch: number,
   env: Record<string, string>,
@@ -50,7 +50,7 @@ async function onStage(
 let stage: Stage
 let instance: Outside
 before(async () => {
-  // So that two hundred blocks are not final yet.
+  // So two hundred blocks are not final yet.
   stage = await openStage({ slotsInEpoch: 200, maxPerWallet: 200n })
   await stage.world.settle()
   instance = await startOutside(stage)
@@ -60,7 +60,7 @@ after(async () => {
   await endWell(stage).finally(() => stage.world.close())
 })
 
-/** A block each of: payments, their mints, a round, a withdrawal and a gift; the passes run after each. */
+/** One block each for payments, their mints, a round, a withdrawal and a gift; the passes run after each. */
 const BUSY_BLOCKS = 8
 for (const depth of [1, 2, 3, 4, 5, 6, 7, 8, 12, 21, 34, 55, 64, 200]) {
   test(`${depth} blocks are taken back: what stayed is one node each, what went leaves no trace`, async () => {
@@ -94,7 +94,7 @@ for (const depth of [1, 2, 3, 4, 5, 6, 7, 8, 12, 21, 34, 55, 64, 200]) {
   })
 }
 
-/** The owner of some node withdraws half of its balance, or gives it away; in the block to come. */
+/** A node's owner withdraws half of its balance, or gives the node away, in the next block. */
 async function ownerActs(withdraws: boolean): Promise<void> {
   const { world } = stage
   const [node] = await world.pool<{ id: number; owner: string; balance: bigint }[]>`
@@ -148,13 +148,13 @@ for (const [finality, needed] of [
     }))
 }
 
-/** Runs the command as a process; gives its exit code and what it said. */
+/** Runs the command as a process; returns its exit code and output. */
 async function resume({ world }: Stage): Promise<{ code: number | null; said: string }> {
   const { code, out, err } = await runProcess(['resume', '--halt', '--yes'], worldEnv(world))
   return { code, said: out + err }
 }
 
-/** Asserts that it is halted, says so when asked, moves nothing, and still serves its reads. */
+/** Asserts that it is halted, reports so, moves nothing, and still serves its reads. */
 async function isHalted({ world }: Stage, { service, pass }: Outside, reason: string, node: number): Promise<void> {
   const [before] = await world.pool`SELECT block_hash FROM cursors`
   const sent = await world.pool`SELECT FROM outbox_attempts`
@@ -184,7 +184,7 @@ test('blocks that the chain had called final are taken back: it halts, loudly; s
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
     const words = 'halted: the chain took back blocks that it had called final'
     await until('its word for it', async () => service.service.output().includes(words))
-    // Everything else about the minute is real: only its beginning is moved.
+    // Everything else about the minute is real: we move only its start.
     await world.pool`UPDATE settings SET value = jsonb_set(value, '{since}', to_jsonb(iso(now() - interval '61 seconds')))
       WHERE name = 'halted'`
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)

@@ -144,7 +144,7 @@ act(
   [],
   async ({ world, proxy }) => {
     const payment = await paid(world)
-    // Blocks become dearer than each offer while it is handed over.
+    // Blocks become more expensive than each offer while it is being sent.
     proxy.onCall = async ({ method }) => {
       if (method !== SEND) return
       const { fee } = await lastAttempt(world)
@@ -179,7 +179,7 @@ act('F9: a raised fee satisfies the ten percent that real nodes ask of a replace
   const first = await lastAttempt(world)
   for (let raise = 0; raise < 3; raise++) {
     const { fee } = await lastAttempt(world)
-    // Blocks that our transaction is not in: the price has risen beyond what it offers.
+    // Blocks without our transaction, because the price has risen above its offer.
     for (let i = 0; i < 12; i++) {
       await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(fee + 1n).toString(16)}`])
       await world.chain.mine()
@@ -209,7 +209,7 @@ act('F54: a transaction that offers no tip is replaced as real nodes ask', [], a
   const second = await lastAttempt(world)
   assert.deepEqual([second.nonce, second.outcome], [first.nonce, 'accepted'])
   assert.notEqual(second.hash, first.hash)
-  // The chain of the tests forgets what it finds too cheap, so that the proxy has nothing to hold the second one against.
+  // The test chain drops what it finds too cheap, so the proxy has nothing to compare the second one with.
   assert.deepEqual([await tipOf(world, first.hash), await tipOf(world, second.hash)], [0n, 1n])
   await world.settle()
   await isOneNode(world, payment)
@@ -220,7 +220,7 @@ act(
   ['highTip'],
   async (stage) => {
     const { world, proxy } = stage
-    // A block in which others paid 1, 6 and 50 gwei: what one of them is ready to pay for says nothing.
+    // A block in which others paid 1, 6 and 50 gwei: one sender's offer says nothing.
     for (const [i, tip] of [1n, 6n, 50n].entries()) {
       const from = world.at(10 + i)
       const fees = { maxPriorityFeePerGas: hex(tip * GWEI), maxFeePerGas: hex(1_000n * GWEI) }

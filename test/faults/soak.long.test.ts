@@ -1,4 +1,4 @@
-// Everything at once, until the figures below are reached: a short soak. The long ones are run by scripts/soak.ts.
+// Everything at once, until the figures below are reached: a short soak. scripts/soak.ts runs the long ones.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { coverage, killsOf, missing, noCounts, report } from './counts.ts'
@@ -11,7 +11,7 @@ const REORGANISATIONS = 40
 /** Share of all the proxy's faults and all named points that must really have happened. */
 const HAPPENED = 0.95
 const ERAS_MAX = 6
-/** It takes as long as the machine lets it; this only ends a run that hangs. */
+/** It takes as long as the machine needs; this only ends a run that hangs. */
 const TIMEOUT_MS = 30 * 60_000
 
 test(`${PAYMENTS} payments, ${REORGANISATIONS} reorganisations, ${KILLS} kills of the service and ${POSTGRES_KILLS} of PostgreSQL while providers lie: nothing is lost or doubled`, {

@@ -1,7 +1,7 @@
 // An era: two instances of the service on one database and one chain, with payments, claims, rounds, withdrawals and
-// reorganisations, while providers lie and everything is killed, all drawn from one seed. Every few cycles all is calm, the
-// instances must have brought everything to rest by themselves, and all invariants are checked. The second instance may be misconfigured, in
-// other ways at each start: then the ledger's terms, wallets and endpoints are held to as well.
+// reorganisations, while providers lie and everything is killed, all drawn from one seed. Every few cycles the faults
+// pause, the instances must bring everything to rest, and we check all invariants. If the second instance is
+// misconfigured, in other ways at each start, we also check the ledger's terms, wallets and endpoints.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
@@ -41,57 +41,57 @@ import { type Outside, startOutside } from './outside.ts'
 import { openStage, type Stage } from './stage.ts'
 
 const INSTANCES = 2
-/** A tier without a limit to speak of, for most payments. */
+/** An almost unlimited tier, for most payments. */
 const BULK = ETHER / 1_000n
 const AMOUNTS = [BULK, BULK, BULK, BULK, ETHER / 100n, ETHER / 40n, BULK + 1n]
 const PAYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
 const BLOCK_MS = 150
-/** At rest, where a slow machine must not make a long chain. */
+/** At rest, so a slow machine does not make a long chain. */
 const REST_BLOCK_MS = 300
-/** At rest, where instances are restarted, which takes seconds. */
+/** At rest, if instances restart, which takes seconds. */
 const SLOW_REST_BLOCK_MS = 1_000
 /** As long as a sender rests after three reverts. */
 const SENDER_REST_SEC = 900
 /** Share of blocks before which turns fall due. */
 const DUE = 0.25
-/** Beyond that the chain's program forgets the states that the invariants ask for. */
+/** Beyond that anvil forgets the states that the invariants read. */
 const HEIGHT_MAX = 420
-/** Of a deep era's chain, so that two hundred blocks can be taken back from the beginning. */
+/** Start of a deep era's chain, so reorganisations of two hundred blocks are possible from the beginning. */
 const DEEP_BASE = 204
-/** Depth in blocks below which nothing is taken back, where no guard can be used. */
+/** Depth in blocks below which nothing is reorganised if no guard can be used. */
 const UNGUARDED_FINALITY = 6
 /** An instance that runs its passes by itself. */
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
-/** By itself, after the last fault: the longest time in which everything must be at rest. */
+/** The longest time after the last fault until everything must be at rest. */
 const REST_MS = 90_000
 /** Turns that fall due at rest, beside an instance that is misconfigured in other ways each time. */
 const TURNS_PER_CHECK = 2
-/** Too costly, or too grave, for every tenth request: these are let loose one at a time. */
+/** Too costly, or too grave, for every tenth request, so they come one at a time. */
 const SINGLE: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
 
 export interface EraOptions {
   seed: number
   counts: SoakCounts
   cyclesPerCheck: number
-  /** Share of requests that something befalls, in percent: drawn between these for each cycle. */
+  /** Share of requests with a fault, in percent, drawn between these for each cycle. */
   ratePercent: readonly [number, number]
-  /** Blocks taken back at most; `deep`: mostly few, sometimes up to 64, and now and then 200. */
+  /** Most blocks to reorganise; `deep`: mostly few, sometimes up to 64, and now and then 200. */
   depth: number | 'deep'
   /** True if the fork guard cannot be used: then payments and turns wait until they are `UNGUARDED_FINALITY` deep. */
   unguarded?: boolean
   /** True if the second instance is misconfigured, in another way at each start. */
   misconfigured?: boolean
   say: (line: string) => void
-  /** True when the era should end at its next check. */
+  /** True if the era should end at its next check. */
   enough: () => boolean
 }
 
-/** An instance, the point it is to die at, and whether it is dead. */
+/** An instance, the point at which it must die, and whether it is dead. */
 interface Instance extends Outside {
   armed: Failpoint | null
   dead: boolean
-  /** The ways in which it is misconfigured, and whether it was seen to run a pass so: `asked` while it is being looked at. */
+  /** The ways in which it is misconfigured, and whether it has run a pass so: `asked` while the soak checks. */
   ways: readonly Way[]
   ran: boolean | 'asked'
 }
@@ -101,20 +101,20 @@ interface Era {
   stage: Stage
   dice: Dice
   counts: SoakCounts
-  /** True if the next instance to start is to die at a point. */
+  /** True if the next instance to start must die at a point. */
   arming: boolean
-  /** Null while one is being started. */
+  /** Null while one is starting. */
   instances: (Instance | null)[]
-  /** Starts under way, and what came in the way of one. */
+  /** Starts under way, and the error of one. */
   starting: Promise<void>[]
   failure: unknown
   postgres: { server: Postgres; dataDir: string }
-  /** Nothing below is ever taken back: there the contract was deployed. */
+  /** No reorganisation goes below the block of the contract's deployment. */
   baseBlock: number
   tiers: number
-  /** Disasters of this round of the deck that are still to come: each comes as often as it is in it. */
+  /** Disasters left in this round of the deck; each comes as often as it is in it. */
   deck: Disaster[]
-  /** Sent with our keys by hand. */
+  /** Transactions sent with our keys by hand. */
   foreign: Hash[]
   /** Additions to the soak of a misconfigured instance; null in any other. */
   misconfigured: Misconfigured | null
@@ -128,7 +128,7 @@ export async function runEra(options: EraOptions): Promise<void> {
   const outerServer = process.env[SERVER_VARIABLE]
   process.env[SERVER_VARIABLE] = server.url
   await ensureTemplate(server.url)
-  // Nothing of an era becomes final: what is taken back from there halts the passes, which is for tests of its own.
+  // Nothing of an era becomes final, because a reorganisation of final blocks halts the passes, which has its own tests.
   const stage = await openStage({
     ...{ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX },
     ...(options.unguarded && { facts: { guardUsable: false }, rules: { finality: UNGUARDED_FINALITY } }),
@@ -181,7 +181,7 @@ export async function runEra(options: EraOptions): Promise<void> {
   }
 }
 
-/** Carries what the proxy counted since the last time over to the counts. */
+/** Adds the proxy's new faults to the counts. */
 function noteFaults({ stage: { proxy }, counts }: Era): void {
   for (const [fault, count] of proxy.fired) {
     const noted = notedFaults.get(proxy)?.get(fault) ?? 0
@@ -191,7 +191,7 @@ function noteFaults({ stage: { proxy }, counts }: Era): void {
 }
 const notedFaults = new WeakMap<object, Map<Fault, number>>()
 
-/** Has another one started in an instance's place, as its supervisor would, while business goes on. */
+/** Starts another one in an instance's place, as its supervisor would, while business continues. */
 function replace(era: Era, at: number): void {
   era.instances[at] = null
   const started = startOne(era, at).then(
@@ -205,7 +205,7 @@ function replace(era: Era, at: number): void {
   era.starting.push(started)
 }
 
-/** Throws what kept one from starting. */
+/** Throws the error that kept one from starting. */
 async function allStarted(era: Era): Promise<void> {
   await Promise.all(era.starting.splice(0))
   if (era.failure) throw era.failure
@@ -213,14 +213,14 @@ async function allStarted(era: Era): Promise<void> {
 
 const alive = ({ instances }: Era): Instance[] => instances.filter((one) => one !== null && !one.dead) as Instance[]
 
-/** The instance that is right starts first, alone: the ledger is what it says. */
+/** The correct instance starts first, alone, so it defines the ledger. */
 async function beginMisconfigured(era: Era): Promise<void> {
   era.misconfigured = await prepareMisconfigured(era.stage, era.counts.waysDrawn)
   const { service } = await startOne(era, 0)
   await noteEntered(era.misconfigured, era.stage.world).finally(() => service.stop())
 }
 
-/** Starts an instance in a way that must be refused, beside those that run. Where the chain cannot be asked just now, it serves. */
+/** Starts an instance in a way that must be refused, beside those that run. If the chain does not answer just now, it serves. */
 async function startRefused(era: Era, misconfigured: Misconfigured): Promise<void> {
   const way = drawRefused(misconfigured, era.dice)
   const { refused } = misconfigured.settings[way]
@@ -241,7 +241,7 @@ function envOf({ misconfigured, options }: Era, ways: readonly Way[]): Record<st
   return Object.assign({}, INSTANCE, finality, misconfigured?.env, ...wrong)
 }
 
-/** Starts an instance as a supervisor would: again, when it ended at once. */
+/** Starts an instance as a supervisor would: again, if it ended at once. */
 async function startOne(era: Era, at: number): Promise<Instance> {
   for (let attempt = 1; ; attempt++) {
     const ways = era.misconfigured && at > 0 ? drawTaken(era.misconfigured, era.dice) : []
@@ -256,7 +256,7 @@ async function startOne(era: Era, at: number): Promise<Instance> {
       return instance
     } catch (error) {
       if (armed && !/cannot start|refuses|did not answer/.test(String(error))) {
-        // Some points come by at its very first tick, before it has said that it is there.
+        // It passes some points in its very first tick, before it has reported that it is up.
         died(era, armed)
         continue
       }
@@ -266,7 +266,7 @@ async function startOne(era: Era, at: number): Promise<Instance> {
   }
 }
 
-/** The event that happened least so far; of several, one by the dice. */
+/** The rarest event so far; if there are several, the dice choose one. */
 function leastMet<T>({ dice }: Era, all: readonly T[], met: ReadonlyMap<T, number>): T {
   const least = Math.min(...all.map((one) => met.get(one) ?? 0))
   return dice.pick(
@@ -280,7 +280,7 @@ function died({ counts }: Era, point: Failpoint): void {
   addTo(counts.points, point)
 }
 
-/** Replaces instances that died of the point they were armed with. No instance may end otherwise. */
+/** Replaces instances that died at their armed point. No instance may end otherwise. */
 async function tend(era: Era): Promise<void> {
   for (const [at, instance] of era.instances.entries()) {
     if (!instance?.dead) continue
@@ -293,7 +293,7 @@ async function tend(era: Era): Promise<void> {
   }
 }
 
-/** Asks misconfigured instances for a pass: once one has run a pass so, its ways have happened, and it got its warnings. */
+/** Requests a pass of misconfigured instances. Once one has run a pass so, its ways have happened, and it got its warnings. */
 function lookAtWays(era: Era): void {
   const { misconfigured, counts, dice } = era
   for (const instance of alive(era)) {
@@ -313,7 +313,7 @@ function lookAtWays(era: Era): void {
   }
 }
 
-/** Has another one, misconfigured in other ways, take the place of the one that is; and one that must be refused is started. */
+/** Replaces the misconfigured instance with one misconfigured in other ways, and starts one that must be refused. */
 async function redrawWays(era: Era): Promise<void> {
   for (const [at, instance] of era.instances.entries()) {
     if (!instance || instance.dead || instance.ways.length === 0) continue
@@ -327,7 +327,7 @@ async function redrawWays(era: Era): Promise<void> {
   era.starting.push(refused)
 }
 
-/** A few seconds of business in bad weather, with disasters. */
+/** A few seconds of business with faults and disasters. */
 async function runCycle(era: Era): Promise<void> {
   const { stage, dice, counts, options } = era
   const { world, proxy } = stage
@@ -341,7 +341,7 @@ async function runCycle(era: Era): Promise<void> {
   const blocks = dice.between('blocks', 8, 14)
   await armAll(era)
   for (let block = 0; block < blocks; block++) {
-    // Often, since a reorganisation takes the time back with the blocks.
+    // Often, because a reorganisation rewinds the time with the blocks.
     if (dice.roll('due') < DUE) await world.chain.increaseTime(INTERVAL_SEC)
     for (let n = dice.between('payments', 1, 3); n > 0; n--) await buy(era, dice.pick('amount', AMOUNTS))
     if (dice.roll('owner') < 0.15) await ownerActs(era)
@@ -356,7 +356,7 @@ async function runCycle(era: Era): Promise<void> {
   for (const { service } of alive(era)) counts.rssMiB = Math.max(counts.rssMiB, rssMiB(service.pid))
 }
 
-/** Somebody pays; some tell of it at once, as a shop's page would. */
+/** Someone pays; some claim at once, as a shop's page would. */
 async function buy(era: Era, valueWei: bigint): Promise<void> {
   const {
     stage: { world },
@@ -376,14 +376,14 @@ async function buy(era: Era, valueWei: bigint): Promise<void> {
   const there = alive(era)
   if (there.length === 0) return
   counts.claims++
-  // An answer now is of no account; it may be dead in a moment, or stopped.
+  // The answer does not matter, because it may be dead in a moment, or stopped.
   dice
     .pick('claimed', there)
     .service.post('/api/payments/claim', { txHash })
     .catch(() => {})
 }
 
-/** Arms every instance to die at a point, unless it is about to already: it is unknown which of them runs the next pass. */
+/** Arms every instance to die at a point, unless it already is, because we do not know which of them runs the next pass. */
 async function armAll(era: Era): Promise<void> {
   era.arming = true
   for (const [at, instance] of era.instances.entries()) {
@@ -399,7 +399,7 @@ async function kill({ counts }: Era, instance: Instance): Promise<void> {
   counts.serviceKills++
 }
 
-/** Brings about what the armed instances wait for. */
+/** Causes the event that the armed instances wait for. */
 async function provoke(era: Era): Promise<void> {
   const places = alive(era).flatMap(({ armed }) => armed?.split('.').slice(0, 1) ?? [])
   for (const place of new Set(places)) await provokeOne(era, place)
@@ -486,13 +486,13 @@ const cutLocks: Disaster = async ({ stage: { world }, counts }) => {
   counts.lockCuts++
 }
 
-/** Takes blocks back, and with them what buyers and owners did there, each as the dice will. */
+/** Reorganises blocks with what buyers and owners did there; the dice decide each transaction's fate. */
 const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, baseBlock }) => {
   const head = Number((await world.chain.block()).number)
   const depth = Math.min(depthOf(options, dice), head - baseBlock)
   if (depth < 1) return
   const buyers = PAYERS.map((payer) => world.at(payer))
-  // Ours are for the service to send again.
+  // The service sends ours again.
   const outcome = await takeBack(world, depth, (sender) =>
     buyers.includes(sender as never) ? dice.pick('fate', FATES) : null,
   )
@@ -502,7 +502,7 @@ const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, b
   for (const fate of outcome.values()) addTo(counts.fates, fate)
 }
 
-/** Deep ones are few even where there are any: they leave little of the business that came before. */
+/** Deep ones are rare, because they leave little of the earlier business. */
 function depthOf({ depth, unguarded }: EraOptions, dice: Dice): number {
   if (unguarded) return dice.between('depth', 1, UNGUARDED_FINALITY - 1)
   if (depth !== 'deep') return dice.between('depth', 1, depth)
@@ -522,7 +522,7 @@ const cancel: Disaster = async ({ stage: { world }, dice, counts, foreign }) => 
   counts.cancelled++
 }
 
-/** Asserts that decisions stand, whatever becomes of the blocks. */
+/** Asserts that decisions stand, whatever happens to the blocks. */
 const decide: Disaster = async (era) => {
   const { dice, counts, stage } = era
   if (await patiently(() => decideOne(stage.world, dice, BULK))) counts.decisions++
@@ -550,7 +550,7 @@ function nextDisaster({ deck, dice }: Era): Disaster {
   return drawn ?? assert.fail('an empty deck')
 }
 
-/** Good weather: the instances finish everything by themselves. */
+/** Without faults the instances finish everything. */
 async function comeToRest(era: Era): Promise<void> {
   const { world, proxy } = era.stage
   proxy.calm()
@@ -573,7 +573,7 @@ async function comeToRest(era: Era): Promise<void> {
   }
 }
 
-/** The instances finish everything by themselves, and every way of the second one is seen to have happened. */
+/** The instances finish everything, and every way of the second one has happened. */
 async function allAtRest(era: Era): Promise<void> {
   let hasRested = false
   const { world } = era.stage
@@ -582,21 +582,21 @@ async function allAtRest(era: Era): Promise<void> {
   const head = Number((await world.chain.mine()).number)
   const look = async () => {
     lookAtWays(era)
-    // Before what is open, which it may become.
+    // Before the check for open work, because it may become some.
     const isWaiting = await retraceSoon(world, BULK, head)
     const now = await readOpen(world)
     if (!now || now.payments || now.outbox || now.cohorts || now.number < head) return now
     if (isWaiting) return { ...now, contracts: 'not told apart, or held' }
     if (era.misconfigured && !(await isDelivered(world))) return { ...now, webhooks: 'not delivered' }
     if (alive(era).some(({ ways, ran }) => ways.length > 0 && ran !== true)) return { ...now, ways: 'no pass was run' }
-    // As many blocks may be others than those it followed.
+    // These blocks may have replaced the ones it followed.
     return (await world.chain.block(now.number)).hash === now.hash ? 'at rest' : now
   }
   for (let state = await patiently(look); state !== 'at rest'; state = await patiently(look)) {
     if (era.failure) throw era.failure
     if (performance.now() - began > REST_MS)
       assert.fail(`not at rest ${REST_MS} ms after the last fault: ${await whatHinders(era, head)}`)
-    // A sender whose calls ended before they were mined rests for a while of block time, and so does a payment whose payer could not be read.
+    // A sender whose calls failed before they were mined rests for a while of block time, and so does a payment whose payer could not be read.
     if (!hasRested && performance.now() - began > REST_MS / 3) {
       hasRested = true
       await world.chain.increaseTime(SENDER_REST_SEC)
@@ -608,16 +608,16 @@ async function allAtRest(era: Era): Promise<void> {
 }
 
 interface Open {
-  /** Of the block up to which the ledger has followed. */
+  /** The block up to which the ledger has followed. */
   number: number
   hash: string
-  /** Rows that wait for something; null where there are none. */
+  /** Rows that wait for something; null if there are none. */
   payments: object[] | null
   outbox: object[] | null
   cohorts: object[] | null
 }
 
-/** The work that is still open; null before the first block was followed. */
+/** The open work; null before the first block was followed. */
 async function readOpen(world: World): Promise<Open | null> {
   const [row] = await world.pool<Open[]>`SELECT block_number AS number, block_hash AS hash,
     (SELECT json_agg(p) FROM payments p WHERE state IN ('seen', 'accepted', 'minting')) AS payments,
@@ -627,7 +627,7 @@ async function readOpen(world: World): Promise<Open | null> {
   return row ?? null
 }
 
-/** The work that is still open, and the last messages of the passes. */
+/** The open work, and the passes' last messages. */
 async function whatHinders({ stage: { world }, instances }: Era, head: number): Promise<string> {
   const [row] = await world.pool`SELECT json_agg(p) AS passes FROM passes p`
   const said = instances.map((instance) => instance?.service.output().slice(-3_000) ?? 'no instance')
@@ -673,7 +673,7 @@ async function checkAll(era: Era): Promise<void> {
 const seenNodes = new WeakMap<Stage, number>()
 const seenTurns = new WeakMap<Stage, number>()
 
-/** Asks a database that is just coming back until it answers. */
+/** Retries on a database that is just restarting, until it answers. */
 async function patiently<T>(ask: () => PromiseLike<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,5 +1,5 @@
-// A world whose service reaches the chain through a fault proxy, and what every test of faults ends with: calm, rest, all
-// invariants, nothing sent that was not stored, and every fault that was asked for really happened.
+// A world whose service reaches the chain through a fault proxy, and the end of every test of faults: no more faults, everything
+// at rest, all invariants hold, nothing was sent that was not stored, and every requested fault really happened.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainFacts } from '../../src/chain/port.ts'
@@ -59,7 +59,7 @@ export async function openStage({
   return { world, proxy, proxies }
 }
 
-/** Checks the invariants of the end, whatever happened. */
+/** Checks the invariants at the end, whatever happened. */
 export async function endWell({ world, proxies }: Stage, onPurpose?: OnPurpose): Promise<void> {
   for (const proxy of proxies) proxy.calm()
   await checkInvariants(world, onPurpose)
@@ -67,13 +67,13 @@ export async function endWell({ world, proxies }: Stage, onPurpose?: OnPurpose):
 }
 
 export interface Play {
-  /** A test on the stage; `faults` are those that must have happened in it. */
+  /** A test on the stage; `faults` must have happened in it. */
   act(sentence: string, faults: readonly Fault[], body: (stage: Stage) => Promise<void>): void
 }
 
 /**
- * The tests of a file on one stage whose cohorts are open, one after the other, each beginning calm and at rest; after the last
- * of them everything must hold.
+ * The tests of a file on one stage with open cohorts, one after the other. Each begins at rest without faults; after
+ * the last of them everything must hold.
  */
 export function play(options: StageOptions = {}): Play {
   let stage: Stage
@@ -108,24 +108,24 @@ async function calmDown({ world, proxies }: Stage): Promise<void> {
     proxy.dialect = 'anvil'
   }
   await blocksHold(world, BLOCK_GAS)
-  // A test that failed half way must not take the others with it.
+  // If a test failed half way, it must not break the others.
   await world.settle().catch(() => {})
 }
 
-/** As much gas as the chain's blocks hold by themselves. */
+/** The default gas limit of the chain's blocks. */
 export const BLOCK_GAS = 30_000_000
 
-/** No transaction may have more gas than a block, nor any provider estimate more; from a block on that says so. Undone after each act. */
+/** From the next block on, no transaction may have more gas than this, nor any provider estimate more. Undone after each act. */
 export async function blocksHold({ chain }: World, gas: number): Promise<void> {
   await chain.rpc('evm_setBlockGasLimit', [`0x${gas.toString(16)}`])
-  // A real chain's limit changes little from block to block: what fits in the latest one fits in the next.
+  // A real chain's limit changes little from block to block, so what fits in the latest one fits in the next.
   await chain.mine()
 }
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 
 let payers = 0
-/** Accounts 5 to 19 in turn, since a wallet may hold ten basic nodes only. */
+/** Accounts 5 to 19 in turn, because a wallet may hold only ten basic nodes. */
 export const nextPayer = () => 5 + (payers++ % 15)
 
 /** Pays for a basic node, in a block of its own. */
@@ -150,7 +150,7 @@ export interface AttemptRow {
   sends: number
   fee: bigint
 }
-/** Everything ever signed, in order. */
+/** Every transaction ever signed, in order. */
 export const attemptsOf = (world: World) => world.pool<AttemptRow[]>`
   SELECT a.tx_hash AS hash, o.kind, o.nonce, a.last_outcome AS outcome, a.sends, a.max_fee_wei AS fee
   FROM outbox_attempts a JOIN outbox o ON o.id = a.outbox_id ORDER BY o.id, a.attempt`
@@ -165,7 +165,7 @@ export async function tipOf(world: World, txHash: Hash): Promise<bigint | undefi
   return attempt?.tip
 }
 
-/** The payment is minted, as exactly one node, which is the contract's too. */
+/** Checks that the payment is minted as exactly one node, also on the contract. */
 export async function isOneNode(world: World, txHash: Hash): Promise<void> {
   assert.equal(await stateOf(world, txHash), 'minted')
   const nodes = await world.pool<{ id: number }[]>`SELECT node_id AS id FROM nodes WHERE ref = ${txHash}`
@@ -175,17 +175,17 @@ export async function isOneNode(world: World, txHash: Hash): Promise<void> {
   )
 }
 
-/** Less than what the server waits for a holder that is silent: the locks below are not freed by that. */
+/** Less than the server waits for a silent holder, so that does not free the locks below. */
 const NOTICED_MS = 10_000
 
-/** Resolves once no session holds a pass's lock: the server learns a moment after a process was killed that it is gone. */
+/** Resolves once no session holds a pass's lock, because the server notices a killed process a moment later. */
 export async function locksAreFree({ pool }: World): Promise<void> {
   const holders = () => pool`
     SELECT FROM pg_stat_activity WHERE application_name LIKE 'node-ledger lock %' AND datname = current_database()`
   await until('the locks to be free', async () => (await holders()).count === 0, NOTICED_MS)
 }
 
-/** Runs a pass that may stop on a fault; gives the fault's text, or null. */
+/** Runs a pass that may stop on a fault; returns the fault's text, or null. */
 export async function attempt(pass: () => Promise<unknown>): Promise<string | null> {
   return pass().then(
     () => null,

@@ -1,5 +1,5 @@
-// The service is started while its provider or its database is not well. What merely does not answer is waited for, and the
-// ledger is served meanwhile; a definite no ends the start with what to do.
+// Starts the service while its provider or its database is down. If one merely does not answer, the service waits, and
+// serves the ledger meanwhile. A definite refusal ends the start with what to do.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
@@ -13,7 +13,7 @@ import { INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
 
-// A server of this file's own, which can be away when a service starts.
+// This file's own server, which can be down when a service starts.
 const dataDir = temporaryDirectory()
 let server: Postgres = await startPostgres({ dataDir, log: silentLog })
 process.env[SERVER_VARIABLE] = server.url
@@ -40,7 +40,7 @@ async function servesWithoutChain(instance: Outside, nodes: number): Promise<voi
   assert.equal((await instance.service.get<{ totalNodes: number }>('/api/stats')).totalNodes, nodes)
   const cover = await instance.service.get<Record<string, unknown>>('/api/cover')
   assert.deepEqual([cover.contractBalanceWei, cover.outstandingWei, cover.isSolvent], [null, null, null])
-  // Its own timer may be at it just then, which answers 200 and `ran: false`.
+  // Its own timer may be running one just then, which answers 200 and `ran: false`.
   for (const name of ['payments', 'credit'] as const)
     await until(`${name} to answer 503`, async () => (await instance.pass(name))?.status === 503)
   const [credit] = await stage.world.pool<{ error: string }[]>`SELECT error FROM passes WHERE name = 'credit'`
@@ -90,7 +90,7 @@ test('a definite answer ends the start: no contract, a contract that is no facto
     await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.token }), /is not this version's factory/)
     const MINTER_PRIVATE_KEY = `0x${'11'.repeat(32)}`
     await assert.rejects(startOutside(other, { MINTER_PRIVATE_KEY }), /is not the factory's minter/)
-    // The same answer from a provider that has not come so far yet says nothing.
+    // The same answer proves nothing if the provider has not synced that far yet.
     const instance = await startOutside(other, { FACTORY_ADDRESS: other.world.at(9), START_BLOCK: '1000' })
     assert.match(instance.service.output(), /the provider lags/)
     await instance.service.stop()
@@ -149,7 +149,7 @@ test('started before its database: it says so, and serves once that is there', a
   const starting = startOutside(stage, {}, (output) => {
     if (/the database at \S+ does not answer yet/.test(output)) said.resolve()
   })
-  // A service that ends instead, or starts without its database, says nothing of the kind.
+  // If a service ends instead, or starts without its database, it prints no such line.
   assert.equal(await Promise.race([said.promise, starting]), undefined)
   server = await startPostgres({ dataDir, log: silentLog })
   const instance = await starting

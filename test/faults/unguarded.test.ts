@@ -1,10 +1,10 @@
-// Faults where the fork guard cannot be used: sends without an answer, sends that no node passes on, and blocks taken back before they are final.
+// Faults without the fork guard: sends without an answer, sends that no node relays, and reorganisations before blocks are final.
 import assert from 'node:assert/strict'
 import { SEND } from '../support/fault-proxy.ts'
 import { INTERVAL_SEC } from '../support/world.ts'
 import { attempt, isOneNode, lastAttempt, paid, play, stateOf } from './stage.ts'
 
-/** Distance in blocks of the final block behind the head. */
+/** Distance in blocks from the final block to the head. */
 const FINAL_AFTER = 4
 
 const { act } = play({ slotsInEpoch: FINAL_AFTER / 2, facts: { guardUsable: false } })

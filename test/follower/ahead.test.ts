@@ -1,5 +1,5 @@
-// Reading ahead: each range of blocks is read while the one before it is being stored. The stored result is the same as if they had been read
-// one by one, whatever fails and however many others follow.
+// Read-ahead: the follower reads each range of blocks while it stores the one before. The stored result equals reading
+// them one by one, whatever fails and however many other instances follow.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { createPace } from '../../src/follower/survey/pace.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
-/** Blocks in a range here. */
+/** Blocks per range here. */
 const RANGE = 3
 /** Much longer than it takes to store a range, or to fail to. */
 const LONG_MS = 300
@@ -36,7 +36,7 @@ async function threeRanges(): Promise<number> {
   return (cursor?.number ?? 0) + 1
 }
 
-/** Follows by short ranges; `observing` may answer in the place of the nth that is read, counted from 1. Notes where each begins. */
+/** Follows by short ranges; `observing` may answer in place of the nth read, counted from 1. Notes where each begins. */
 function followThen(observing: (nth: number, read: () => ReturnType<Observe>) => ReturnType<Observe>, began: number[]) {
   const { chain } = world.ctx
   const observe: Observe = (from, to, parent) => {

@@ -1,4 +1,4 @@
-// Comparing costs calls: it waits for its time, and cohorts are asked for again only if something may have changed.
+// A comparison costs calls, so it runs at intervals, and reads cohorts again only if something may have changed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -64,7 +64,7 @@ test('a provider whose word of the storage never changes hides no difference for
   await payments()
   assert.ok(asked > 0, 'the contract’s counters have changed')
 
-  // A change that the follower was never told: it is taken out of the ledger again, with what was agreed on since.
+  // A change that the follower never saw: removed from the ledger again, with the agreements since.
   const [[before], [then]] = [await world.pool`SELECT * FROM cohorts WHERE cohort = 1`, await agreed()]
   await world.act(0, 'setInterval', [1n, 1_200n])
   await payments()

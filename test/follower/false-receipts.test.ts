@@ -1,5 +1,5 @@
-// Providers that answer false receipts or logs of a block with something of ours: what the block's root says counts, another provider is asked, and it
-// is told. Nothing is minted for what failed.
+// Providers with false receipts or logs for a block with something of ours: the block's root decides, the follower
+// tries another provider, and reports the liar. It mints nothing for a failed payment.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
@@ -38,7 +38,7 @@ interface Log extends Wire {
   topics: string[]
 }
 type Receipt = Wire & { transactionHash: Hash; logs: Log[] }
-/** Tells other receipts of a block, all at once and one by one, and other logs. */
+/** Answers false receipts of a block, all at once and one by one, and false logs. */
 const lie =
   (blockHash: string, change: (receipts: Receipt[]) => Receipt[], options: { whole?: boolean } = {}): Rule =>
   async ({ method, params }, forward) => {
@@ -98,7 +98,7 @@ async function observe(number: number) {
   }
 }
 
-/** The block of a mint, and its events as they are. */
+/** The block of a mint, and its true events. */
 async function mintBlock() {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()

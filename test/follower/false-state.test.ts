@@ -1,5 +1,5 @@
-// Providers that answer questions about a wallet's state from another block than the one asked for: no ether is filed that does not exist, what an
-// honest one proves is found, and what was filed by a false word is withdrawn once there are proofs.
+// Providers that answer queries of a wallet's state from another block than the requested one. The ledger files no ether that
+// does not exist, finds what an honest one proves, and withdraws what it filed on a false answer once there are proofs.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Call, FalseProvider, Rule } from '../chain/false-provider.ts'
@@ -20,7 +20,7 @@ before(async () => {
   traceNothing(world)
   await putForwarder(world)
   await world.settle()
-  // The same chain, on which the wallet came to an ether more.
+  // The same chain, except that the wallet has one ether more.
   richer = await startSibling(world.chain)
   await richer.setBalance(
     world.at(3),
@@ -44,10 +44,10 @@ after(async () => {
 })
 
 const isState = ({ method }: Call) => method === 'eth_getBalance' || method === 'eth_getProof'
-/** Answers about the state of now, as it is elsewhere. */
+/** Answers with the other chain's present state. */
 const stateOfNow: Rule = async (call) =>
   isState(call) ? { result: await richer.rpc(call.method, [...call.params.slice(0, -1), 'latest']) } : undefined
-/** The same, with a header to it that is a block's. */
+/** The same, with a header that is a real block's. */
 const foreign: Rule = async (call, forward) =>
   call.method === 'eth_getBlockByHash'
     ? { result: await richer.rpc('eth_getBlockByNumber', ['latest', false]) }
@@ -59,7 +59,7 @@ const without =
     call.method === 'eth_getProof'
       ? { error: { code: -32601, message: 'the method is not there' } }
       : rule(call, forward)
-/** An ether more than there is. */
+/** One ether too many. */
 const more: Rule = async ({ method }, forward) => {
   const answer = await forward()
   if (method !== 'eth_getBalance' || !('result' in answer)) return answer
@@ -103,7 +103,7 @@ test('beside an honest provider such a one files nothing, what did come is found
   ] as const) {
     const [known, told] = [await residues(), await failures()]
     liar.rule = rule
-    // Whoever lied is asked last from then on.
+    // From then on a liar is the last choice.
     await world.chain.mine()
     const { block } = await payInside(world, PAID)
     await world.payments()

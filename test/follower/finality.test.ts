@@ -1,4 +1,4 @@
-// Waiting for depth instead of relying on the fork guard: a payment that the chain takes back in time never has a node.
+// Waiting for depth instead of relying on the fork guard: if the chain reorganises a payment away in time, it never gets a node.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkInvariants } from '../support/invariants.ts'

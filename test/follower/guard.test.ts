@@ -1,5 +1,5 @@
-// Providers that lie about the block that a mint is bound to: nothing is signed where they contradict each other, and no second mint is signed on the
-// word of one whose block the contract refused.
+// Providers that lie about the block that a mint is bound to: the service signs nothing if they contradict each other,
+// and no second mint if the contract refused the block that one provider named.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { toFunctionSelector } from 'viem/utils'
@@ -43,11 +43,11 @@ test('while one provider names another hash for the block of a guard, nothing is
 test('once the contract refused a guard that stands in the ledger, a mint takes two providers, and one lie costs one revert', async (t) => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
-  // One knows no block, so the other's word has to do for the first mint.
+  // One has no block, so the other's answer must do for the first mint.
   second.rule = (call) => (isBlock(call) ? { result: null } : undefined)
   await world.payments()
   assert.equal(await mints(), 1)
-  // It fails on the chain although its simulation went well, and the contract has another block than the ledger.
+  // It fails on the chain although its simulation passed, because the contract has another block than the ledger.
   const price = `0x${(10n ** 12n).toString(16)}`
   await world.chain.rpc('eth_sendTransaction', [
     { from: world.at(0), to: world.factory, data: '0x8456cb59', maxFeePerGas: price, maxPriorityFeePerGas: price },

@@ -1,5 +1,5 @@
-// The halt of the passes when the chain is not the one the ledger followed: nothing is sent, nothing taken back, reads go on. A provider's
-// passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
+// The passes halt if the chain is not the one that the ledger followed: they send nothing and rewind nothing, and reads continue.
+// A provider's brief lie clears itself; otherwise the operator has to clear the halt. Each test has its own world.
 import assert from 'node:assert/strict'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
@@ -28,10 +28,10 @@ const lines = async (world: World, action: string) =>
 const on = (world: World, chain: Partial<PassContext['chain']>) =>
   world.instance({ chain: { ...world.ctx.chain, ...chain } })
 
-/** An instance whose provider has the ledger's blocks, and says that they are another chain's. */
+/** An instance whose provider has the ledger's blocks, but names another chain's id. */
 const elsewhere = (world: World) => on(world, { chainId: async () => 1 })
 
-/** As if the halt had been seen for longer than a passing lie lasts. */
+/** As if the halt had lasted longer than a brief lie. */
 const olden = (world: World) => world.pool`
   UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
 
@@ -43,7 +43,7 @@ inWorld(
     const before = { ...(await fingerprint(world)), audit: '' }
     const wrong = elsewhere(world)
     const outcome = await wrong.payments()
-    // A halted run counts what waits, and says of the rest that it was not counted.
+    // A halted run counts what waits, and says that it did not count the rest.
     assert.deepEqual([outcome.ran, outcome.fromBlock, outcome.detected, outcome.pending], [true, null, null, 0])
     const { ran, reason, dueNodes, totalWei } = await wrong.credit()
     assert.deepEqual([ran, reason, dueNodes, totalWei], [true, 'paused', null, null])
@@ -68,7 +68,7 @@ inWorld(
     assert.equal(await halted(world), null)
     await world.chain.mine(80)
     const known = { ...(await fingerprint(world)), audit: '' }
-    // Far ahead the id is asked for first. Another provider may answer once the blocks are read.
+    // If the ledger is far behind, it reads the id first. Another provider may answer once the blocks are read.
     let asked = 0
     const later = async () => (asked++ === 0 ? world.chain.chainId : 1)
     await on(world, { chainId: later }).payments()
@@ -96,7 +96,7 @@ inWorld(
     assert.deepEqual(await told(), [1, 2, 3, 1])
     await wrong.payments()
     assert.deepEqual(await told(), [2, 2, 3, 1])
-    // A person's word ends it at once.
+    // The operator's command ends it at once.
     await runHere(['resume', '--halt', '--yes'], worldEnv(world))
     await wrong.payments()
     assert.deepEqual(await told(), [3, 2, 3, 1])
@@ -222,7 +222,7 @@ inWorld(
 inWorld('a shorter chain with the same id and another past is no provider that merely lags', async (world) => {
   await world.chain.mine(20)
   await world.payments()
-  // Chains begun within one second have the same first block: then this would be no other chain.
+  // Chains that begin within one second have the same first block, so this would be no other chain.
   const { timestamp } = await world.chain.block(0)
   while (Date.now() < (Number(timestamp) + 1) * 1_000) await new Promise((resolve) => setTimeout(resolve, 50))
   const other = await startTestChain()

@@ -1,5 +1,5 @@
-// Payments by contract wallets, found and told apart: where a payments wallet's balance differs, the block is traced, and each inner transfer
-// becomes a payment of its own. What a trace does not prove stays one residue.
+// Payments by contract wallets, found and split: if a payments wallet's balance differs, the follower traces the block,
+// and each inner transfer becomes a payment of its own. What a trace does not prove stays one residue.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { innerRef } from '../../src/chain/digest.ts'
@@ -28,7 +28,7 @@ const PLUS = ETHER / 40n
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
-/** The same context, counting the balances and traces it reads. */
+/** The same context, which counts the balances and traces it reads. */
 function counting(world: World) {
   const calls = { balanceAt: 0, blockTransfers: 0 }
   const { balanceAt, blockTransfers } = world.ctx.chain
@@ -164,7 +164,7 @@ describe('what leaves the wallet by an internal call', () => {
     await world.settle()
     const outflows =
       await world.pool`SELECT tx_hash, inner_index, to_address, value_wei, fee_wei FROM wallet_outflows ORDER BY to_address DESC`
-    // The wallet’s code pays again when the other transfer arrives, to nowhere.
+    // If the other transfer arrives, the wallet's code pays again, to nowhere.
     const pays = { inner_index: 1, value_wei: BASIC, fee_wei: 0n }
     assert.deepEqual(
       outflows.map((row) => ({ ...row })),
@@ -227,7 +227,7 @@ describe('where no price is known', () => {
 })
 
 describe('a trace is not believed', () => {
-  /** What a first pass files where traces are answered so. */
+  /** What a first pass files if traces have this answer. */
   async function filedWith(world: World, answer: (found: unknown[] | null) => unknown[] | null) {
     const { blockTransfers } = world.ctx.chain
     const chain: typeof world.ctx.chain = {
@@ -289,7 +289,7 @@ describe('a trace is not believed', () => {
       await world.pool`UPDATE residue_traces SET tried_at = now() - interval '2 days'`
       await world.payments()
       const held = (await stands(world)).filter(([, stands]) => stands !== 'orphaned unattributed')
-      // What was not told apart before is, too.
+      // It also splits what it could not split before.
       assert.deepEqual(
         held.map(([value]) => value),
         [BASIC, BASIC, PLUS],

@@ -1,5 +1,5 @@
-// A provider that leaves a payment out of a block, or tells it so that it buys nothing: the list of such a block was not proven when it was read. The
-// wallet's balance shows it, and beside an honest provider the payment is minted within five runs.
+// A provider that leaves a payment out of a block, or changes it so that it buys nothing, while the list of such a block was not
+// proven when read. The wallet's balance shows it, and with one honest provider the payment is minted within five runs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readProofStates } from '../../src/db/blocks/proofs.ts'
@@ -17,7 +17,7 @@ const THIEF = `0x${'7e'.repeat(20)}` as Address
 const operator = { name: 'test', requestId: null }
 const hex = (value: bigint) => `0x${value.toString(16)}`
 
-/** Runs a test on a ledger that asks for proofs of lists, of two providers. */
+/** Runs a test on a ledger that requires proofs of lists, with two providers. */
 async function onProvenChain(body: (parts: Awaited<ReturnType<typeof startTwoProviders>>) => Promise<void>) {
   const parts = await startTwoProviders()
   const { world } = parts
@@ -32,7 +32,7 @@ async function onProvenChain(body: (parts: Awaited<ReturnType<typeof startTwoPro
   }
 }
 
-/** A payment, and a transfer between strangers before it, in one block. */
+/** A payment, and an unrelated transfer before it, in one block. */
 async function payBesideOthers({ chain, pay }: World, valueWei = BASIC) {
   const number = Number(await chain.rpc('eth_blockNumber')) + 1
   await pay(6, 1n, STRANGER)
@@ -43,7 +43,7 @@ async function payBesideOthers({ chain, pay }: World, valueWei = BASIC) {
 
 async function runs(world: World, upTo: number, isDone: () => Promise<boolean>): Promise<number> {
   for (let run = 1; run <= upTo; run++) {
-    // A run that takes the ledger back ends with a fault.
+    // A run that rewinds the ledger ends with a fault.
     await world.payments().catch((error: Error) => assert.equal(error.name, 'LeftOutFault'))
     await world.chain.mine()
     if (await isDone()) return run

@@ -1,9 +1,9 @@
-// Lies of a provider about the transactions of one block: told in the block itself and one by one, each with a receipt that fits.
+// Lies of a provider about the transactions of one block: consistent in the block itself and one by one, each with a matching receipt.
 import type { Address } from '../../src/domain/units.ts'
 import type { Rule } from '../chain/false-provider.ts'
 import type { World } from '../support/world.ts'
 
-/** An object of JSON-RPC. */
+/** A JSON-RPC object. */
 export type Wire = Record<string, unknown>
 
 export const walletOf = (of: World) => of.chain.accounts[3]?.address.toLowerCase() as Address
@@ -11,10 +11,10 @@ export const walletOf = (of: World) => of.chain.accounts[3]?.address.toLowerCase
 /** Another value, of the same length. */
 export const other = (value: unknown) => String(value).replace(/[0-9a-f]$/, (digit) => (digit === '1' ? '2' : '1'))
 
-/** What is told in place of a block's transactions. */
+/** The replacement for a block's transactions. */
 export type Told = (transactions: readonly [Wire, ...Wire[]], wallet: Address) => Wire[]
 
-/** Tells other transactions of one block. */
+/** Answers false transactions for one block. */
 export function lieBody(of: World, number: number, told: Told): Rule {
   const tag = `0x${number.toString(16)}`
   const instead = async () => {

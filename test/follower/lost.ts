@@ -1,4 +1,4 @@
-// A node that the ledger lost: taken out as if it had never been followed.
+// A node that the ledger lost: deleted as if the follower had never seen it.
 import type { World } from '../support/world.ts'
 
 export async function loseNode({ pool }: Pick<World, 'pool'>, nodeId: number): Promise<void> {

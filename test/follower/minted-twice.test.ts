@@ -1,5 +1,5 @@
-// A mint of a node that the ledger has already: the ledger goes back to before the block that it has the node from, and reads again; if that is no
-// remedy, the passes halt and say so.
+// A mint of a node that the ledger already has: the ledger rewinds to before the block of its own record, and reads
+// again. If that does not help, the passes halt and say so.
 import assert from 'node:assert/strict'
 import type { ChainReader } from '../../src/chain/port.ts'
 import { readHealth } from '../../src/db/reads/public-api.ts'
@@ -68,7 +68,7 @@ inWorld('a node that the ledger has from its own block is read again, once', asy
   await isMintedOnce(world, paid)
 })
 
-/** Takes out what `mintedTwice` put in. */
+/** Removes what `mintedTwice` inserted. */
 const takeOut = ({ pool }: World) =>
   pool.begin(async (sql) => {
     await sql`DELETE FROM nodes`

@@ -1,5 +1,5 @@
-// Once the ledger has seen this chain's headers recompute, one that does not is a bad answer: nothing of it is accepted, another provider is asked,
-// and it is told. No single provider lowers that.
+// Once the ledger has seen this chain's headers recompute, one that does not is a bad answer: the follower accepts
+// nothing of it, tries another provider, and reports the liar. No single provider can lower that standard.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
@@ -27,7 +27,7 @@ let first: FalseProvider
 let second: FalseProvider
 before(async () => {
   ;({ world, first, second } = await startTwoProviders())
-  // A list is learnt of a block that has one, some blocks behind the head.
+  // The follower learns a list from a block that has one, some blocks behind the head.
   await world.pay(5, 1n)
   for (let block = 0; block < 5; block++) await world.chain.mine()
   await world.settle()
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 type Header = Wire
 
-/** Changes the headers of blocks from a height on, and answers everything else as it is. */
+/** Changes the headers of blocks from a height on, and answers everything else truly. */
 const lie = (from: number, change: (header: Header) => Header): Rule => {
   return async ({ method }, forward) => {
     const answer = await forward()
@@ -118,7 +118,7 @@ for (const [name, change] of Object.entries(LIES))
   })
 
 test('a header that does not recompute is told, not stored, and a payment in its block is minted beside the other provider', async () => {
-  // Whoever lied is asked last from then on, so that the other one is asked first.
+  // From then on a liar is the last choice, so the other one comes first.
   for (const liar of [first, second]) {
     const before = (await failures()).length
     const number = await next()
@@ -197,9 +197,9 @@ test('a single provider whose headers cease to recompute is not followed until a
 
 const THIEF = `0x${'7e'.repeat(20)}` as Address
 const STRANGER = `0x${'57'.repeat(20)}` as Address
-/** The most of a transaction that a lie of these takes: the true one, and what is told in its place. */
+/** The inputs of such a lie: the true transaction, and its replacement. */
 interface BodyLie {
-  /** What is truly sent; unless given, a payment of a tier's price. */
+  /** The transaction really sent; default: a payment of a tier's price. */
   sent?: { valueWei?: bigint; to?: Address }
   told: Told
 }
@@ -243,7 +243,7 @@ const paidBefore = async () => {
   const rows = await world.pool<{ txHash: Hash }[]>`SELECT tx_hash AS "txHash" FROM payments`
   return rows.map(({ txHash }) => txHash)
 }
-/** The refs that were minted or accepted, and are of no transaction that truly paid. */
+/** The refs that were minted or accepted although no transaction truly paid. */
 const unpaid = async (of: World, paid: readonly Hash[]) => {
   const rows = await of.pool<{ txHash: Hash; from: Address }[]>`
     SELECT tx_hash AS "txHash", from_address AS "from" FROM payments WHERE state IN ('accepted', 'minting', 'minted')`
@@ -366,7 +366,7 @@ test('on a chain that proves nothing, a payment that one of two providers adds s
   const added = await world.pool<{ state: string; proof: string }[]>`
     SELECT DISTINCT state, proof FROM payments WHERE from_address = ${THIEF}`
   assert.deepEqual([...added], [{ state: 'seen', proof: 'believed' }])
-  // Once it has waited for longer than a provider lags, people are told.
+  // Once it has waited for longer than a provider lags, the service alerts people.
   await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
   await world.pool`DELETE FROM payment_retries`
   const before = (await failures()).length

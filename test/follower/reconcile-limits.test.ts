@@ -1,5 +1,5 @@
-// A provider that gives the logs of a few blocks at a time cannot tell all of an old node's events: what differs is reported all
-// the same, and the nodes that can be repaired are.
+// A provider that returns logs only for a few blocks at a time cannot show all of an old node's events. The reconciler
+// still reports every difference, and repairs the nodes that it can.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
@@ -7,14 +7,14 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** More blocks than a node's events are asked for one by one. */
+/** More blocks than the range over which it fetches a node's events one by one. */
 const LONG = 450
 
 let world: World
 let provider: FalseProvider
-/** First and last block of each question for logs. */
+/** First and last block of each request for logs. */
 let asked: [number, number][] = []
-/** Reports of a difference by the time of the first such question. */
+/** Reports of a difference before the first such request. */
 let toldBefore: number | null = null
 
 before(async () => {
@@ -44,7 +44,7 @@ const mintBlockOf = async (nodeId: number) => {
 const drift = async () => (await world.pool`SELECT value FROM settings WHERE name = 'drift'`)[0]?.value ?? []
 const told = async () => (await world.pool`SELECT FROM audit WHERE action = 'drift'`).count
 
-/** Refuses questions for the logs of more than `blocks` blocks. */
+/** Refuses requests for the logs of more than `blocks` blocks. */
 const limits = (blocks: number): Rule => {
   return async ({ method, params: [filter] }) => {
     const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
@@ -80,7 +80,7 @@ test('a provider that takes longer questions is asked few of them, and the rest 
   asked = []
   provider.rule = limits(50)
   assert.equal((await world.payments()).reconciled, 1)
-  // The size that the provider takes is found once for each of the two kinds of questions, and kept.
+  // It finds the size that the provider accepts once for each of the two kinds of requests, and keeps it.
   const pieces = Math.ceil((head - (await mintBlockOf(1))) / 25)
   assert.ok(asked.length <= 2 * (pieces + 6), `${asked.length} questions`)
   await world.payments()

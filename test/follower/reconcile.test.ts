@@ -1,4 +1,4 @@
-// Reconciliation of the ledger with the contract: what it lost is found and restored, what differs is reported once, nothing is deleted.
+// Reconciliation of the ledger with the contract: it finds and restores what the ledger lost, reports each difference once, and deletes nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainCohort, ChainNode, ContractReader } from '../../src/chain/port.ts'
@@ -16,7 +16,7 @@ import { loseNode } from './lost.ts'
 const BASIC = ETHER / 100n
 
 let world: World
-/** Nodes 1 and 3 of account 5, node 2 of account 6; two rounds, withdrawals and a transfer lie behind them. */
+/** Nodes 1 and 3 of account 5, node 2 of account 6, after two rounds, withdrawals and a transfer. */
 before(async () => {
   world = await startWorld()
   await world.settle()
@@ -110,12 +110,12 @@ test('events that a provider keeps back take nothing away from a node', async ()
   await world.pool`DELETE FROM audit WHERE action = 'drift'`
 })
 
-/** Takes the last block out, and has the other pass follow the chain without it. */
+/** Reorganises the last block away, and has the other pass follow the chain without it. */
 async function dropLastBlock(): Promise<void> {
   await world.chain.reorg(1)
   await world.credit()
 }
-/** Node 2 goes to and fro, the last of it in the head's block, followed by the pass that does not compare. */
+/** Node 2 moves back and forth, the last time in the head's block. Then the pass follows that does not compare. */
 async function movedInHead(): Promise<void> {
   await beginSlot(world)
   await world.act(7, 'transferFrom', [world.at(7), world.at(8), 2n])
@@ -152,7 +152,7 @@ test('blocks that are followed before the comparison make no difference', async 
   assert.equal(await ownerOf(2), world.at(7))
 })
 
-/** A run whose last block is taken out between the reading of a node's events and what is made of them. */
+/** A run whose last block disappears between reading a node's events and using them. */
 async function reconcileWhileDropped(): Promise<void> {
   const { history } = world.ctx
   const eventsOf: typeof history.eventsOf = async (...asked) => {
@@ -311,7 +311,7 @@ test('a block that the chain takes back while it is compared is no drift', async
   await world.chain.mine()
   const { contract } = world.ctx
   let kept: { nodes: ChainNode[]; cohorts: ChainCohort[] } | undefined
-  // Many nodes still answer by the hash of a block that was taken back; anvil does not.
+  // Many providers still answer by the hash of a reorganised block; anvil does not.
   const remembering: ContractReader = {
     ...contract,
     async counters(number) {

@@ -1,5 +1,5 @@
-// Blocks taken back: what they brought goes with them, what is put into others is done once, and our own transactions are
-// sent again. Each test has a world of its own, since it breaks it.
+// Reorganisations: the follower rewinds what the blocks brought, takes up once what other blocks bring, and the service
+// sends its own transactions again. Each test has its own world, because it breaks it.
 import assert from 'node:assert/strict'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
@@ -35,7 +35,7 @@ async function mintedNode(world: World): Promise<{ paid: Hash; mint: Hash }> {
   return { paid, mint }
 }
 
-/** Waits until the only node's turn is due, and sends the round that pays it; gives the round's transaction. */
+/** Waits until the only node's turn is due, and sends the round that pays it; returns the round's transaction. */
 async function sentRound(world: World): Promise<Hash> {
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine()
@@ -54,7 +54,7 @@ inWorld(
     }
     const unpaid = async () => (await world.pool`SELECT FROM nodes WHERE payment_id IS NULL`).count
     const { chain } = world.ctx
-    // As where the payments wallet is another one by now.
+    // As if the payments wallet had changed by now.
     const observe: typeof chain.observe = async (...asked) => ({ ...(await chain.observe(...asked)), transfers: [] })
     await goBack()
     await world.instance({ minter: null, chain: { ...chain, observe } }).payments()
@@ -62,7 +62,7 @@ inWorld(
     const [{ number } = assert.fail()] = await world.pool<
       { number: number }[]
     >`SELECT block_number AS number FROM nodes`
-    // The payment is read again, above its node: as where a mint without a guard was kept, and its payment moved.
+    // Reads the payment again, above its node, as if a mint without a guard had stayed while its payment moved.
     const { transfers } = await chain.observe(number - 1, number - 1, null)
     const late: typeof chain.observe = async (...asked) => {
       const range = await chain.observe(...asked)
@@ -137,7 +137,7 @@ inWorld(
     assert.equal(await stateOf(world, paid), 'minted')
     assert.equal(await world.read('lastId'), 1n)
     assert.equal((await reorganisations(world)).length, 1)
-    // The first mint rested on a block that is no more: the contract refused it.
+    // The first mint was bound to a block that no longer exists, so the contract refused it.
     assert.equal(await world.succeeded(first), false)
     await checkInvariants(world)
   },
@@ -258,7 +258,7 @@ inWorld('cohorts opened on a lost fork are opened again', async (world) => {
   assert.equal(before.length, 30)
   const [opened] = await world.pool`SELECT min(block_number) AS block FROM cohorts`
   const depth = Number((await world.chain.block()).number) - opened?.block + 1
-  // A transfer makes the block another one.
+  // A transfer makes it a different block.
   await world.chain.reorg(depth, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
   await world.payments()
   assert.equal((await world.pool`SELECT FROM cohorts`).length, 0)
@@ -310,13 +310,13 @@ inWorld('a payment minted by a foreign transaction is minted by ours when that o
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   await world.payments()
-  // Our mint is swallowed; somebody with the same key mints the payment with the nonce that was ours.
+  // Our mint disappears; someone with the same key mints the payment with our nonce.
   await world.chain.rpc('anvil_dropTransaction', [await lastSent(world)])
   await mintElsewhere(world, paid)
   const taken = await world.chain.block()
   await world.payments()
   assert.equal(await stateOf(world, paid), 'minted')
-  // Gone with everything above the payment; the nonce is free again.
+  // Gone with everything above the payment, so the nonce is free again.
   const depth = Number((await world.chain.block()).number) - Number(taken.number) + 1
   await world.chain.reorg(depth)
   await world.settle()
@@ -349,7 +349,7 @@ inWorld('a nonce that became free below ours is filled, so that ours is not stuc
   await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
   await world.chain.mine()
   const { paid, mint } = await mintedNode(world)
-  // Payment and mint come back; the foreign transaction before them does not, and is not sent again.
+  // Payment and mint return; the foreign transaction before them does not, and the service does not send it again.
   const [paymentRaw, mintRaw] = [await world.raw(paid), await world.raw(mint)]
   await world.chain.reorg(3)
   await world.chain.rpc('eth_sendRawTransaction', [paymentRaw])
@@ -429,7 +429,7 @@ inWorld('a chain that parted before the oldest header stored stops the passes an
   assert.equal((await world.pool`SELECT FROM nodes`).length, 1)
 })
 
-/** Mints a payment's ref with the minter's key, past the outbox, with the next nonce of the chain. */
+/** Mints a payment's ref with the minter's key, outside the outbox, with the chain's next nonce. */
 async function mintElsewhere(world: World, ref: Hash): Promise<Hash> {
   const minter = world.ctx.minter ?? assert.fail()
   const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`

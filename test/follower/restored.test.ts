@@ -1,5 +1,5 @@
-// A ledger that comes from a backup, or from nothing, knows less than it once did: what may have been refunded meanwhile is
-// never minted without the operator. And wallets that the operator wants to see first.
+// A ledger restored from a backup, or rebuilt from nothing, has forgotten things: the service never mints, without the
+// operator, what may have been refunded meanwhile. Also wallets that the operator wants to review first.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
@@ -15,7 +15,7 @@ import { ETHER, type Instance, paymentOf, startWorld, type World } from '../supp
 
 const BASIC = ETHER / 100n
 
-/** A second database with the first one's terms: what a backup was taken of, or what begins with nothing. */
+/** A second database with the first one's terms: a backup's copy, or a start from nothing. */
 async function inWorld(body: (world: World, other: Instance, otherPool: Pool) => Promise<void>): Promise<void> {
   const world = await startWorld()
   const database = await createDatabase()
@@ -43,7 +43,7 @@ const told = async (pool: Pool, txHash: Hash) => {
   return row?.told
 }
 
-/** Blocks and payments passes of an instance until a mint has had the time to come through. */
+/** Blocks and payments passes of an instance until a mint has had time to complete. */
 async function ticks(world: World, instance: Instance): Promise<void> {
   for (let i = 0; i < 4; i++) {
     await world.chain.mine()
@@ -58,7 +58,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     await world.chain.mine()
     await world.instance({ ...restored.ctx, minter: null }).payments()
     assert.equal(await told(pool, refunded), 'accepted')
-    // After the backup: that payment was refunded by the operator, another one was refunded, a third one minted.
+    // After the backup: the operator refunded that payment and another one, and a third one was minted.
     for (const account of [6, 7])
       await denyWallet(world.pool, { address: world.at(account), label: 'x', reason: 'y', addedBy: 'operator' })
     const alsoRefunded = await world.pay(7, BASIC)
@@ -87,7 +87,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     assert.equal(await told(pool, fresh), 'minted')
     assert.equal(await world.read('lastId'), 2n)
 
-    // The operator looked, and lets one of them through.
+    // The operator reviewed them, and releases one.
     await pool`UPDATE payments SET state = 'accepted', reason = NULL WHERE tx_hash = ${refunded}`
     await pool`
       INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
@@ -95,7 +95,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     await ticks(world, restored)
     assert.equal(await told(pool, refunded), 'minted')
     assert.equal(await world.read('lastId'), 3n)
-    // They had let another one through, and the contract then had no room for it: judged again, the operator's word still stands.
+    // They had released another one, but the contract had no room for it: judged again, their decision still stands.
     await pool`UPDATE payments SET state = 'held', reason = 'walletLimit' WHERE tx_hash = ${alsoRefunded}`
     await pool`
       INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
@@ -183,7 +183,7 @@ test('the block up to which payments are looked at again never goes down by itse
 
 test('payments up to that very block are held, also those that were accepted and those that came back, and none after it', () =>
   inWorld(async (world) => {
-    // With cohorts open a payment that is accepted is minted by the same run.
+    // With open cohorts the same run mints an accepted payment.
     await world.settle()
     const returned = await world.pay(8, BASIC)
     const raw = await world.raw(returned)

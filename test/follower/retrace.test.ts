@@ -1,4 +1,4 @@
-// Residues are traced again: once their block can be traced they are replaced by what they were made of, unless somebody has decided about them.
+// The follower traces residues again: once their block can be traced, their parts replace them, unless someone has decided about them.
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
@@ -29,7 +29,7 @@ const ADA = { name: 'ada', requestId: null }
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
-/** Takes the ledger back below a block. */
+/** Rewinds the ledger below a block. */
 async function takeBack(world: World, block: number): Promise<void> {
   const cursor = (await readCursor(world.pool)) ?? assert.fail()
   await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
@@ -47,7 +47,7 @@ async function paySplit(world: World) {
   return { txHash, block }
 }
 
-/** The row id of the residue that both of these are. */
+/** The row id of the residue that combines both. */
 async function splitResidue(world: World): Promise<string> {
   const [residue] = await world.pool<{ id: number; wei: bigint }[]>`
     SELECT id, value_wei AS wei FROM payments WHERE tx_hash IS NULL AND state = 'held'`

@@ -1,5 +1,5 @@
-// Old blocks are surveyed in place of being read one by one: the ledger is the same but for what moved nothing, and a provider that lies about a
-// state, a log or a header is found.
+// The follower surveys old blocks instead of reading them one by one. The ledger is the same except for transfers that
+// moved nothing, and the survey detects a provider that lies about a state, a log or a header.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { getContractAddress, toHex } from 'viem'
@@ -23,17 +23,17 @@ import { createDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** A history of some hundred blocks has old ones, too. */
+/** Even a history of some hundred blocks has old ones. */
 const SURVEY: SurveyRules = { behind: 12, blocksMin: 2 }
 const QUIET = 18
-/** What the wallet's code sends away as soon as as much comes. */
+/** The wallet's code sends this away as soon as it has received as much. */
 const LEAKED = 4_321_000n
 
 let world: World
 let providers: [FalseProvider, FalseProvider]
-/** The wallet of no key. */
+/** The wallet without a key. */
 let swept: Address
-/** Blocks by what came in them. */
+/** Blocks by their events. */
 const at: Record<string, number> = {}
 
 before(async () => {
@@ -57,7 +57,7 @@ after(() => world.close())
 
 const head = async () => Number((await world.chain.block()).number)
 
-/** Lets blocks pass in which others do business, and follows them. */
+/** Lets blocks with other people's business pass, and follows them. */
 async function rest(name?: string): Promise<void> {
   if (name) at[name] = await head()
   await world.rest()
@@ -76,7 +76,7 @@ async function deploy(code: string): Promise<Address> {
 async function liveThrough(): Promise<void> {
   const forwarder = await deploy(FORWARD)
   const leak = await deploy(leakOf(LEAKED))
-  // The test chain proves nothing of its first blocks, whose state it was given: no survey begins there.
+  // The test chain proves nothing of its first blocks, because their state was set directly, so no survey begins there.
   await rest()
   await rest('beginning')
   await world.pay(5, BASIC)
@@ -97,7 +97,7 @@ async function liveThrough(): Promise<void> {
   await world.chain.mine(3)
   await world.act(8, 'transferFrom', [world.at(8), world.at(5), 1n])
   await rest('given back')
-  // What moves nothing: a transfer of no value, and a withdrawal that fails.
+  // Transactions that move nothing: a transfer of no value, and a withdrawal that fails.
   await world.pay(8, 0n)
   await world.act(5, 'withdraw', [1n, world.at(5), 1000n])
   await rest('nothing')
@@ -125,9 +125,9 @@ async function liveThrough(): Promise<void> {
   await world.rest()
 }
 
-/** A wallet whose address is that of a contract to be, which is made, sends all away and is gone within one transaction. */
+/** A wallet at the address of a future contract, which is created, sends everything away and destroys itself within one transaction. */
 async function sweepUnseen(): Promise<void> {
-  // SELFDESTRUCT(account 9); what makes it: CREATE2(0, 0, 22, 0).
+  // SELFDESTRUCT(account 9), and its creator: CREATE2(0, 0, 22, 0).
   const sweeping = `73${world.at(9).slice(2)}ff`
   const maker = await deploy(`0x7f${sweeping.padEnd(64, '0')}5f525f60165f5ff500`)
   const wallet = getContractAddress({
@@ -156,11 +156,11 @@ async function sweepUnseen(): Promise<void> {
 
 interface Outcome extends Rebuilt {
   said: string[]
-  /** Numbers of the blocks that were read with their transactions. */
+  /** Numbers of the blocks read with their transactions. */
   read: number[]
 }
 
-/** Rebuilds the ledger by way of both providers, or of these. */
+/** Rebuilds the ledger through both providers, or these. */
 async function rebuilt(
   rules: { first?: Rule; second?: Rule } = {},
   { ctx: given = world.instance().ctx, survey = SURVEY } = {},
@@ -191,11 +191,11 @@ async function rebuilt(
 const sends = (pool: Pool) => pool`
   SELECT sender, nonce, tx_hash, block_number, fee_wei::text FROM outbox WHERE block_number IS NOT NULL ORDER BY sender, nonce`
 
-/** The tables that differ. Of headers, fewer are kept by a ledger that surveyed so near to the head. */
+/** The tables that differ. A ledger that surveyed so near to the head keeps fewer headers. */
 const differing = ({ comparison }: Outcome) =>
   comparison?.differences.filter(({ table }) => table !== 'blocks').map(({ table, examples }) => [table, examples])
 
-/** The share of blocks that were read, of those from the beginning up to where the wallet had code. */
+/** The share of blocks read in full, from the beginning up to where the wallet had code. */
 function shareRead({ read }: Outcome): number {
   const [from, to] = [at.beginning as number, (at.delegation as number) - 1]
   return new Set(read.filter((block) => block > from && block < to)).size / (to - from)
@@ -221,7 +221,7 @@ test('a ledger whose old blocks were surveyed is the one that read them all, but
   const delegated = at.delegation as number
   assert.ok(outcome.read.filter((block) => block > delegated).length >= (at['no delegation'] as number) - delegated)
   assert.ok(shareRead(outcome) < 0.25, `${shareRead(outcome)} of the blocks were read`)
-  // A run that follows one of them alone has no fewer voices.
+  // A run with only one of them still needs as many voices.
   assert.deepEqual(
     world.ctx.chain.providers.map(({ survey }) => survey.voices),
     [2, 2],
@@ -243,7 +243,7 @@ test('a ledger that goes back knows no block as surveyed that it has not', async
   })
 })
 
-/** Shows the state of an older block as that of blocks in which the wallet was paid what buys nothing: a proof, and a header that fits it. */
+/** Shows an older block's state for blocks in which the wallet was paid amounts that buy nothing: a proof, and a matching header. */
 const staleState =
   (): Rule =>
   async ({ method, params }) => {
@@ -270,7 +270,7 @@ const withoutLogsOf =
     return { result: answer.result.filter(({ blockNumber }) => Number(blockNumber) !== at[name]) }
   }
 
-/** Names another block in the place of one in which nothing happened. */
+/** Names another block in place of one in which nothing happened. */
 const otherHeaders: Rule = async ({ method, params }, forward) => {
   if (method !== 'eth_getBlockByNumber' || params[1] !== false) return undefined
   const answer = (await forward()) as { result: { number: string } | null }

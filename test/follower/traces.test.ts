@@ -1,5 +1,5 @@
-// Inner transfers of a block: every method of tracing gives the same list for every kind of frame, on a real node. An answer that does not
-// fit the block is no list.
+// Inner transfers of a block: every tracing method gives the same list for every kind of frame, on a real node. If an
+// answer does not fit the block, there is no list.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { BlockTransfer } from '../../src/chain/port.ts'
@@ -36,9 +36,9 @@ after(async () => {
 })
 
 const push20 = (address: string) => `73${address.slice(2)}`
-/** CALL(GAS, `to`, value, 0, 0, 0, 0), its result left on the stack. `value` is code that pushes one word. */
+/** CALL(GAS, `to`, value, 0, 0, 0, 0), with its result left on the stack. `value` is code that pushes one word. */
 const callWith = (to: string, value: string, op = 'f1') => `5f5f5f5f${value}${push20(to)}5a${op}`
-/** Creates a contract with all value that came; `init` is shorter than a word. */
+/** Creates a contract with all received value; `init` is shorter than a word. */
 const createWith = (init: string) => {
   const size = init.length / 2
   return `${(0x5f + size).toString(16)}${init}5f5260${hex(size)}60${hex(32 - size)}34f0`
@@ -47,12 +47,12 @@ const hex = (byte: number) => byte.toString(16).padStart(2, '0')
 
 interface Kind {
   name: string
-  /** The code that the transaction calls with 6 wei; `null`: `data` creates a contract. */
+  /** The code that the transaction calls with 6 wei; `null` means that `data` creates a contract. */
   code: (wallet: Address) => string | null
   data?: (wallet: Address) => Hex
   /** Values that arrive by inner transfers. */
   arrive: bigint[]
-  /** The sender, where it is not the contract that was called. */
+  /** The sender, if it is not the called contract. */
   by?: Address
 }
 
@@ -89,7 +89,7 @@ const KINDS: Kind[] = [
 /** Sends each kind, all in one block. */
 async function mineAll(kinds: readonly Kind[]) {
   await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
-  // Pays the wallet, and fails after that.
+  // Pays the wallet, then fails.
   await world.chain.rpc('anvil_setCode', [PAYER, `0x${callWith(wallet, '34')}5f5ffd`])
   const sent: { kind: Kind; txHash: Hash; to: string | null }[] = []
   for (const [place, kind] of kinds.entries()) {
@@ -227,7 +227,7 @@ describe('inner transfers of a block', () => {
   })
 })
 
-/** The transfers to the wallet that a simulation of a block's own transactions shows, those of a transaction's own value left out. */
+/** The transfers to the wallet that a simulation of a block's own transactions shows, without the transactions' own values. */
 async function simulate(at: { number: number }): Promise<Map<Hash, bigint[]>> {
   const block = await world.chain.rpc<SimulatedBlock>('eth_getBlockByNumber', [hexOf(at.number), true])
   const calls = block.transactions.map(
@@ -254,7 +254,7 @@ async function simulate(at: { number: number }): Promise<Map<Hash, bigint[]>> {
   )
 }
 
-/** The address under which a simulation tells transfers of ether (ERC-7528). */
+/** The address under which a simulation logs transfers of ether (ERC-7528). */
 const ETHER_LOGS = `0x${'ee'.repeat(20)}`
 const hexOf = (number: number) => `0x${number.toString(16)}`
 
@@ -278,7 +278,7 @@ describe('a simulation of the block’s own transactions (eth_simulateV1)', () =
   it('takes no transaction that creates a contract, and tells another list than the traces: it is no method', async () => {
     const { at: withCreation } = await mineAll(KINDS)
     await assert.rejects(simulate(withCreation))
-    // The codes are there before the block that is simulated.
+    // The codes exist before the simulated block.
     const { sent, at } = await mineAll(KINDS.filter(({ name }) => name !== 'a constructor that pays'))
     const simulated = await simulate(at)
     const differing = sent.filter(({ kind, txHash }) => String(simulated.get(txHash)) !== String(kind.arrive))

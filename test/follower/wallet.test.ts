@@ -1,5 +1,5 @@
-// The audit of the payments wallet: value that no transaction of the ledger explains is found, in its block, filed once, and
-// taken back with its block. Each test has a world of its own, since it breaks it.
+// The audit of the payments wallet: it finds value that no transaction of the ledger explains, in its block, files it
+// once, and rewinds it with its block. Each test has its own world, because it breaks it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { residueRef } from '../../src/chain/digest.ts'
@@ -48,7 +48,7 @@ const filed = (world: World) =>
     WHERE p.tx_hash IS NULL ORDER BY p.block_number`
 const places = async (world: World) => (await filed(world)).map(({ value, block, state }) => [value, block, state])
 
-/** The same context, counting the balances it reads. */
+/** The same context, which counts the balances it reads. */
 function counting(world: World) {
   let readings = 0
   const chain = {
@@ -101,7 +101,7 @@ inWorld(
     const { block: third } = await payInside(world, BASIC + 3n)
     await world.chain.mine(9)
     const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
-    // A validator's withdrawal, as far as this chain can play one: the head's header has it not, that of the next block does.
+    // A validator's withdrawal, as far as this chain can play one: the head's header lacks it, the next block's has it.
     const { number } = await world.chain.block()
     await world.chain.setBalance(world.at(3), balance + BASIC + 4n)
     await world.chain.mine(3)
@@ -186,7 +186,7 @@ inWorld('a wallet that is entered later has books of its own: what it held befor
   await insertWallet(world.pool, entry, 'test')
   await world.chain.mine()
   await world.payments()
-  // The block that they begin with goes.
+  // The block that they begin with disappears.
   await world.chain.reorg(2)
   await world.chain.mine(2)
   await world.payments()
@@ -225,7 +225,7 @@ inWorld('one that comes back with its very block stands as the operator decided 
   await world.pool`UPDATE payments SET state = 'dismissed' WHERE id = ${before.id}`
   await world.pool`INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
     VALUES (${before.id}, 'dismissed', 'unattributed', '{}', 'operator')`
-  // The ledger is taken back below the block and follows it again: what a reorganisation to and fro does.
+  // The ledger rewinds below the block and follows it again, as after a reorganisation back and forth.
   const cursor = (await readCursor(world.pool)) ?? assert.fail()
   await rewindTo(world.ctx, (await readBlock(world.pool, before.block - 1)) ?? assert.fail(), cursor)
   assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
@@ -268,7 +268,7 @@ test('where the chain has no state from before the first block, the books begin 
     }
     const { payments } = world.instance({ chain })
     await payments()
-    // Ether that arrived in the block that the books began with was in the first balance, and is not in the wallet any more.
+    // Ether that arrived in the first block of the books was in the first balance, and is no longer in the wallet.
     await world.chain.reorg(1)
     await world.chain.mine()
     await payments()
@@ -281,7 +281,7 @@ test('where the chain has no state from before the first block, the books begin 
   }
 })
 
-/** An instance in whose audit, once it has read the balance at the cursor, something else happens first. */
+/** An instance whose audit is interrupted by something else after it has read the balance at the cursor. */
 function interrupted(world: World, meanwhile: () => Promise<unknown>) {
   let pending = true
   const chain: typeof world.ctx.chain = {
@@ -304,7 +304,7 @@ test('where a provider does not show the block before the first, the books wait 
     await putForwarder(world)
     const { block } = await payInside(world, 7n)
     const { chain, rules } = world.ctx
-    // The follower has asked for it before.
+    // The follower has read it before.
     let asked = 0
     const hidden = async (number: number) => (number < rules.startBlock && asked++ > 0 ? null : chain.block(number))
     const lines: string[] = []

@@ -1,5 +1,5 @@
-// Errors about a wallet's states: only the words of a node that no longer has one say so. Whatever else a provider says, the next run asks again, and what
-// was filed of several blocks is located again once their states can be read.
+// Errors about a wallet's states: only a provider's known texts mean that it has pruned the state. After any other
+// error the next run retries, and once the states can be read, it locates again what it filed over several blocks.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'

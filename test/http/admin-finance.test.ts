@@ -1,5 +1,5 @@
-// The operator's readings for the books over HTTP, on real parts: files that stream, the statement, transactions page by page, the
-// round to come, ledger against chain, and the settings with their secrets masked.
+// The operator's readings for the books over HTTP, on real parts: streamed files, the statement, transactions page by
+// page, the next round, ledger against chain, and the settings with their secrets masked.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { recordIdentity } from '../../src/db/core/state.ts'

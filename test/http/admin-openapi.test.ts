@@ -1,6 +1,6 @@
-// The operator's document (api/admin.yaml) and the routes under /api/admin and /api/passkeys hold each other: nothing is served that it does not describe,
-// nothing described that is not served, every reading answers as it says. All other answers of the operator's routes that a test receives are
-// held to it too (support/http.ts, support/operator.ts).
+// The operator's document (api/admin.yaml) and the routes under /api/admin and /api/passkeys agree: the service serves
+// exactly what it describes, and every reading answers as it says. Every other answer of the operator's routes in a
+// test is checked against it too (support/http.ts, support/operator.ts).
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
@@ -15,9 +15,9 @@ import { adminDocument, document } from '../support/http-contract.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 
 const PREFIX = '/api/admin/'
-/** The operator's routes that ask for no key: one gets to a key by them. */
+/** The operator's routes that need no key, because people get a key through them. */
 const IS_DOOR = /^\/api\/passkeys(\/|$)/
-/** Fields that an answer may lack, because which ones it has hangs on another field; and those that an input may lack. */
+/** Fields that an answer may lack, depending on another field; and those that an input may lack. */
 const OPTIONAL = {
   Error: ['problems'],
   Drift: ['name', 'nodeId', 'cohort', 'field', 'ledger', 'chain'],

@@ -1,4 +1,4 @@
-// The frame of the admin routes: keys and actors, a request sent twice, and the forms of refusals.
+// The frame of the admin routes: keys and actors, a request sent twice, and the format of refusals.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'

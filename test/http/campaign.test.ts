@@ -1,4 +1,4 @@
-// The bad-input campaign: malformed requests by the thousand, none of which may be answered with a 5xx or outside the
+// The bad-input campaign: thousands of malformed requests, none of which may get a 5xx or an answer outside the
 // envelope. Prints its seed; NL_SEED replays it, NL_REQUESTS makes it longer.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
@@ -12,13 +12,13 @@ import { insertSmallLedger } from '../support/http-ledger.ts'
 const SEED = Number(process.env.NL_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const REQUESTS = Number(process.env.NL_REQUESTS ?? 3_000)
 const CONNECTIONS = 24
-/** The server cuts slow requests off within ten seconds; nothing else may take this long. */
+/** The server cuts slow requests off within ten seconds, and nothing else may take this long. */
 const ANSWER_MS_MAX = 15_000
 
 it(`answers ${REQUESTS} malformed requests without a 5xx and in the envelope (NL_SEED=${SEED})`, {
   timeout: 3_600_000,
 }, async () => {
-  // Another minute for each request: the limits must not stand before what is to be tried.
+  // Another minute for each request, because rate limits must not reject it first.
   let now = START_MS
   const clock = () => {
     now += 20_000
@@ -78,7 +78,7 @@ function assertInOrder(where: string, { status, head, body }: HeadAndBody): void
   }
 }
 
-/** A connection that is kept while it lasts. */
+/** A connection, kept for as long as it lasts. */
 class Line {
   readonly #port: number
   #socket: Socket | null = null
@@ -109,7 +109,7 @@ class Line {
     }
   }
 
-  /** Sends bytes on a connection of their own, says that no more will come, and takes whatever comes back. */
+  /** Sends bytes on a separate connection, ends it, and collects everything that comes back. */
   async shout(bytes: Buffer): Promise<HeadAndBody[]> {
     this.#drop()
     const socket = this.#open()
@@ -118,7 +118,7 @@ class Line {
     while (!socket.destroyed && Date.now() < deadline) await this.#more()
     const answers: HeadAndBody[] = []
     for (let answer = this.#take(false); answer; answer = this.#take(false)) answers.push(answer)
-    // The rest is no answer: a HEAD's missing body is not reported here.
+    // The rest is no answer, because a HEAD has no body.
     if (answers.length === 0) assert.equal(this.#received.toString('latin1'), '')
     this.#drop()
     return answers

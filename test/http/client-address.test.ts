@@ -1,4 +1,4 @@
-// The address of a caller: the socket's, or the nearest hop behind proxies of ours, and nothing a caller made up.
+// The address of a caller: the socket's, or the nearest hop behind our proxies, and nothing that a caller made up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientFinder } from '../../src/http/edge/client-address.ts'

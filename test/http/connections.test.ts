@@ -1,5 +1,5 @@
-// Limits of connections, on real sockets: their number, in all and of one address; the one that is closed for a new one; answers that are not
-// read; requests that come before the answer to the last was taken. Counts only: speed is a bench's question.
+// Limits of connections, on real sockets: their number, in total and per address; which one closes for a new one; answers that
+// are not read; requests before the last answer was read. Counts only, because speed is a bench's question.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 const HEALTHZ = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
 const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'
 const BUNDLE_BYTES_MIN = 1_500_000
-/** Thirty times as long as clients that never read keep their connections on a quiet machine, and less than Node itself lets them. */
+/** Thirty times as long as clients that never read keep their connections on a quiet machine, and less than Node itself allows. */
 const UNREAD_MS = 60_000
 
 let service: Service | null = null
@@ -39,7 +39,7 @@ afterEach(async () => {
   service = null
 })
 
-/** A connection from 127.0.0.x, that reads by default. */
+/** A connection from 127.0.0.x, which reads by default. */
 async function open({ from = '127.0.0.1', reads = true } = {}): Promise<Client> {
   const socket = connect({ port: service?.port ?? 0, host: '127.0.0.1', localAddress: from })
   const chunks: Buffer[] = []
@@ -78,7 +78,7 @@ describe('connections', () => {
     await until('all to be accepted', async () => (await counted()) === 10)
     const [first, second] = sockets
     assert.ok(first && second)
-    // The first has been used last.
+    // The first was used last.
     assert.ok(await answered(first))
     const late = await open()
     assert.ok(await answered(late))
@@ -160,7 +160,7 @@ describe('answers', () => {
     for (let i = 0; i < 20; i++) {
       const { socket } = await open({ reads: false, from: `127.0.0.${i + 10}` })
       socket.pause()
-      // More than the system takes at once, by several requests.
+      // More than the system accepts at once, in several requests.
       socket.write(BUNDLE.repeat(10))
     }
     await until('no connection to be left', async () => (await counted()) === 0, UNREAD_MS)
@@ -206,10 +206,10 @@ describe('answers', () => {
     }
     const pending = () => [...held].map((socket) => socket.writableLength)
     await until('every connection to be full', async () => held.size === 10 && pending().every((bytes) => bytes > 0))
-    // Of the one answer, whose bytes all connections share.
+    // Only one answer's, because all connections share its bytes.
     const largest = Math.max(...pending())
     assert.ok(largest < 2 * BUNDLE_BYTES_MIN, `${largest} bytes wait on one connection`)
-    // The system takes 4 MB of a connection at most, so that of ten answers at most three were begun.
+    // The system buffers at most 4 MB per connection, so at most three of ten answers were begun.
     assert.ok(sent.length <= 30, `${sent.length} answers were sent to clients who read nothing`)
   })
 
@@ -240,7 +240,7 @@ describe('answers', () => {
     await start({ stallMs: 60_000 }, { meters })
     const client = await open({ reads: false })
     client.socket.pause()
-    // More than is ever taken in, and no more: where all is, this must come to an end.
+    // More than the server ever accepts: if it accepted all, this loop would have to end.
     let bundles = 100
     const pump = () => {
       while (bundles > 0 && !client.socket.destroyed && client.socket.write(BUNDLE.repeat(100))) bundles--

@@ -1,4 +1,4 @@
-// The scheduled routes and the operator's door: which key opens which route, and when; nothing else does.
+// The scheduled routes and the operator's: which key opens which route, and when; nothing else does.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
@@ -104,7 +104,7 @@ describe('cron routes', () => {
           String(authorization),
         )
     }
-    // A wrong key in one header is not made good by a right one in the other.
+    // A right key in one header does not excuse a wrong one in the other.
     assert.equal((await service.get('/api/cron/payments', { headers: { ...bearer, 'x-cron-key': 'x' } })).status, 401)
     assert.equal(bodies.size, 1)
     assert.deepEqual(ran, [])
@@ -222,7 +222,7 @@ describe('the admin door', () => {
         for (const key of ['', 'x', `${ADMIN_KEY}x`, CRON_KEY, [ADMIN_KEY, ADMIN_KEY]])
           assert.equal((await service.ask(method, path, { headers: { 'x-admin-key': key } })).status, 401, path)
         assert.equal((await service.ask(method, path)).status, 401)
-        // Wrong keys are counted by the minute.
+        // Wrong keys count per minute.
         service.clock.now += 60_000
       }
     }

@@ -1,4 +1,4 @@
-// The routes' reads while the database is away: no caller waits for it, and every caller gets the reason.
+// The routes' reads while the database is down: no caller waits for it, and every caller gets the reason.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDatabaseDown } from '../../src/db/core/faults.ts'

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { PUBLIC_URL, type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
-/** Specification, section 8; the routes it leaves open are settled in the document of the API. */
+/** Specification, section 8; the API's document settles the routes that it leaves open. */
 const CACHE: Record<string, string> = {
   '/api/stats': 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   '/api/cover': 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',

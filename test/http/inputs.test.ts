@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertSmallLedger } from '../support/http-ledger.ts'
 
 const MIXED = getAddress('0x70997970c51812dc3a010c7d01b50e0d17dc79c8')
-/** Fewer than the limits allow in one window: the clock stands still. */
+/** Fewer than the limits allow in one window, because the clock stands still. */
 const NEXT_MINUTE_MS = 60_000
 
 describe('inputs', () => {
@@ -193,7 +193,7 @@ describe('inputs', () => {
     for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
       const body = JSON.stringify({ txHash: hashOf('x'), more: { a: [[1]] } })
       const answer = await service.ask('POST', '/api/payments/claim', { body, headers: { 'content-type': type } })
-      // There is no chain to ask here: the input was accepted.
+      // There is no chain here, so this answer means that the input was accepted.
       assert.equal(answer.status, 503, type)
     }
   })

@@ -1,4 +1,4 @@
-// Keys that are put together by hand: two different questions have two different keys, whatever digits and names they are made of.
+// Cache keys that the code composes: two different questions have two different keys, whatever digits and names they contain.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ import type { Tools } from '../../src/http/tools.ts'
 const SRC = new URL('../../src/', import.meta.url).pathname
 const QUOTED = 'basic'
 
-/** The key under which the last page was kept, and tools that keep none. */
+/** The key of the last cached page, and tools that cache nothing. */
 let key: string | null = null
 const tools = {
   deps: {
@@ -51,7 +51,7 @@ const keyOf = ({ route, params = {}, query = {} }: Question): string => {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1))
 
-/** Every question of one and two digits, and those around them, by what it asks. */
+/** Every question with one or two digits, and similar ones, by its content. */
 function* questions(): Generator<[string, Question]> {
   const [ofNode, ofTurns, ofRounds] = [node(tools), turns(tools), distributions(tools)]
   for (const limit of upTo(200)) {
@@ -79,7 +79,7 @@ function* questions(): Generator<[string, Question]> {
         { route: buying, params: { address: `0x${digit.repeat(40)}` }, query: { tier } },
       ]
   const quote = deployQuote(tools)
-  // A request without a tier is for the one that is quoted.
+  // A request without a tier is for the quoted one.
   yield [`quote of ${QUOTED}`, { route: quote }]
   for (const tier of [QUOTED, 'b', 'basic-1', '1', '11', 'stats', 'tiers', 'cover'])
     yield [`quote of ${tier}`, { route: quote, query: { tier } }]
@@ -120,7 +120,7 @@ test('no admin key has a label by which the service calls itself in the ledger',
       return [...said, ...given].map((match) => match[1] ?? '')
     }),
   )
-  // The contract passes orders over: it is named as the evidence, and decides nothing. Trends are by the hour.
+  // The contract skips orders: it is named as evidence, and decides nothing. Trends are hourly.
   names.delete('contract')
   names.delete('hour')
   for (const expected of ['pass', 'start', 'refundCheck', 'rebuild']) assert.ok(names.has(expected), expected)

@@ -1,4 +1,4 @@
-// Counters and keys, against the same thing written the slow way.
+// Counters and keys, against a slow reference implementation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
-// The memo of ready bytes: one statement for many readers, nothing kept past a change, nothing kept while changes may go
-// unheard, and bounded memory.
+// The memo of ready bytes: one statement for many readers, nothing kept after a change, nothing kept while
+// notifications may be lost, and bounded memory.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger
 import { createDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
-/** A change is heard of at once. */
+/** A notification arrives at once. */
 const HEARD_MS = 10_000
 /** Changes that a test announces by hand. */
 function handMade(): LedgerNotifications & { announce(): void; set(live: boolean): void } {
@@ -158,7 +158,7 @@ describe('memoised reads', () => {
     }
     const keptNodes = async () => (await service.get('/api/stats')).json.totalNodes
     await service.sql`NOTIFY ledger`
-    // Kept: an unannounced change is not seen within the age.
+    // Kept: within its age no one notices an unannounced change.
     await until(
       'readings to be kept',
       async () => {
@@ -175,7 +175,7 @@ describe('memoised reads', () => {
     await service.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger listen' AND datname = current_database()`
     await service.sql`UPDATE totals SET nodes = 300`
     await until('the change to be heard', async () => (await keptNodes()) === 300, HEARD_MS)
-    // Back: kept again, and still dropped on a signal.
+    // Reconnected: kept again, and still dropped on a notification.
     await until(
       'the change to be heard',
       async () => {
@@ -197,7 +197,7 @@ describe('memoised reads', () => {
     await insertTiers(service.sql)
     const counting = new Proxy(service.sql, {
       apply: (target, _self, args: Parameters<Sql>) => {
-        // Fragments are made by the same function; only a whole statement begins with SELECT.
+        // The same function makes fragments; only a whole statement begins with SELECT.
         if (String(args[0]).trim().startsWith('SELECT')) asked++
         return Reflect.apply(target, undefined, args)
       },

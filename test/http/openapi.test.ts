@@ -1,5 +1,5 @@
-// The document and the routes hold each other: nothing is served that it does not describe, nothing described that is not
-// served. Its own examples follow its own schemas.
+// The document and the routes agree: the service serves exactly what the document describes. Its own examples match its
+// own schemas.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
@@ -11,7 +11,7 @@ import { buildTools } from '../../src/http/tools.ts'
 import { startService } from '../support/http.ts'
 import { document } from '../support/http-contract.ts'
 
-/** No part of the API's public surface: the operator's, the scheduler's, the platform's, and all pages. */
+/** Not part of the API's public surface: the operator's, the scheduler's and the platform's routes, and all pages. */
 const UNDOCUMENTED = /^\/api\/cron\/(payments|credit)$|^\/api\/(admin|passkeys)|^\/(?!api\/|\.well-known\/)/
 
 describe('the document', () => {
@@ -150,7 +150,7 @@ describe('the document', () => {
   })
 })
 
-/** Every example in the document, with the pointer of the schema it is an example of. */
+/** Every example in the document, with the pointer of its schema. */
 function* examplesOf(part: unknown, pointer: string): Generator<[pointer: string, value: unknown]> {
   if (typeof part !== 'object' || part === null) return
   const here = part as { example?: unknown; examples?: unknown; schema?: unknown }

@@ -1,5 +1,5 @@
-// Everything that reads what a caller sent, against references a child could check: millions of inputs, most of them nearly right.
-// PROPERTY_SCALE=10 reads ten times as many, PROPERTY_SEED=<seed> the same ones again.
+// Every parser of callers' input, against obvious references: millions of inputs, most of them nearly right.
+// PROPERTY_SCALE=10 tries ten times as many, PROPERTY_SEED=<seed> the same ones again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -63,7 +63,7 @@ const caught = <T>(read: () => T): T | null => {
     return null
   }
 }
-/** The value that a guard read, or the name of its refusal. */
+/** A guard's value, or the name of its refusal. */
 const told = <T>(read: T) => (isRefusal(read) ? read.refused : read)
 const lengths = [1, 2, 3, 5, 18, 19, 20, 77, 78, 79, 200]
 const number = (below: (bound: number) => number) =>
@@ -148,7 +148,7 @@ test('addresses are taken in one case, or in mixed case with the right checksum,
     80_000,
     (below) => {
       const lower = `0x${digits(below, 40, below(30) === 0 ? '0123456789' : HEX)}`
-      // Checksums are costly: mostly a few.
+      // Mostly a few, because checksums are slow.
       const kind = below(40)
       return kind === 0 ? getAddress(lower) : kind === 1 ? `0x${lower.slice(2).toUpperCase()}` : lower
     },
@@ -230,7 +230,7 @@ test('an IPv6 caller is their /64, in any of its spellings', () => {
       const [a = 0, b = 0, c = 0, d = 0] = all
       const mapped = all.slice(0, 5).every((w) => w === 0) && all[5] === 0xffff
       const hex = all.map((word) => word.toString(16))
-      // The same with `::` for some of its zeros, where there are any at that place.
+      // The same with `::` for some of its zeros, if there are any at that place.
       const zeros = all.slice(from, from + length)
       const short =
         zeros.length > 1 && zeros.every((word) => word === 0)

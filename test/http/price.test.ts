@@ -29,7 +29,7 @@ it('asks upstream once for a stampede, and once a minute after that, on all inst
   const answers = await Promise.all(Array.from({ length: 300 }, () => service.get('/api/price')))
   assert.deepEqual(new Set(answers.map((answer) => answer.json.usd)), new Set([3001]))
   assert.equal(await usd(other), 3001)
-  // Half a minute is left for this test to run in.
+  // Leaves half a minute for this test to run in.
   await older(service, 30)
   assert.deepEqual([await usd(service), await usd(other), fetches], [3001, 3001, 1])
   await older(service, 31)

@@ -1,5 +1,5 @@
-// Requests that no HTTP client would send, byte by byte: malformed, smuggled, endless, slow. Each is answered in the
-// envelope or cut off, in time, in bounded memory, and never at another caller's cost.
+// Requests that no HTTP client would send, byte by byte: malformed, smuggled, endless, slow. The server answers each in
+// the envelope or cuts it off, in time, in bounded memory, and never at another caller's cost.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -125,7 +125,7 @@ describe('raw requests', { concurrency: 8 }, () => {
       const onGet = await send(`${STATS}Content-Length: ${10 * megabyte.length}\r\n\r\n`, ...ten)
       assertRefused('on a GET', onGet, [400])
     }
-    // The client's own buffers are in this process as well: the first time is for them.
+    // The first run fills the client's own buffers, which are in this process as well.
     await sendAll()
     const before = process.memoryUsage().rss
     await sendAll()

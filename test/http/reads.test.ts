@@ -1,5 +1,5 @@
-// The public reads against a ledger written by hand: every field, empty ledgers, and what happens when the database or the
-// chain is not there.
+// The public reads against a ledger written by hand: every field, empty ledgers, and the answers while the database or
+// the chain is down.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Readings } from '../../src/chain/port.ts'
@@ -19,10 +19,10 @@ import {
 } from '../support/http-ledger.ts'
 import { until } from '../support/until.ts'
 
-/** When the chain was asked: before the answer that is made of it. */
+/** When the chain was read: before the answer based on it. */
 const READ_AT = START_MS - 7_000
 
-/** Readings that say what the small ledger says, by default. */
+/** Readings that match the small ledger by default. */
 const readings: Readings = {
   node: async (nodeId, blockNumber) =>
     nodeId === 1n

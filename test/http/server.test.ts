@@ -1,4 +1,4 @@
-// The server itself: paths as they are read, the answers where our own code fails, and its closing.
+// The server itself: how it parses paths, its answers if our own code fails, and its shutdown.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
@@ -42,7 +42,7 @@ it('answers 500 in the envelope, and logs why, where a fault comes from outside 
     throw new TypeError('the very detail')
   }
   const service = await startService({ log, draining: fault })
-  // Answered at once, and after something was waited for.
+  // Answered at once, and after waiting for something.
   for (const path of ['/healthz', '/api/stats']) {
     faults = 1
     const { status, text } = await service.get(path)
@@ -52,7 +52,7 @@ it('answers 500 in the envelope, and logs why, where a fault comes from outside 
   await service.close()
 })
 
-// Well before an idle connection would be ended for its age.
+// Well before an idle connection would time out.
 it('when closing ends idle connections at once, and others once they are answered', { timeout: 30_000 }, async () => {
   const began = Promise.withResolvers<void>()
   const ran = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-// Cookies that sign in, whatever is done to them: only what we signed is read, only for its time, only for its purpose.
+// Session cookies, however forged: the service reads only what it signed, only for its time, only for its purpose.
 import assert from 'node:assert/strict'
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -85,7 +85,7 @@ test('a text that was never a session takes no place among those that ended', ()
   )
   clock.ms += WEEK_SEC * 1000
   for (const value of values) readSession(value, sessions)
-  // Forged; and signed, but a session in no form.
+  // Forged; and signed, but not in a session's format.
   for (const value of ['forged', 'forged.as.well', `a.b.${mac('a.b', SECRET)}`]) readSession(value, sessions)
   clock.ms = START_SEC * 1000
   assert.deepEqual(
@@ -126,7 +126,7 @@ test('no two nonces are the same', () => {
   assert.equal(new Set(made).size, made.length)
 })
 
-/** Ways to bend a cookie: a character changed, left out or put in, a part taken from another cookie, another spelling of its bytes. */
+/** Ways to tamper with a cookie: a character changed, left out or inserted, a part from another cookie, another spelling of its bytes. */
 const bent = (whole: string, other: string) => {
   const at = fc.nat({ max: whole.length - 1 })
   const character = fc.constantFrom(...'0123456789abcdefxABCXYZ-_.=+/ %\u0663\n')

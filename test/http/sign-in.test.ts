@@ -1,5 +1,5 @@
-// Signing in: the message, the nonce that is good once on every instance, the signature matrix, and cookies that cannot be
-// made, bent or kept too long.
+// Signing in: the message, the nonce that works once on every instance, the signature matrix, and cookies that no one
+// can forge, tamper with or keep too long.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
@@ -176,7 +176,7 @@ describe('signing in', () => {
       `${payload}.${mac}`,
       `${payload}.`,
       `${payload}.${createHmac('sha256', '').update(payload).digest('base64url')}`,
-      // Signed with the session's key: keys are separate.
+      // Signed with the session's key, because keys are separate.
       `${payload}.${createHmac('sha256', SESSION_SECRET).update(payload).digest('base64url')}`,
       `${text}.${Number(issued) + 1}.${bound}.${mac}`,
       `${text}.${issued}.${wallet}.${mac}`,

@@ -33,7 +33,7 @@ const flightsOf = (options: {
   return { clock, flights, doors, act, most: () => most }
 }
 
-/** The answer that is there without waiting; a call that was let through has none before its door opens. */
+/** An answer that is ready without waiting. A call that was let through has none before its gate opens. */
 const atOnce = <T>(answer: Promise<T>) => Promise.race([answer, turn('none yet')])
 
 test('only so many are let through at a time, so many wait, and the others are turned away', async () => {

@@ -1,4 +1,4 @@
-// The files that are served as they are: compressed once for all, limited for each caller, under one strict policy.
+// The static files: compressed once for all, limited for each caller, under one strict policy.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -22,7 +22,7 @@ const ask = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${pat
 const policyOf = async (port: number, path: string) =>
   (await ask(port, path)).headers.get('content-security-policy') ?? ''
 
-/** As fetch would not: compressed answers as they came. */
+/** Unlike fetch: compressed answers as sent. */
 async function raw(path: string, encoding: string | null) {
   const headers = encoding === null ? {} : { 'accept-encoding': encoding }
   const url = `http://127.0.0.1:${service.port}${path}`

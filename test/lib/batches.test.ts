@@ -1,4 +1,4 @@
-// Questions that are asked together (src/lib/batches.ts).
+// Questions answered together (src/lib/batches.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inBatches } from '../../src/lib/batches.ts'
@@ -9,7 +9,7 @@ interface Asked {
   reject: (error: Error) => void
 }
 
-/** The questions that are asked, in turn; each is answered by the test. */
+/** The questions so far, in turn; the test answers each. */
 function recorded(concurrencyMax: number) {
   const asked: Asked[] = []
   const question = inBatches({

@@ -1,5 +1,5 @@
-// The cache: a value is given again for its time, one reading is shared by all who ask meanwhile, and memory is bounded (src/lib/cache.ts).
-// test/http/memo.test.ts holds the same cache to what the ledger's changes do to it.
+// The cache: it returns a value again for its time, all concurrent callers share one reading, and memory is bounded
+// (src/lib/cache.ts). test/http/memo.test.ts checks the same cache against the ledger's changes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
@@ -127,7 +127,7 @@ test('a value that is too old is forgotten when another comes, even if there is 
     collectGarbage()
     return [first, second, third].map((value) => value.deref() !== undefined)
   }
-  // A WeakRef holds what it was made of until the turn of the event loop ends.
+  // A WeakRef keeps its target until the turn of the event loop ends.
   await new Promise(setImmediate)
   assert.deepEqual(held(), [true, true, true])
   clock.now = AGE_MS

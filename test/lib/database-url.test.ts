@@ -1,4 +1,4 @@
-// PostgreSQL URLs as vendors hand them out: each leads to the database that it names, or is refused by the name of what the driver cannot keep to.
+// PostgreSQL URLs in vendors' formats: each leads to its database, or is refused with the name of the option that the driver cannot honour.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'

@@ -1,4 +1,4 @@
-// The points that may be armed, and the calls made at them (src/lib/failpoint.ts). test/faults/crashes.long.test.ts kills real processes.
+// The failpoints, and the calls made at them (src/lib/failpoint.ts). test/faults/crashes.long.test.ts kills real processes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { kindOf } from '../../src/lib/errors.ts'

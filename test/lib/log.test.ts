@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 const SECRET = 'not for a log'
 
-/** The log of a process of its own: the logger writes to its standard output. */
+/** The log of a separate process, because the logger writes to its standard output. */
 function linesOf(statements: string): string[] {
   const module = new URL('../../src/lib/log.ts', import.meta.url).href
   const script = `import { createLog, silentLog } from ${JSON.stringify(module)}\n${statements}`

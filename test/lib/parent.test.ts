@@ -33,7 +33,7 @@ function view(
   return { launcherPid, parentAtStart, parentNow, launcherAlive }
 }
 
-/** Stands for npm: starts the launcher, prints its number, and waits. */
+/** Plays npm: starts the launcher, prints its pid, and waits. */
 const NPM = `
   const { spawn } = require('node:child_process')
   const child = spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' })

@@ -12,7 +12,7 @@ test('so many are let in, so many wait, and the rest is turned away', async () =
   const third = places.enter()
   await assert.rejects(places.enter(), Crowded)
   leave[0]?.()
-  // Leaving twice must not let a further one in.
+  // Leaving twice must not admit another one.
   leave[0]?.()
   const leaveThird = await third
   const fourth = places.enter()

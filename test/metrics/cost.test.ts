@@ -1,4 +1,4 @@
-// A scrape costs the same whatever the ledger holds: nothing that grows with it is read from end to end.
+// A scrape costs the same whatever the ledger holds: it scans nothing that grows with the ledger.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
@@ -56,7 +56,7 @@ test('on a ledger of tens of thousands of rows it reads few of them', async () =
   }
 })
 
-/** Rows of each table that were read, from the table or from its indexes, by PostgreSQL's own count. */
+/** Rows read of each table, from the table or its indexes, by PostgreSQL's own count. */
 async function rowsRead(): Promise<Record<string, number>> {
   await pool`SELECT pg_stat_force_next_flush()`
   await pool`SELECT pg_stat_clear_snapshot()`

@@ -1,5 +1,5 @@
-// The metrics page of the real service: what it says is what happened, what it cannot read it leaves out, and the alert rules
-// and the dashboard name nothing that it does not show.
+// The metrics page of the real service: its values are what happened, it omits what it cannot read, and the alert rules
+// and the dashboard name nothing that it lacks.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const scrape = async () => {
   assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
   return await response.text()
 }
-/** The value of a sample, by its name and exactly these labels; undefined where it is absent. */
+/** The value of a sample, by its name and exactly these labels; undefined if it is absent. */
 function sample(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
   const found = samplesOf(text).filter(
     (s) => s.name === name && Object.entries(labels).every(([k, v]) => s.labels[k] === v),
@@ -69,7 +69,7 @@ test('requests are counted by route pattern, never by path', async () => {
   assert.equal(count('unknown', '404'), 3)
   assert.ok(!page.includes('0x976ea74026'))
   assert.ok(!page.includes('no/such/path'))
-  // Each new block drops what is kept, so that any one request may come too late.
+  // Each new block drops the cache, so any single request may come too late.
   await until('an answer is given twice', async () => {
     await Promise.all([service.get('/api/stats'), service.get('/api/stats')])
     return (sample(await scrape(), 'node_ledger_memo_requests_total', { result: 'hit' }) ?? 0) > 0
@@ -90,13 +90,13 @@ test('the ledger’s figures are those of the API, and what cannot be known yet 
   assert.equal(sample(page, 'node_ledger_nodes'), stats.totalNodes)
   assert.equal(sample(page, 'node_ledger_reading_up', { source: 'database' }), 1)
   assert.equal(sample(page, 'node_ledger_reading_up', { source: 'chain' }), 1)
-  // Read one after the other, while blocks go on.
+  // Read one after the other, while blocks arrive.
   const [head, followed] = ['node_ledger_head_block', 'node_ledger_followed_block'].map(
     (name) => sample(page, name) ?? -1,
   )
   assert.ok(Math.abs((head ?? 0) - (followed ?? 0)) < 100 && (followed ?? 0) > 0, `${head} ${followed}`)
   assert.ok((sample(page, 'node_ledger_sender_balance_ether', { sender: 'minter' }) ?? 0) > 9_000)
-  // The contract owes nothing yet: cover has no value, and none is not zero.
+  // The contract owes nothing yet, so cover has no value, which is not zero.
   assert.equal(sample(page, 'node_ledger_cover_bps'), undefined)
   assert.ok(samplesOf(page).every(({ value }) => !Number.isNaN(value)))
 })
@@ -125,9 +125,9 @@ function metricsIn(expression: string): string[] {
     .map(([word]) => word)
     .filter((word) => word.includes('_') && !bare.includes(`${word}(`) && !bare.includes(`${word} (`))
 }
-/** Series in a scrape, and those that Prometheus adds of itself. */
+/** Series in a scrape, and those that Prometheus adds itself. */
 const shown = () => new Set([...samplesOf(page).map(({ name }) => name), 'up'])
-/** Shown only once there is something to show: a fault, a limit reached, a held payment, a debt. */
+/** Shown only once they have a value: a fault, a limit reached, a held payment, a debt. */
 const SOMETIMES = new Set([
   'node_ledger_rpc_faults_total',
   'node_ledger_http_rate_limited_total',
@@ -213,7 +213,7 @@ test('while the chain does not answer, its readings are absent, and the page is 
       'the reading is given up',
       async () => sample(await scrape(), 'node_ledger_reading_up', { source: 'chain' }) === 0,
     )
-    // Funds are read every ten seconds; until then the last reading stands.
+    // The service reads funds every ten seconds; until then the last reading stands.
     const ofTheChain = ['node_ledger_head_block', 'node_ledger_lag_blocks', 'node_ledger_sender_nonce']
     let without = ''
     await until('its readings are gone', async () => {

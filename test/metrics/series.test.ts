@@ -1,4 +1,4 @@
-// The number of series that strangers can make is bounded, however many requests they send and whatever these say.
+// The number of series that callers can create is bounded, however many requests they send and whatever these contain.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -39,7 +39,7 @@ test('a flood of unkeyed requests to every route by every method makes few serie
   assert.ok(first < SERIES_MAX, `${first} series`)
   await flood({ headers: { authorization: 'Bearer x', 'x-admin-key': 'guess' } }, '?x=1')
   const more = (await series()) - before - first
-  // Here and there a limit is reached for the first time.
+  // Now and then a request reaches a limit for the first time.
   assert.ok(more < SERIES_MAX / 10, `${more} more series`)
   const labels = [...(await registry.metrics()).matchAll(/^http_request_duration_seconds_count\{(.*)\}/gm)].map(
     ([, text = '']) => text,
@@ -52,7 +52,7 @@ test('a flood of unkeyed requests to every route by every method makes few serie
   await service.close()
 })
 
-/** Without what `Service.ask` holds answers to: pages and files are none of JSON. */
+/** Without the checks of `Service.ask`, because pages and files are not JSON. */
 function raw(port: number, method: string, path: string, { headers = {} }: AskOptions): Promise<unknown> {
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) =>

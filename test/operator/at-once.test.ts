@@ -1,4 +1,4 @@
-// Two acts at once, one of them a person's: an act that has to wait holds nothing that the other one needs, and each read is of one moment.
+// Two acts at once, one of them a person's: a waiting act holds nothing that the other one needs, and each read is of one moment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -33,8 +33,8 @@ after(() => desk.close())
 const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
 
 /**
- * Takes a wallet's lock, has `begin` come upon it, and takes the payment's row then: in the order in which all take them, so that the other one
- * cannot have the row already.
+ * Takes a wallet's lock, lets `begin` run into it, then takes the payment's row. That is everyone's order, so the other
+ * one cannot have the row already.
  */
 async function walletFirst<T>(from: number, txHash: Hash, begin: () => Promise<T>): Promise<T> {
   const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
@@ -83,7 +83,7 @@ test('a statement is of one moment, though the ledger is taken back while it is 
   const chain: typeof world.ctx.chain = {
     ...world.ctx.chain,
     async balanceAt(...asked) {
-      // The sales are read by then, and the taking back has not been.
+      // It has read the sales by then, but not the reversal.
       if (!isTakenBack) {
         isTakenBack = true
         assert.ok(await rewindTo(world.ctx, fork, cursor))

@@ -1,5 +1,5 @@
-// Value that came by an internal call, as a Safe sends it: the operator names its transaction, the trace proves who sent it, and it is
-// minted to that sender. It stays right through a reorganisation and in a rebuilt ledger.
+// Value from an internal call, as a Safe sends it: the operator names its transaction, the trace proves who sent it,
+// and the service mints to that sender. It survives a reorganisation and a rebuild.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
@@ -25,7 +25,7 @@ before(async () => {
 })
 after(() => desk.close())
 
-/** Pays from the Safe, by an internal call; the payment is filed and held. */
+/** Pays from the Safe, by an internal call; the follower files the payment and holds it. */
 async function payFromSafe(valueWei = BASIC) {
   const { txHash } = await payInside(world, valueWei, { by: world.at(SAFE) })
   await world.settle()
@@ -55,7 +55,7 @@ describe('a payment by an internal call', () => {
   it('does not count what was undone within its transaction', async () => {
     const [undoes, tries] = [world.at(17), world.at(16)]
     await world.chain.rpc('anvil_setCode', [undoes, `${FORWARD.slice(0, -2)}5f5ffd`])
-    // Hands all it has to the one that passes it on and reverts, and then passes it on itself.
+    // Sends all it has to the contract that forwards it and reverts, and then forwards it itself.
     const callUndoes = `60206000600037600060006020600034 73${undoes.slice(2)} 5af150`.replaceAll(' ', '')
     await world.chain.rpc('anvil_setCode', [tries, `0x${callUndoes}${FORWARD.slice(2)}`])
     const { txHash } = await payInside(world, BASIC, { by: tries })

@@ -1,5 +1,5 @@
-// Who may buy by an internal call, as the operator says it: modes from a block on, contracts that are allowed, the command line, the setting that
-// names the first mode; and contract wallets that prove themselves by signing in.
+// Who may buy by an internal call, as the operator decides: modes from a block on, allowed contracts, the command line,
+// the setting that names the first mode; and contract wallets that prove themselves by signing in.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -36,7 +36,7 @@ describe('contract wallets', () => {
       allowed: [],
       knownWallets: 1,
     })
-    // The ledger stands behind the chain.
+    // The ledger is behind the chain.
     await world.chain.mine(2)
     const head = Number((await world.chain.block()).number)
     const done = await desk.post('contract-wallets', { mode: 'proven', reason: 'Safes may buy' })
@@ -121,7 +121,7 @@ describe('contract wallets', () => {
       return [/CONTRACT_WALLETS: ignored/.test(out), /terms\.smartWalletLogin/.test(out)]
     }
     assert.deepEqual(await doctor('all', 'true'), [true, false])
-    // Signing in is asked for, and not possible.
+    // The mode requires signing in, but it is not possible.
     assert.deepEqual(await doctor('proven', 'false'), [false, true])
   })
 

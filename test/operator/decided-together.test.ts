@@ -119,7 +119,7 @@ describe('held payments', () => {
     await world.settle()
     await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
     await world.payments()
-    // As a rescan leaves it that finds another reason.
+    // As after a rescan that finds another reason.
     await world.pool`UPDATE payments SET state = 'held', reason = 'wrongAmount', node_id = NULL WHERE tx_hash = ${txHash}`
     assert.equal((await desk.post(`payments/${txHash}/dismiss`, {})).status, 409)
     const preview = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), dryRun: true })
@@ -134,7 +134,7 @@ describe('held payments', () => {
     await desk.post(`payments/${hash}/release`, { tierId: 'basic', reason: 'by mail' })
     await world.settle()
     const { history } = (await desk.get(`payments/${hash}/history`)).json
-    // The chain of a test has a clock of its own, so the order between blocks and acts is not the real one here.
+    // A test's chain has its own clock, so blocks and acts are not in their real order here.
     const happened = new Set(history.map(({ what }: { what: string }) => what.replace(/ \d+$/, '')))
     assert.deepEqual([...happened].sort(), [
       'accepted',

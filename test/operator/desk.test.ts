@@ -227,8 +227,8 @@ describe('a rescan', () => {
     const misread = [await world.pay(7, BASIC), await world.pay(8, BASIC), await world.pay(7, BASIC)] as const
     const spent = await world.pay(3, 5n, world.at(9))
     await world.settle()
-    // As if a provider had said so: one failed, one carried less, one was of another sender; no node came of them. What was sent out
-    // was not seen.
+    // As if a provider had lied: one failed, one carried less, one had another sender, and none became a node. The
+    // follower did not see the outflows.
     const [failed, less, other] = misread
     await world.pool`UPDATE nodes SET ref = '0x' || reverse(substr(ref, 3)), payment_id = NULL WHERE ref = ANY(${[...misread]})`
     await world.pool`UPDATE payments SET state = 'seen', node_id = NULL WHERE tx_hash = ANY(${[...misread]})`

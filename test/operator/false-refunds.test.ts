@@ -1,4 +1,4 @@
-// Providers that lie about what is final and about refunds: one of two decides nothing, and the only one nothing near the head.
+// Providers that lie about finality and refunds: one of two decides nothing, and a single one nothing near the head.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
@@ -10,7 +10,7 @@ import { throughTwo } from '../support/two-providers.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
 const WRONG = ETHER / 100n - 1n
-/** Blocks below the head of which anvil calls the last one final. */
+/** Distance in blocks from the head to anvil's final block. */
 const FINAL_DEPTH = 64
 
 let desk: Desk
@@ -89,7 +89,7 @@ test('a refund that one of two providers makes up is not recorded, and a true on
   const payment = await held(6)
   const other = await paidBack(7)
   await world.payments()
-  // The same transaction, as if it had paid the payer back.
+  // The same transaction, as if it had refunded the payer.
   first.rule = async ({ method }, forward) => {
     if (method !== 'eth_getTransactionByHash' && method !== 'eth_getTransactionReceipt') return undefined
     const { result } = (await forward()) as { result: object }

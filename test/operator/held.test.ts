@@ -1,5 +1,5 @@
-// The operator's decisions about held payments, over HTTP and on a real chain: released and minted, dismissed for good, or paid back from a
-// wallet of their own, which only the chain proves.
+// The operator's decisions about held payments, over HTTP and on a real chain: released and minted, dismissed for good,
+// or refunded from their own wallet, which only the chain proves.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -11,7 +11,7 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, enterTier, paymentOf, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** No price, and too much to be sorted out as it is stored. */
+/** No price, and too much to be sorted out when stored. */
 const SMALL = BASIC / 100n
 
 let desk: Desk
@@ -222,7 +222,7 @@ describe('held payments', () => {
     ]
     await world.settle()
     await world.pool.begin(async (sql) => {
-      // As a reorganisation takes them back: in another order than dust is dismissed in.
+      // As a reorganisation rewinds them: in another order than dust is dismissed in.
       await sql`SELECT FROM payments WHERE tx_hash = ${second} FOR UPDATE`
       const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
       const says = 'Dismissed 1, 0.000099999999999994 ether in all; 1 left.'

@@ -1,4 +1,4 @@
-// Previews of the owner's transactions, each carried out as it is printed: what stands afterwards is what the preview said.
+// Previews of the owner's transactions, each sent exactly as printed: the result is what the preview said.
 import assert from 'node:assert/strict'
 import type { OwnersPowers } from '../../src/chain/port.ts'
 import { createGovernanceReader } from '../../src/chain/read/governance.ts'
@@ -33,13 +33,13 @@ const inWorld = (sentence: string, body: (world: World, desk: Desk) => Promise<v
     return body(world, { pool: world.pool, governance, powers: () => governance.powers() })
   })
 
-/** The preview, which was not refused. */
+/** The preview, which must not be a refusal. */
 function given(found: OwnerPreview | object): OwnerPreview {
   if (isOperatorRefusal(found)) assert.fail(found.message)
   return found as OwnerPreview
 }
 
-/** Carries the transaction out as it was printed. */
+/** Sends the transaction as printed. */
 async function carryOut(world: World, { owner, transaction }: OwnerPreview): Promise<void> {
   assert.equal(owner, world.at(0))
   const txHash = await world.call(0, transaction.to, transaction.data, transaction.valueWei)

@@ -1,5 +1,5 @@
-// The payments wallet on a real chain: changed by an act, seen by instances that were started with another one, watched after the change, and
-// what is refused.
+// The payments wallet on a real chain: an act changes it, instances that started with another one notice, the old one
+// is still watched, and some changes are refused.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -32,7 +32,7 @@ describe('the payments wallet', () => {
   const quoted = async () => (await desk.service.get('/.well-known/node-ledger.json')).json.paymentAddress
   const inForce = async () =>
     (await desk.get('payment-wallets')).json.wallets.find((row: { state: string }) => row.state === 'inForce')?.wallet
-  /** Changes the wallet and lets the change hold. */
+  /** Changes the wallet and lets the change take effect. */
   async function change(to: Address, fields: object = {}) {
     const done = await desk.post('payment-wallets', { address: to, ...fields })
     assert.equal(done.status, 200, done.text)
@@ -66,7 +66,7 @@ describe('the payments wallet', () => {
   })
 
   it('is watched from the next block on by every instance, whatever it was started with', async () => {
-    // The other instance has read a range already, for the old wallet alone, and stores it after the change.
+    // The other instance has already read a range for only the old wallet, and stores it after the change.
     const { chain } = world.ctx
     let paid: `0x${string}` | null = null
     const observe: typeof chain.observe = async (...asked) => {
@@ -111,7 +111,7 @@ describe('the payments wallet', () => {
     assert.deepEqual([await told(tooLate), await told(still)], ['held oldWallet', 'minted'])
     const { json } = await desk.get('payments?reason=oldWallet')
     assert.equal(json.payments.length, 1)
-    // A transfer between wallets of ours is no sale.
+    // A transfer between our own wallets is no sale.
     const moved = await world.chain.send({ from: world.at(3), to: world.at(12), value: `0x${BASIC.toString(16)}` })
     await world.settle()
     assert.equal(await told(moved as `0x${string}`), 'ignored self')
@@ -182,7 +182,7 @@ describe('the payments wallet', () => {
     const unseen = await world.pay(7, BASIC)
     await world.settle()
     assert.equal(await told(unseen), 'unseen')
-    // Its last block is read for it again after a reorganisation.
+    // The follower reads its last block for it again after a reorganisation.
     const [row] = await world.pool`SELECT closed_block AS block FROM payment_wallets WHERE wallet = ${world.at(3)}`
     assert.equal(row?.block, closed.json.closedBlock)
     assert.equal((await close()).status, 409)
@@ -201,7 +201,7 @@ describe('the payments wallet', () => {
       const says = `Taken back. Buyers go on paying to ${world.at(3)}.`
       assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(3), says }])
     }
-    // As if it had never been: what comes there is not seen, and it may be named again.
+    // As if it had never existed: payments to it are not seen, and the operator may name it again.
     const unseen = await world.pay(5, BASIC, world.at(12))
     await world.chain.mine()
     await letHold()

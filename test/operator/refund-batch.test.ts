@@ -1,4 +1,4 @@
-// A transaction that pays several buyers back, as a Safe's batch does: each transfer in it proves one refund, and none two.
+// A transaction that refunds several buyers, as a Safe's batch does: each transfer in it proves one refund, and none two.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checksum } from '../../src/chain/digest.ts'
@@ -58,7 +58,7 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
     { to: checksum(world.at(5)), value: String(BASIC - 21n), data: '0x' },
     { to: checksum(world.at(6)), value: String(BASIC - 22n), data: '0x' },
   ])
-  // What the file says, sent as one transaction, is the refund of each.
+  // The file's transfers, sent as one transaction, refund each.
   const splitter = world.at(17)
   await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
   const parts = transactions.map(
@@ -95,7 +95,7 @@ test('a payment that is named in several ways is paid back once, and whoever ask
     assert.match(results[0].prepared.says, new RegExp(`was made at ${made?.at}. Send it now unless that one was sent`))
     assert.equal(safeBatch.transactions.length, 1)
   }
-  // Given up and prepared again: the file is still somewhere.
+  // Cancelled and prepared again, while the file still exists.
   await desk.post(`payments/${txHash}/refund/cancel`, {})
   assert.equal((await desk.post(`payments/${txHash}/refund/prepare`, {})).json.fileMadeAt, made?.at)
 })

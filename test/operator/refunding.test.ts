@@ -1,5 +1,5 @@
-// Refunds in two steps, over HTTP and on a real chain: a payment is held before its ether is sent back, and mints signed for it must have run
-// out for good. Whatever happens in between (mints that land, reorganisations, a lost ledger), no refund of a minted payment goes unseen.
+// Refunds in two steps, over HTTP and on a real chain: a payment is held before its ether goes back, and mints signed for it must have
+// expired for good. Whatever happens between (mints that land, reorganisations, a lost ledger), no refund of a minted payment goes unseen.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -28,7 +28,7 @@ const BASIC = ETHER / 100n
 const ACTOR = { name: 'ada', requestId: null }
 /** So many blocks on top make one final. */
 const FINAL_BLOCKS = 64
-/** Longer than what was signed can be carried out. */
+/** Longer than a signed call is valid. */
 const RUN_OUT_SEC = 1_000
 
 let desk: Desk
@@ -50,21 +50,21 @@ const record = (txHash: Hash, refundTxHash: Hash) => desk.post(`payments/${txHas
 const follow = () => judgeOnly(world)
 const accepted = (account: number) => acceptedPayment(world, account, BASIC)
 
-/** A payment whose mint is signed and handed over, and in no block; with the mint's bytes. */
+/** A payment whose mint is signed and sent, but in no block; with the mint's bytes. */
 async function minting(account: number): Promise<{ paid: Hash; mint: `0x${string}` }> {
   const paid = await accepted(account)
   await world.payments()
   assert.equal(await told(paid), 'minting')
   return { paid, mint: await takeFromPool() }
 }
-/** Takes the last transaction of ours out of the pool. */
+/** Removes our last transaction from the pool. */
 async function takeFromPool(): Promise<`0x${string}`> {
   const [last = assert.fail()] = await world.pool<{ txHash: Hash; raw: `0x${string}` }[]>`
     SELECT tx_hash AS "txHash", raw FROM outbox_attempts ORDER BY outbox_id DESC, attempt DESC LIMIT 1`
   await world.chain.rpc('anvil_dropTransaction', [last.txHash])
   return last.raw
 }
-/** Time goes by until nothing that was signed by now can be carried out, in blocks that become final. */
+/** Advances time until every call signed by now has expired, in blocks that become final. */
 async function runOut(): Promise<void> {
   await world.chain.increaseTime(RUN_OUT_SEC)
   await world.chain.mine(FINAL_BLOCKS + 1)
@@ -77,7 +77,7 @@ async function sendBack(account: number, valueWei = BASIC): Promise<Hash> {
   await world.chain.mine()
   return refundTxHash
 }
-/** As events tell them. */
+/** As the events show them. */
 const webhooksOf = async (ref: Hash) => {
   const rows = await world.pool<{ alarm: string }[]>`
     SELECT body::jsonb #>> '{data,alarm}' AS alarm FROM webhook_events
@@ -129,12 +129,12 @@ describe('a refund that is prepared', () => {
     assert.equal(first.json.safeAfter, new Date(intent.until * 1000).toISOString())
     assert.deepEqual([first.json.mayStillMint, first.json.sendNow], [true, false])
     assert.match(first.json.says, /^Do not send it yet: a mint that was signed/)
-    // The key of that mint is none of ours any more; what it signed can still be carried out.
+    // The key of that mint is no longer ours, but what it signed is still valid.
     const signer = localSigner(world.chain.accounts[10]?.privateKey ?? assert.fail())
     const { rpc, chain, factory } = world
     await world.instance({ minter: createSignerAccount({ rpc, signer, chainId: chain.chainId, factory }) }).payments()
     assert.equal((await prepare(paid)).json.mayStillMint, true)
-    // Its time is over at the head, which is not final.
+    // It has expired at the head, which is not final.
     await world.chain.setNextTime(intent.until + 1)
     await world.chain.mine()
     await follow()
@@ -211,7 +211,7 @@ describe('a refund that is prepared', () => {
     const paid = await world.pay(16, BASIC)
     await world.chain.mine()
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
-    // Follows, and judges nothing.
+    // Follows, but judges nothing.
     await world.credit()
     assert.equal(await told(paid), 'seen')
     for (const refused of [await prepare(paid), await record(paid, await sendBack(16))]) {
@@ -395,7 +395,7 @@ describe('a refund that is on chain', () => {
     assert.deepEqual([recorded.json.status, recorded.json.alarm], ['minted', 'refundOfMinted'], recorded.text)
     assert.equal(await told(paid), 'minted')
     assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted by ada'])
-    // On the other fork the refund is, and the mint is not.
+    // The other fork has the refund, but not the mint.
     await world.chain.reorg((await height()) - fork, [[raw, 0]])
     await follow()
     assert.equal(await told(paid), 'refunded')

@@ -1,5 +1,5 @@
-// The statement, on a chain where people pay, are paid back, are credited, withdraw, and send ether about past the ledger: every
-// account adds up from its balance at the opening block to its balance at the closing block, to the wei.
+// The statement, on a chain where people pay, get refunds and credits, withdraw, and send ether around outside the
+// ledger: every account adds up from its balance at the opening block to its balance at the closing block, to the wei.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
@@ -18,7 +18,7 @@ const sweepAbi = parseAbi(['function sweep(address to, uint256 amount)'])
 
 let world: World
 let deps: OperatorDeps
-/** Heads that the ledger stood at: before anything, after the first period, after the second. */
+/** The ledger's heads: before anything, after the first period, after the second. */
 const heads: { number: number; time: number }[] = []
 
 before(async () => {
@@ -40,7 +40,7 @@ before(async () => {
 after(() => world.close())
 
 async function note(): Promise<void> {
-  // Blocks of one second share a boundary time; a later one makes the boundary plain.
+  // Blocks of one second share a boundary time; a later one makes the boundary unambiguous.
   await world.chain.increaseTime(5)
   await world.rest()
   const { number, timestamp } = await world.chain.block()
@@ -80,7 +80,7 @@ async function playSecond(): Promise<void> {
   await send(8, at(3), 11n)
   await world.act(5, 'withdraw', [2n, at(3), 7n])
   await world.act(5, 'withdraw', [2n, at(5), 10n ** 30n])
-  // The minter's key used by hand: its nonce is taken, its ether gone.
+  // The minter's key used by hand, which spends its nonce and its ether.
   await send(1, at(9), ETHER / 5n)
   await world.pay(8, BASIC)
   await world.settle()
@@ -158,7 +158,7 @@ describe('a period', () => {
     assert.deepEqual(otherOf('payments wallet'), [])
     assert.deepEqual(otherOf('minter'), [ETHER])
     assert.deepEqual(otherOf('distributor'), [2n * ETHER])
-    // What comes to the contract past the ledger, and what its owner sweeps, are events of the contract's.
+    // Ether that reaches the contract outside the ledger, and its owner's sweeps, are the contract's own events.
     assert.deepEqual(otherOf('contract'), [])
     const { movements } = accountOf(second, 'contract')
     const moved = (what: string) => movements.filter((line) => line.what === what).map(({ wei }) => wei)

@@ -1,5 +1,5 @@
-// Credit terms entered over HTTP on a real chain: previewed, entered for a time ahead, taken back, and what is refused; payouts switched off
-// with the transaction that the contract's owner has to send; and what a start of an instance may and may not do to them.
+// Credit terms entered over HTTP on a real chain: previewed, entered for a future time, taken back, and refused; payouts switched
+// off with the transaction for the contract's owner to send; and what the start of an instance may and may not change.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { StartError } from '../../src/boot/preflight.ts'

@@ -1,5 +1,5 @@
-// Tiers entered over HTTP and put to use on a real chain: bought, credited, changed in price with a grace, taken off sale; and what
-// is refused, so that an amount selects one tier only.
+// Tiers entered over HTTP and used on a real chain: bought, credited, repriced with a grace, taken off sale; and
+// refusals, so an amount selects one tier only.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -136,7 +136,7 @@ describe('a tier', () => {
     await world.chain.mine(1, 200)
     const current = await world.pay(12, price + 2n)
     await world.chain.mine()
-    // In its own grace of 300 s, and asked again for its own two hours.
+    // In its own grace of 300 s, and retried for its own two hours.
     const unreadable = await world.pay(13, price)
     await world.chain.mine()
     const { chain } = world.ctx

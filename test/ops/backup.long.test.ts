@@ -1,5 +1,5 @@
-// Back-up and restore with PostgreSQL's own tools, as docs/RUNBOOK.md has the commands: what the service does with a ledger that
-// is older than the chain, and that nothing is minted twice or refunded money minted for.
+// Back-up and restore with PostgreSQL's own tools and the commands of docs/RUNBOOK.md: what the service does with a
+// ledger that is older than the chain, and that it mints nothing twice and mints nothing for refunded money.
 import assert from 'node:assert/strict'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

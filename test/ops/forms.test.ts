@@ -1,5 +1,5 @@
-// The files by which a service is run, held to what `node-ledger init` writes: each of them reads every setting and every secret of the folder, and
-// names no file that is not there.
+// The files that run a service, compared with what `node-ledger init` writes: each of them reads every setting and
+// every secret of the folder, and names no missing file.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
-/** The first command of "With containers": it makes the database's password and URL. */
+/** The first command of "With containers", which creates the database's password and URL. */
 const PASSWORD =
   /\*\*With containers\*\*[\s\S]*?```sh\n(\([\s\S]*?\))\n/.exec(
     readFileSync(join(ROOT, 'docs/RUNBOOK.md'), 'utf8'),
@@ -31,7 +31,7 @@ interface Read {
   readonly secrets: Readonly<Record<string, string>>
 }
 
-/** The checkout, with the folder that `init` makes in it. */
+/** The checkout, with the folder that `init` creates in it. */
 const checkout = temporaryDirectory()
 const folder = join(checkout, 'node-ledger')
 const readIn = (...names: string[]) => readFileSync(join(folder, ...names), 'utf8')
@@ -59,7 +59,7 @@ before(async () => {
 })
 after(() => database.drop())
 
-/** What the folder holds, as its own command reads it. */
+/** The folder's content, as its own command reads it. */
 function held(): Read {
   const exported = [...readIn('ledger').matchAll(/^export (\w+)='(.*\/secrets\/.*)'$/gm)]
   return {
@@ -68,7 +68,7 @@ function held(): Read {
   }
 }
 
-/** Divides what a container is given: settings, and the secrets whose files `read` knows. */
+/** Splits a container's environment: settings, and the secrets whose files `read` can find. */
 function divided(environment: Readonly<Record<string, string>>, read: (path: string) => string): Read {
   const [files, plain] = ['_FILE', ''].map((end) =>
     Object.entries(environment).filter(([name]) => name.endsWith('_FILE') === (end !== '')),
@@ -178,7 +178,7 @@ test('on Kubernetes the pods are given all of it, and the pass jobs their key', 
   assert.equal(mounted.secretName, secret)
   for (const { key } of mounted.items) assert.ok(contents.has(key), key)
   if (!has('kubectl')) return
-  // What kubectl makes of the same. It leaves an address without quotes, which only Go's parser takes for a string.
+  // kubectl's version of the same. It leaves an address without quotes, which only Go's parser takes for a string.
   const output = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
   const built = parseAllDocuments(output, { schema: 'failsafe' }).map((one) => one.toJS())
   const dataOf = (kind: string) => built.find((one) => one.kind === kind).data

@@ -1,4 +1,4 @@
-// A service whose database is the test's own and whose passes run when the test says so, with the acts of a buyer and of a
+// A service on the test's own database whose passes run when the test says so, with the acts of a buyer and of a
 // scheduler. The chain is the embedded one: it stays with the data directory from one start to the next.
 import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -14,13 +14,13 @@ export interface LedgerService extends Service {
   pay(account: number): Promise<`0x${string}`>
   /** Buys a node, and waits for it. */
   buy(account: number): Promise<void>
-  /** Runs passes until so many nodes are in the ledger, as the public reads tell. */
+  /** Runs passes until so many nodes are in the ledger, by the public reads. */
   nodes(count: number): Promise<void>
-  /** An admin read; an act where there is a body. */
+  /** An admin read; an act if there is a body. */
   admin<T>(path: string, body?: object): Promise<T>
 }
 
-/** Starts one. The settings that tests have in common are filled in. `main` is the file to run, where that is not this tree's. */
+/** Starts one with the tests' common settings. `main` is the file to run, if it is not this tree's. */
 export async function startLedger(dataDir: string, env: Record<string, string>, main?: string): Promise<LedgerService> {
   const settings = {
     ...{ SCHEDULER: 'off', CRON_KEY, ADMIN_KEY, LOG_LEVEL: 'warn' },

@@ -1,5 +1,5 @@
-// The runbook's "No backup at all", rehearsed with its own commands: the database is gone, and with it who had paid by internal calls. The
-// nodes of such payments stop their cohort, and the payments look as if they were to be paid back, until they have found each other.
+// The runbook's "No backup at all", rehearsed with its own commands: the database is gone, and with it the record of who paid by
+// internal calls. The nodes of such payments stop their cohort, and the payments look refundable, until they are matched.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -42,7 +42,7 @@ after(async () => {
   await fresh.drop()
 })
 
-/** Runs the section's next command whose words begin like this, with what its placeholders stand for. */
+/** Runs the section's next command that begins with these words, with its placeholders filled in. */
 async function step(begins: string, values: Record<string, string> = {}, more: string[] = [], asJson = true) {
   const at = COMMANDS.findIndex((words) => words.startsWith(begins))
   assert.ok(at >= 0, `the page has no "${begins}" where it is due: ${COMMANDS.join(' | ')}`)
@@ -72,7 +72,7 @@ test('attributed payments find their nodes again, the cohort goes on, and what h
   assert.equal((await step('terms set', range, ['--yes'])).code, 0)
   const terms = { tier: 'basic', label: 'Basic', wei: String(BASIC) }
   assert.equal((await step('tiers create', { ...terms, n: '1' }, ['--yes'])).code, 0)
-  // The page's deny list has no options in its text: nothing is on it here.
+  // The page's deny list has no options in its text, because it is empty here.
   const service = await startService(temporaryDirectory(), { ...env, SCHEDULER: 'off' })
   await service.stop()
   const pass = async (name: string) => JSON.parse((await runHere(['pass', name, '--json'], env)).out)
@@ -93,7 +93,7 @@ test('attributed payments find their nodes again, the cohort goes on, and what h
   const ids = held.json.payments.map(({ id }: { id: number }) => String(id)).reverse()
   assert.equal(ids.length, 2)
 
-  // The words that the page quotes, and no others: a person reads them.
+  // Exactly the words that the page quotes, because a person reads them.
   const named = COMMANDS[0] ?? ''
   const quoted = /"(Its node is on chain already)"/.exec(SECTION)?.[1] ?? assert.fail('the page quotes no answer')
   const found = await step('payments attribute', { id: ids[0], hash: txHash }, ['--yes'], false)

@@ -1,5 +1,5 @@
-// The service on a cluster that Patroni looks after: a primary that dies, and one that hands over. It goes on by itself each time, with
-// every node bought before and after, and says how long it could not write.
+// The service on a Patroni cluster: a primary that dies, and a switch-over. The service recovers each time without
+// help, with every node bought before and after, and reports how long it could not write.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -38,7 +38,7 @@ describe('on a cluster of Patroni', { skip: withoutPatroni, timeout: 600_000 }, 
   })
 
   const isReady = async () => (await fetch(`${service.url}/readyz`)).ok
-  /** For how long it is not ready when something is done to the cluster. */
+  /** How long the service is not ready after an action on the cluster. */
   async function outage(what: () => Promise<unknown>): Promise<number> {
     const begun = until('it is not ready', async () => !(await isReady()), FAILOVER_MS, 50).then(() => Date.now())
     await what()
@@ -65,7 +65,7 @@ describe('on a cluster of Patroni', { skip: withoutPatroni, timeout: 600_000 }, 
     })
     t.diagnostic(`died: not ready for ${seconds.toFixed(1)} s`)
     assert.notEqual((await cluster.roles()).primary, killed)
-    // What was paid while nobody could write, and what comes after.
+    // What buyers paid while the database was read-only, and what comes after.
     await service.nodes(3)
     await service.buy(8)
     assert.equal((await service.get<{ totalNodes: number }>('/api/stats')).totalNodes, 4)

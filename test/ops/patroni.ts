@@ -1,5 +1,5 @@
-// A cluster as Patroni runs it: two PostgreSQL servers under it, etcd to agree by, HAProxy to find the primary. By Patroni's own rules: its
-// defaults of time are left as they are. Where a package is absent, tests are skipped and say which.
+// A cluster as Patroni runs it: two PostgreSQL servers under it, etcd for consensus, HAProxy to find the primary. Uses
+// Patroni's own default times. If a package is absent, tests are skipped and say which.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from '../../packages/embed/child.ts'
@@ -11,10 +11,10 @@ import { withoutPostgres } from './servers.ts'
 
 const PROGRAMS = { patroni: '/usr/bin/patroni', 'etcd-server': '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' }
 const BIN = '/usr/lib/postgresql/15/bin'
-/** Two servers are made one after the other. */
+/** Long, because the two servers start one after the other. */
 const START_MS = 120_000
 
-/** For `skip` of a test: false, or which package is missing. */
+/** For `skip` of a test: false, or the missing package. */
 export const withoutPatroni =
   withoutPostgres ||
   (Object.entries(PROGRAMS)
@@ -30,15 +30,15 @@ interface Member {
 }
 
 export interface Cluster {
-  /** Where the primary is, whichever it is. */
+  /** The primary's address, whichever server it is. */
   readonly url: string
-  /** Where a replica is, or the primary while there is none. */
+  /** A replica's address, or the primary's while there is none. */
   readonly readUrl: string
   /** The members that Patroni calls primary and streaming replica. */
   roles(): Promise<{ primary: string | null; replica: string | null }>
-  /** Has the machine of the primary die: its PostgreSQL and its Patroni. Gives its name. */
+  /** Kills the primary's machine: its PostgreSQL and its Patroni. Returns its name. */
   killPrimary(): Promise<string>
-  /** Hands over in order, as for an upgrade of the machine. */
+  /** Switches over in order, as for an upgrade of the machine. */
   switchOver(): Promise<void>
   stop(): Promise<void>
 }
@@ -76,14 +76,14 @@ export async function startCluster(): Promise<Cluster> {
     roles,
     async killPrimary() {
       const { name, child } = await memberOf('primary')
-      // PostgreSQL is in Patroni's process group: nothing of the machine is left.
+      // PostgreSQL is in Patroni's process group, so nothing of the machine is left.
       process.kill(-child.pid, 'SIGKILL')
       await child.exited
       return name
     },
     async switchOver() {
       const [leader, candidate] = [await memberOf('primary'), await memberOf('replica')]
-      // Refused until the replica is known to have caught up, which Patroni looks at every ten seconds.
+      // Patroni refuses until the replica has caught up, which it checks every ten seconds.
       await until('the switchover', async () => {
         const answer = await fetch(`http://127.0.0.1:${leader.rest}/switchover`, {
           method: 'POST',
@@ -122,7 +122,7 @@ async function startEtcd(directory: string): Promise<{ etcd: Child; port: number
   return { etcd, port }
 }
 
-/** The status of one of Patroni's health checks; null where nobody answers. */
+/** The status of one of Patroni's health checks; null if no one answers. */
 async function askOf(member: Member | undefined, role: string): Promise<number | null> {
   return fetch(`http://127.0.0.1:${member?.rest}/${role}`).then(
     ({ status }) => status,
@@ -141,7 +141,7 @@ async function startMember({
 }): Promise<Member> {
   const [postgres, rest] = [await findFreePort(), await findFreePort()]
   const file = join(directory, 'patroni.json')
-  // Patroni reads YAML, of which JSON is a part.
+  // Patroni reads YAML, which includes JSON.
   writeFileSync(
     file,
     JSON.stringify({
@@ -150,7 +150,7 @@ async function startMember({
       restapi: { listen: `127.0.0.1:${rest}`, connect_address: `127.0.0.1:${rest}` },
       etcd3: { host: `127.0.0.1:${etcd}` },
       bootstrap: {
-        // What an operator of money sets: a replica that lags is not promoted, and the old primary can come back as one.
+        // An operator's settings if money is at stake: a lagging replica is not promoted, and the old primary can return as a replica.
         dcs: { maximum_lag_on_failover: 1_048_576, postgresql: { use_pg_rewind: true } },
         initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums'],
         pg_hba: ['host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
@@ -180,7 +180,7 @@ async function startMember({
   return { name, postgres, rest, child }
 }
 
-/** As Patroni's documents have it: the primary is the member whose Patroni says so. */
+/** As in Patroni's documentation: the primary is the member whose Patroni says so. */
 function startProxy(
   directory: string,
   { primary, reads, members }: { primary: number; reads: number; members: readonly Member[] },

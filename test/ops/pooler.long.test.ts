@@ -1,5 +1,5 @@
-// The service behind PgBouncer in transaction mode, the real one: its whole work, and what it says where the settings would
-// lose locks or prepared statements.
+// The service behind the real PgBouncer in transaction mode: its whole work, and its message if the settings would lose
+// locks or prepared statements.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -60,7 +60,7 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
     await assert.rejects(startLedger(temporaryDirectory(), both), /DATABASE_DIRECT_URL leads through a pooler/)
   })
 
-  /** The memo drops its values when the ledger changes, by whichever instance: the signal is heard past the pooler. */
+  /** The memo drops its values when any instance changes the ledger, because the notification bypasses the pooler. */
   async function heardOfChanges(service: LedgerService): Promise<void> {
     const label = async () => (await service.get<{ tiers: { label: string }[] }>('/api/tiers')).tiers[0]?.label
     const before = await label()

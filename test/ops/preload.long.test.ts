@@ -1,5 +1,5 @@
-// Traces by OpenTelemetry's preload, set up as docs/OBSERVABILITY.md says: its command installs the packages, the service starts with its
-// variables, and a collector sees the requests. The packages are no dependency of this project; npm brings them for this test alone.
+// Traces through OpenTelemetry's preload, set up as docs/OBSERVABILITY.md says: its command installs the packages, the service starts with
+// its variables, and a collector sees the requests. The packages are no dependency of this project; npm installs them for this test alone.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LAUNCHER = join(ROOT, 'bin/node-ledger.mjs')
 /** The paragraph's folder and collector; the test has its own. */
 const [FOLDER, COLLECTOR] = ['/opt/otel', 'http://collector.internal:4318']
-/** In the URL of the provider, as providers want it. */
+/** In the provider's URL, as providers require. */
 const KEY = 'a-key-of-the-provider'
 const SPANS_MS = 30_000
 
@@ -33,7 +33,7 @@ interface Span {
 const SERVER_KIND = 2
 
 const spans: Span[] = []
-/** All that the collector received, by the path that it came to. */
+/** Everything that the collector received, by path. */
 const received: { path: string; body: string }[] = []
 const collector = createServer(async (request, response) => {
   const parts: Buffer[] = []
@@ -68,7 +68,7 @@ after(async () => {
   collector.close()
 })
 
-/** The paragraph's variables, for a collector that reads JSON and does not like to wait. */
+/** The paragraph's variables, for a collector that reads JSON, with short delays. */
 function environment(): Record<string, string> {
   const { port } = collector.address() as AddressInfo
   const lines = here(variables).replace(COLLECTOR, `http://127.0.0.1:${port}`).trim().split('\n')
@@ -79,7 +79,7 @@ function environment(): Record<string, string> {
   }
 }
 
-/** Starts the service by its launcher, asks it for a node in a trace of the caller, and stops it. @returns the request's span, and the output. */
+/** Starts the service by its launcher, requests a node within a trace of the caller, and stops it. @returns the request's span, and the output. */
 async function traced(traceId: string, env: Record<string, string>): Promise<{ span: Span; output: string }> {
   const service = await startService(temporaryDirectory(), env, undefined, [], LAUNCHER)
   try {

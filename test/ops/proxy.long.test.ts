@@ -1,5 +1,5 @@
-// nginx as ops/nginx has it, before two instances of one ledger: their limits count together, no header of a caller gets around them, events
-// arrive as they come, and an instance that stops costs no read.
+// nginx with ops/nginx's configuration, before two instances of one ledger: their limits count together, no caller's
+// header bypasses them, events arrive at once, and stopping an instance fails no read.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ test('requests of one client count together, whatever they say of where they com
   for (let i = 0; i < 200; i++)
     answers.push(await fetch(`${url}/api/cover`, { headers: { 'x-forwarded-for': `203.0.113.${i}` } }))
   const answered = answers.filter(({ status }) => status === 200).length
-  // A minute's at once, and what came free meanwhile; two instances alone would have let 120 through, or all by the forged header.
+  // A minute's quota at once, and what came free meanwhile. Two instances alone would have let 120 through, or all with the forged header.
   assert.ok(answered >= 60 && answered < 80, `${answered} were answered`)
   const refused = answers.find(({ status }) => status !== 200) ?? assert.fail()
   assert.equal(refused.status, 429)

@@ -1,5 +1,5 @@
-// Reads on a streaming replica: that they come from there, what happens while it lags or is away, and that the service goes on
-// by itself when the replica is promoted in the primary's place.
+// Reads on a streaming replica: that they come from there, what happens while it lags or is down, and that the service
+// recovers without help when the replica is promoted in the primary's place.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -60,7 +60,7 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
 
   test('while the replica is down, reads go to the primary', async () => {
     await replica.stop('crash')
-    // One page that is kept in no memory.
+    // Pages that no cache holds.
     for (let limit = 1; limit <= 20; limit++) await service.get(`/api/distributions?limit=${limit}`)
     await service.buy(7)
     replica = await serve(replica.directory, [], replica.port)
@@ -80,7 +80,7 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
   })
 })
 
-/** Resolves once the service, which had left the replica, reads from it again: it is not asked for a moment after a failure. */
+/** Resolves once the service, which had left the replica, reads from it again, because it pauses for a moment after a failure. */
 async function readFrom(service: LedgerService): Promise<void> {
   await until('reads on the replica again', async () => {
     await service.get('/api/node/1')
@@ -89,7 +89,7 @@ async function readFrom(service: LedgerService): Promise<void> {
   })
 }
 
-/** Rows that a server has read for the ledger so far. Its sessions report at their leisure. */
+/** Rows that a server has read for the ledger so far. Its sessions report with a delay. */
 function rowsRead(server: Server): Promise<number> {
   return admin(elsewhere(server.url, { database: 'ledger' }), async (sql) => {
     const [row] = await sql<{ rows: number }[]>`

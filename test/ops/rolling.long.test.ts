@@ -1,5 +1,5 @@
-// Upgrades without a pause: while a newer version's migration is in the database, the old code goes on and starts again, and two
-// instances share one ledger. Migrations only add; what is no longer used goes a release later.
+// Upgrades without a pause: while a newer version's migration is in the database, the old code runs and restarts, and
+// two instances share one ledger. Migrations only add; unused parts go a release later.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -50,7 +50,7 @@ test('two instances share a ledger; when one stops in the middle of requests non
     // The ledger has its terms.
     ...{ CREDIT_INTERVAL_SEC: '', CREDIT_SLOT_SEC: '' },
   }
-  // One as in production, where a stop waits for balancers, and where the keys of a test chain are refused: it only serves.
+  // One as in production, where a stop waits for balancers, and the service refuses a test chain's keys: so it only serves.
   const { MINTER_PRIVATE_KEY, DISTRIBUTOR_PRIVATE_KEY, ...served } = settings
   const production = {
     NODE_ENV: 'production',
@@ -71,7 +71,7 @@ test('two instances share a ledger; when one stops in the middle of requests non
       await first.pass('payments')
       return (await paymentOf(world, paid))?.state === 'minted'
     })
-    // Begun before the stop is asked for: these are the requests that must be answered.
+    // Sent before the stop: these requests must get their answers.
     const asked = Array.from({ length: 40 }, (_, i) => fetch(`${second.url}/api/distributions?limit=${i + 1}`))
     await asked[0]
     const exit = second.stop()

@@ -1,5 +1,5 @@
-// The runbook, held to what it speaks of: each alert and each reason a payment is held for has its section; the operator's routes have a row
-// for each reason. Alerts and events lead to it and to the console, both ways. Commands and links are held in documents/references.test.ts.
+// The runbook, compared with its subjects: each alert and each reason to hold a payment has its section; the operator's routes have a row
+// for each reason. Alerts and events link to it and to the console, both ways. documents/references.test.ts checks commands and links.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,20 +24,20 @@ const { groups } = parse(read('ops/prometheus/alerts.yaml')) as { groups: { rule
 const rules = groups.flatMap((group) => group.rules)
 /** The page as the service serves it. */
 const served = read('web/dist/runbook.html')
-/** The sections of the console, as it has them in the address; the first is without a name. */
+/** The console's sections, by their names in its address; the first has no name. */
 const consoleSections = [...read('web/src/console/console.tsx').matchAll(/^ {2}'?([\w-]*)'?: \['/gm)].map(
   ([, name]) => name ?? '',
 )
 const ORIGIN = 'https://nodes.example.org'
 
-/** Holds a link to a section of the served runbook that has the name, and none of another. */
+/** Asserts that a link leads to the section of that name in the served runbook. */
 function assertRunbook(link: string | null | undefined, name: string): void {
   const { origin, pathname, hash } = new URL(link ?? assert.fail(`${name} has no link to the runbook`))
   assert.deepEqual([origin, pathname], [ORIGIN, '/runbook.html'], name)
   assert.ok(served.includes(` id="${hash.slice(1)}">${name}<`), `${name}: ${hash} is not its section`)
 }
 
-/** Holds a link to a place that the console, or the pages, have. */
+/** Asserts that a link leads to an existing place in the console, or the pages. */
 function assertPlace(link: string | undefined, name: string): void {
   const { origin, pathname } = new URL(link ?? assert.fail(`${name} has no place`))
   assert.equal(origin, ORIGIN, name)

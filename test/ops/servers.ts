@@ -1,5 +1,5 @@
-// PostgreSQL and PgBouncer as Debian packages them, for tests of what only they have: replicas, promotion, archives, poolers.
-// The embedded server has neither the tools nor a pooler. Where a package is absent, tests are skipped and say which.
+// PostgreSQL and PgBouncer from Debian's packages, for tests that need replicas, promotion, archives or poolers. The
+// embedded server has neither the tools nor a pooler. If a package is absent, tests are skipped and say which.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
@@ -20,9 +20,9 @@ const STOP = [
   { signal: 'SIGKILL', waitMs: 5_000 },
 ] as const
 
-/** Directory of the newest packaged PostgreSQL's programs; null where none is installed. */
+/** Directory of the newest packaged PostgreSQL's programs; null if none is installed. */
 const BIN = newestBin()
-/** For `skip` of a test: false, or which package is missing. */
+/** For `skip` of a test: false, or the missing package. */
 export const withoutPostgres = BIN === null && 'needs Debian’s postgresql package'
 export const withoutPooler = withoutPostgres || (!existsSync(PGBOUNCER) && 'needs Debian’s pgbouncer package')
 
@@ -38,18 +38,18 @@ export interface Server {
   url: string
   port: number
   directory: string
-  /** Stops it at once, as a machine that dies would, or in order. */
+  /** Stops it at once, as if the machine died, or in order. */
   stop(how?: 'crash'): Promise<void>
 }
 
-/** A new server of its own. `settings` are lines of postgresql.conf. */
+/** A new server. `settings` are lines of postgresql.conf. */
 export async function startServer(settings: readonly string[] = []): Promise<Server> {
   const directory = join(temporaryDirectory(), 'data')
   tool('initdb', ['-D', directory, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'])
   return serve(directory, settings)
 }
 
-/** A server on files that are there: a copy, a restored archive, a stopped server's own. `at` is a port to be had again. */
+/** A server on existing files: a copy, a restored archive, a stopped server's own. `at` is a port to reuse. */
 export async function serve(directory: string, settings: readonly string[] = [], at?: number): Promise<Server> {
   const port = at ?? (await findFreePort())
   const flags = ['fsync=off', 'unix_socket_directories=', 'listen_addresses=127.0.0.1', `port=${port}`, ...settings]
@@ -78,7 +78,7 @@ export async function startReplica(primary: Server): Promise<Server> {
   return serve(directory)
 }
 
-/** Makes a replica the primary. */
+/** Promotes a replica to primary. */
 export async function promote(replica: Server): Promise<void> {
   await admin(replica.url, (sql) => sql`SELECT pg_promote(true, 60)`)
 }
@@ -91,10 +91,10 @@ export async function startPooler(server: Server): Promise<{ port: number; stop(
   const lines = [
     ...['[databases]', `* = host=127.0.0.1 port=${server.port}`, '[pgbouncer]', `listen_port = ${port}`],
     ...['listen_addr = 127.0.0.1', 'unix_socket_dir =', 'auth_type = any', 'pool_mode = transaction'],
-    // Fewer than the service's own connections, so that they have to be shared.
+    // Fewer than the service's own connections, so they have to be shared.
     ...['default_pool_size = 3', 'max_client_conn = 200'],
   ]
-  // With auth_type any, no name counts but this.
+  // With auth_type any, only this name counts.
   lines[1] += ' user=postgres'
   writeFileSync(file, `${lines.join('\n')}\n`)
   const runAs = chooseRunAs(directory)
@@ -103,7 +103,7 @@ export async function startPooler(server: Server): Promise<{ port: number; stop(
   return { port, stop: async () => void (await child.end(STOP)) }
 }
 
-/** Runs one of PostgreSQL's own programs. Throws with what it said when it fails. */
+/** Runs one of PostgreSQL's own programs. If it fails, throws with its output. */
 export function tool(name: string, args: readonly string[]): void {
   const directory = args[args.indexOf('-D') + 1] ?? ''
   const needsUser = name === 'initdb' || name === 'pg_basebackup'
@@ -119,7 +119,7 @@ export function tool(name: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
 }
 
-/** Asks a server something on a connection of its own. */
+/** Queries a server on a separate connection. */
 export async function admin<T>(url: string, ask: (sql: ReturnType<typeof connect>) => Promise<T>): Promise<T> {
   const sql = connect(url, { max: 1, prepare: false, applicationName: 'test' })
   try {
@@ -150,7 +150,7 @@ async function answers(url: string, child: Child): Promise<void> {
   }
 }
 
-/** An address that can be moved from one server to another, as a virtual address or a name does at a failover. */
+/** An address that can move from one server to another, as a virtual address or a name does at a fail-over. */
 export async function startAddress(
   port: number,
 ): Promise<{ port: number; moveTo(port: number): void; close(): Promise<void> }> {

@@ -1,5 +1,5 @@
-// The files that ship the service, held to tools that read them and to each other: what the image copies is all that a production
-// start needs, with a root file system that cannot be written to; every setting they name exists.
+// The files that ship the service, checked with tools that read them and against each other: the image copies
+// everything that a production start needs, its root file system is read-only, and every setting they name exists.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ test('systemd reads the units, and finds little that they expose', {
 }, () => {
   const units = readdirSync(join(ROOT, 'ops/systemd'))
   assert.equal(units.length, 4)
-  // It looks whether the programs are there, which depends on the machine and not on the units.
+  // It checks whether the programs exist, which depends on the machine and not on the units.
   const directory = temporaryDirectory()
   for (const unit of units) {
     const text = read(`ops/systemd/${unit}`).replace('ExecStart=/usr/bin/node', `ExecStart=${process.execPath}`)
@@ -145,12 +145,12 @@ test('the copied files start, without privileges, in a root file system that can
   const user = ['--unshare-user', '--uid', '65532', '--gid', '65532', '--chdir', app, '--setenv', 'NODE_ENV']
   const start = (environment: string) =>
     run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.js', 'start'], dirname(app))
-  // Every import is made, and the missing settings are listed, which is as far as it comes without a database and a chain.
+  // It imports everything, and lists the missing settings, which is as far as it gets without a database and a chain.
   const { output, status } = start('production')
   assert.equal(status, 2, output)
   assert.match(output, /DATABASE_URL/)
   assert.doesNotMatch(output, /ERR_MODULE_NOT_FOUND|EROFS|Cannot find/)
-  // Outside production the embedded parts would be started; the image has none.
+  // Outside production it would start the embedded parts; the image has none.
   const embedded = start('development')
   assert.equal(embedded.status, 1, embedded.output)
   assert.match(embedded.output, /has no embedded PostgreSQL.*DATABASE_URL/)

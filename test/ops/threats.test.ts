@@ -1,4 +1,4 @@
-// The threat model, held to the tests that play it: each row names one that exists, each key has a row, each sign is a real alert and check.
+// The threat model, compared with the tests that play it: each row names an existing one, each key has a row, each sign is a real alert and check.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

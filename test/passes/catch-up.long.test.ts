@@ -1,4 +1,4 @@
-// A year without rounds for 24 cohorts, three tiers in eight phases each: 8,760 turns, which five transactions pay, to the wei.
+// A year without rounds for 24 cohorts, three tiers in eight phases each: five transactions pay 8,760 turns, to the wei.
 import { test } from 'node:test'
 import { wei } from '../../src/domain/units.ts'
 import { beginSlot, ETHER, enterTier, startWorld } from '../support/world.ts'

@@ -1,5 +1,5 @@
-// Turns that were missed: caught up in few rounds, to the wei; skipped where the contract's owner has said that they are not owed; and paid
-// without the cohort that the ledger has wrong. Each test has a world of its own.
+// Missed turns: caught up in few rounds, to the wei; skipped if the contract's owner has declared that they are not
+// owed; and paid without the cohort that the ledger has wrong. Each test has its own world.
 import assert from 'node:assert/strict'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { readDistributions, readTurns } from '../../src/db/reads/public-api.ts'
@@ -16,10 +16,10 @@ const PLUS = ETHER / 40n
 const EVER = 2n ** 40n - 1n
 
 const inWorld = worldTest({ finish: (world) => checkInvariants(world) })
-/** The invariants look at old states, which the chain of a test forgets after some hundreds of blocks. */
+/** The invariants read old states, which a test's chain forgets after some hundred blocks. */
 const inLongWorld = worldTest()
 
-/** Enters terms that differ from the first ones in the switch alone. */
+/** Enters terms that differ from the first ones only in the switch. */
 const switchPayouts = (world: World, fromTime: number, payouts: boolean) =>
   inTransaction(world.pool, async (sql) => {
     const [terms = assert.fail()] = await readCreditTerms(sql)
@@ -115,7 +115,7 @@ inWorld('a cohort that is wrong in the ledger keeps no other from being paid, an
   await world.pay(6, BASIC)
   await world.settle()
   const [wrong = assert.fail()] = await cohortsOf(world)
-  // As if a skip of it had never been followed.
+  // As if the follower had never seen a skip of it.
   await world.pool`UPDATE cohorts SET next_due = next_due - ${INTERVAL_SEC} WHERE cohort = ${wrong.cohort}`
   await world.chain.mine(1, INTERVAL_SEC)
   const outcome = await world.credit()
@@ -155,7 +155,7 @@ inWorld('a part of a cohort’s turns is one that the contract’s owner lets th
       const [terms = assert.fail()] = await readCreditTerms(sql)
       await insertTerms(sql, { ...terms, fromTime, minWei: wei(amount), maxWei: wei(amount) }, 'test')
     })
-  // The first two turns alone, the half of four, come to less than the floor; three and four do not.
+  // Only the first two turns, half of the four, come to less than the floor; three and four do not.
   await drawn(next, ETHER / 2000n)
   await drawn(next + 2 * INTERVAL_SEC, (ETHER * 3n) / 2000n)
   const gwei = 10n ** 9n

@@ -1,4 +1,4 @@
-// Rounds: when none is sent and why, what one holds, what each turn pays, and that a turn missed is a turn still owed.
+// Rounds: when none is sent and why, what one holds, what each turn pays, and that a missed turn is still owed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { inTransaction } from '../../src/db/core/sql.ts'
@@ -124,7 +124,7 @@ test('a node bought while its phase waits to be paid joins another cohort, and w
   const [row] = await world.pool`
     SELECT c.next_due - extract(epoch FROM n.minted_at)::bigint AS wait, c.size FROM nodes n JOIN cohorts c USING (cohort)
     WHERE n.ref = ${paid}`
-  // The choice is made at the followed head; the mint's block comes later by as long as the test takes.
+  // The service chooses at the followed head; the mint's block comes later by as long as the test takes.
   assert.ok(row?.wait > INTERVAL_SEC - SLOT_SEC - 30 && row?.wait <= INTERVAL_SEC, `waits ${row?.wait} s`)
   assert.equal(row?.size, 1)
   await world.rest()
@@ -261,7 +261,7 @@ async function creditedOf(nodeId: bigint): Promise<bigint> {
   return (await world.read<bigint[]>('nodeInfo', [nodeId]))[2] ?? assert.fail()
 }
 
-/** A node minted with the minter's key into a cohort that has no other, for no payment. */
+/** A node that the minter's key minted without a payment, into a cohort that has no other. */
 async function mintUnpaid(account: number): Promise<{ ref: Hash; txHash: Hash }> {
   const minter = world.ctx.minter ?? assert.fail()
   const ref = hash(`0x${'5a'.repeat(32)}`)

@@ -6,7 +6,7 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Distance in blocks of anvil's final block behind its head. */
+/** Distance in blocks from anvil's final block to its head. */
 const FINAL_AFTER = 64
 
 let world: World
@@ -49,7 +49,7 @@ test('the final block is asked for once in a run, for judging and minting alike'
     asked++
     return chain.finalized()
   }
-  // Reconciling asks for it, too.
+  // The reconciler reads it, too.
   const rules = { finality: 'finalized', reconcileEverySec: 86_400 } as const
   await world.instance({ rules, chain: { ...chain, finalized } }).payments()
   assert.equal(asked, 1)

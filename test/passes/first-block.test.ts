@@ -1,5 +1,5 @@
-// A reorganisation of the first block that a ledger followed: it has nothing older that could be lost, so it goes back to before that block
-// and follows again. Where there is something older, or the chain may be another one, it halts. Each test has a world of its own.
+// A reorganisation of the first block that a ledger followed: it has nothing older to lose, so it rewinds to before that block
+// and follows again. If there is something older, or the chain may be another one, it halts. Each test has its own world.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
@@ -15,7 +15,7 @@ import { lockIsAwaited } from '../support/postgres.ts'
 import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** The contracts are deployed in the blocks 1 and 2; in block 3 is what came before the sale. */
+/** The contracts are deployed in the blocks 1 and 2; block 3 holds what came before the sale. */
 const FIRST = 4
 
 /** A test of a ledger that has followed nothing yet, on a chain that has all blocks before its first. */
@@ -40,7 +40,7 @@ const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, tx
 const on = (world: World, chain: Partial<PassContext['chain']>) =>
   world.instance({ chain: { ...world.ctx.chain, ...chain } })
 
-/** Takes back all blocks from `from` on; what was in them is gone, but for the transactions given, which come in the first. */
+/** Reorganises all blocks from `from` on. Their transactions are gone, except the given ones, which go into the first new block. */
 async function takeBack(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {
   await world.chain.reorg(
     (await height(world)) - from + 1,
@@ -96,7 +96,7 @@ inWorld(
     await takeBack(world, FIRST - 1)
     await payInside(world, 9n)
     await world.payments()
-    // The seven that had come before the first block are gone with it, and no money has left by that.
+    // The seven from before the first block are gone with it, without any outflow of money.
     assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
     const filed = await world.pool`SELECT value_wei AS value, block_number AS block FROM payments`
     assert.deepEqual([...filed], [{ value: 9n, block: FIRST + 1 }])
@@ -189,7 +189,7 @@ inWorld('of two who store the first blocks in the same instant, one does', async
   ]
   let storing: Promise<(StoreResult | null)[]> = Promise.resolve([])
   await inTransaction(world.pool, async (sql) => {
-    // Neither is done before both have seen that there is no cursor.
+    // Neither ends before both have seen that there is no cursor.
     await sql`LOCK TABLE blocks IN EXCLUSIVE MODE`
     storing = Promise.all([long, short].map((range) => storeRange(world.ctx, range, null, head)))
     await lockIsAwaited(world.pool, 2)

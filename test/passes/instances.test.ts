@@ -1,4 +1,4 @@
-// Several instances on one database and one chain: one of them runs a pass, and where the lock fails them the contract and
+// Several instances on one database and one chain: one of them runs a pass. If the lock fails them, the contract and
 // the unique keys still make one node of a payment and one payment of a turn.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** As long as a run may wait for others that were started with it. */
+/** As long as a run may wait for others that started with it. */
 const LONG_MS = 10_000
 
 let world: World
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => world.close())
 
-/** Starts a pass four times in two instances; whichever runs goes on only when the other three have answered. */
+/** Starts a pass four times in two instances; whichever runs continues only when the other three have answered. */
 async function startedAtOnce<T>(passOf: (instance: ReturnType<World['instance']>) => () => Promise<T>): Promise<T[]> {
   const { chain } = world.ctx
   const answered = new AbortController()
@@ -163,7 +163,7 @@ test('two runs that both believe to hold the lock store one intent for a nonce, 
   const paid = await world.pay(9, BASIC)
   await world.chain.mine()
   let second: Promise<unknown> | undefined
-  // The first run's lock goes just before it stores; the second one runs to its end in between.
+  // The first run loses its lock just before it stores; the second one runs to its end in between.
   const first = world.instance({
     directUrl: world.directUrl,
     minter: {

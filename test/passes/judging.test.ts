@@ -1,4 +1,4 @@
-// Payments judged by the page: the same verdicts as one by one, whatever ends a page in its middle, or stands in its way.
+// Payments judged in pages: the same verdicts as one by one, whatever interrupts a page, or blocks it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
@@ -17,7 +17,7 @@ const BASIC = ETHER / 100n
 const FOUNDER = ETHER / 20n
 const SOLO = ETHER / 30n
 const WRONG = BASIC + 1n
-/** The contract's cap of a wallet; the allowance of `solo` is 1. */
+/** The contract's cap per wallet; the allowance of `solo` is 1. */
 const CAP = 3
 
 let world: World
@@ -45,7 +45,7 @@ interface Paid {
   succeeded?: boolean
 }
 
-/** Writes payments into the followed block, in this order, as following would; the rows are written in another one. */
+/** Writes payments into the followed block, in this order, as following would; the rows are inserted in another order. */
 async function enter(paid: readonly Paid[]): Promise<void> {
   const { number: blockNumber, hash: blockHash, time: blockTime } = (await readCursor(world.pool)) ?? assert.fail()
   const transfers = paid.map(({ from, valueWei, succeeded = true }, txIndex) => ({
@@ -63,7 +63,7 @@ async function judgeAll(page: number, { log = world.ctx.log, most = 10_000 } = {
   return await judge({ ...world.ctx, log }, cursor, cursor.number, run)
 }
 
-/** All that judging writes, by payment. */
+/** Everything that judging writes, by payment. */
 async function written() {
   const rows = await world.pool`
     SELECT p.tx_index, p.state, p.reason, p.tier_id, p.tier_version,
@@ -129,7 +129,7 @@ test('what was released and waits for room is judged with the others of its page
   assert.equal(await states(), 'aaaha')
 })
 
-/** Has the database refuse to change one payment, as a fault of its row would. */
+/** Makes the database refuse a change of one payment, as a broken row would. */
 async function poisoned(txHash: Hash, body: () => Promise<void>): Promise<void> {
   await world.pool.unsafe(`
     CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poison'; END $$;
@@ -275,7 +275,7 @@ test('five thousand payments of junk delay a buyer by two ticks at most', async 
   assert.doesNotMatch(await states(), /s/)
 })
 
-// Last: each later run would reconcile a hundred of its nodes, whose payments are gone by then. No earlier test mints a payment with one of its indexes.
+// Last: each later run would reconcile a hundred of its nodes, whose payments are gone by then. No earlier test mints its indexes.
 test('judging gives way once a mint is full, and goes on after it with the places that are left', async () => {
   // One wallet pays for two nodes in the first page, and for two more in the second, with room for three.
   const buyers = Array.from({ length: PAGE_MAX + 3 }, (_, n) => ({

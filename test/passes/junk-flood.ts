@@ -1,23 +1,23 @@
-// A buyer behind a flood of junk: the passes that they wait for, and the flood's cost to the ledger. Played small by junk.test.ts, and with a
-// hundred thousand by junk.long.test.ts.
+// A buyer behind a flood of junk: the passes that they wait for, and the flood's cost to the ledger. junk.test.ts plays
+// it small, junk.long.test.ts with a hundred thousand.
 import assert from 'node:assert/strict'
 import { costlyRows, flood, ledgerBytes } from '../support/flood.ts'
 import { ETHER, paymentOf, startWorld } from '../support/world.ts'
 
-/** Bytes that one transfer of junk may take, with all indexes. */
+/** Bytes that one junk transfer may take, with all indexes. */
 const BYTES_MAX = 300
 const PASSES_MAX = 2
-/** Each transfer has a receipt to be read: as long as the chain's program takes for them. */
+/** The follower reads a receipt for each transfer, which takes as long as anvil needs. */
 const FOLLOWING_MAX = 100
 
 export interface Flooded {
-  /** Passes that did not come to the head, then those until the buyer's mint was on its way. */
+  /** Passes that did not reach the head, then those until the buyer's mint was pending. */
   following: number
   passes: number
   bytesEach: number
 }
 
-/** Floods a wallet of a new world with dust, of 1 to 9 wei, then has somebody buy, and asserts what neither may cost. */
+/** Floods the wallet of a new world with dust of 1 to 9 wei, then someone buys, and asserts the limits on the cost of both. */
 export async function playFlood(count: number, perBlock: number): Promise<Flooded> {
   const world = await startWorld()
   try {

@@ -1,4 +1,4 @@
-// A hundred thousand transfers of dust, about a hundred dollars on a rollup: what junk.test.ts plays with two thousand.
+// A hundred thousand transfers of dust, about a hundred dollars on a rollup. junk.test.ts plays the same with two thousand.
 import { test } from 'node:test'
 import { playFlood } from './junk-flood.ts'
 

@@ -1,4 +1,4 @@
-// Transfers that are no sale by themselves: strangers send them by the thousand, and no buyer may wait for them.
+// Transfers that are no sale in themselves. Anyone can send thousands of them, and no buyer may wait for them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -16,7 +16,7 @@ import { contextOf, ETHER, paymentOf, startWorld, type World } from '../support/
 import { playFlood } from './junk-flood.ts'
 
 const BASIC = ETHER / 100n
-/** The least that is no dust where the lowest price is BASIC. */
+/** The least amount that is no dust if the lowest price is BASIC. */
 const LEAST = BASIC / 1_000n
 
 let world: World

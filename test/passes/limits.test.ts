@@ -1,5 +1,5 @@
-// The limits that the contract's owner sets for the service's keys, and payments and turns beyond them: the minter's budget, the
-// distributor's bounds, the end of a call's time. Each test has a world of its own.
+// The limits that the contract's owner sets for the service's keys, and payments and turns beyond them: the minter's
+// budget, the distributor's bounds, a call's expiry. Each test has its own world.
 import assert from 'node:assert/strict'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { SignerAccount } from '../../src/chain/port.ts'
@@ -29,7 +29,7 @@ const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
 
 inWorld('if no cohort can be opened, payments with a cohort are minted, and the rest waits', async (world) => {
   await enterTier(world, { tierId: 'silver', tierNo: 9, priceWei: wei(SILVER) })
-  // Cohorts are at the end of their numbers: the contract refuses to open any.
+  // Cohort numbers are used up, so the contract refuses to open any.
   const slot = '0x6'
   const word = await world.chain.rpc<`0x${string}`>('eth_getStorageAt', [world.factory, slot, 'latest'])
   await world.chain.rpc('anvil_setStorageAt', [world.factory, `0x${'6'.padStart(64, '0')}`, `0xffff${word.slice(6)}`])

@@ -1,4 +1,4 @@
-// Cases of long stretches alone: reorganisations of hundreds of blocks, and knowledge of blocks that far behind.
+// Cases that need long stretches: reorganisations of hundreds of blocks, and data about blocks that far behind.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCohorts } from '../../src/db/nodes/cohorts.ts'
@@ -6,11 +6,11 @@ import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, paymentOf, startWorld } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** More than contracts see the hashes of, or a provider keeps the states of; far less than what is promised. */
+/** More than the blocks whose hashes contracts see, or whose states a provider keeps; far less than we promise. */
 const DEPTH = 300
 
 test('blocks by the hundred are taken back, and each cohort is what it was then', async () => {
-  // Nothing is final so soon, and nothing is put right by comparing with the contract.
+  // Nothing becomes final so soon, and no comparison with the contract repairs anything.
   const world = await startWorld({ reconcileEverySec: 86_400 }, { slotsInEpoch: 4 * DEPTH })
   try {
     await world.settle()

@@ -1,5 +1,5 @@
-// The owner of a mint: a node that carries a payment's ref is the payment's only where it was minted to the wallet that paid and in the tier
-// that was paid for, by the verdict that was given before or by the price. Played with the minter's key outside of the service.
+// Whose node a mint is: a node with a payment's ref is the payment's only if it went to the wallet that paid and into the tier
+// that was paid for, by the earlier verdict or by the price. The test uses the minter's key outside the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
@@ -36,11 +36,11 @@ after(() => desk.close())
 const told = (txHash: Hash) => standingOf(world, txHash)
 const follow = () => judgeOnly(world)
 const accepted = (account: number) => acceptedPayment(world, account, BASIC)
-/** Calls the factory with the minter's key past the service. */
+/** Calls the factory with the minter's key outside the service. */
 async function callAsThief(call: FactoryCall): Promise<void> {
   onPurpose.foreign.push(await world.call(1, world.factory, encodeCall(call, { guarded: false }).data))
 }
-/** Mints so, into a cohort of the tier that takes nodes for a while yet, or into the one that is named. */
+/** Mints that way, into a cohort of the tier that accepts nodes for a while yet, or into the named one. */
 async function steal(tierNo: number, ref: Hash, to: number, named?: number): Promise<void> {
   const [open = assert.fail('no cohort')] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts WHERE tier_no = ${tierNo} ORDER BY size, next_due DESC LIMIT 1`
@@ -48,7 +48,7 @@ async function steal(tierNo: number, ref: Hash, to: number, named?: number): Pro
   await callAsThief({ kind: 'mint', orders, guard: null, validUntil: FOREVER })
   assert.notEqual(await world.read('nodeOfRef', [ref]), 0n)
 }
-/** Opens a cohort so. @returns its number. */
+/** Opens a cohort that way. @returns its number. */
 async function openAsThief(intervalSec: number, phase: number): Promise<number> {
   const first = Number(await world.read<bigint>('lastCohort')) + 1
   const now = Number((await world.chain.block()).timestamp)
@@ -142,7 +142,7 @@ test('a cohort of a phase that is no multiple of the slot takes no nodes, is not
   assert.deepEqual(await alarmsOf(world, String(odd)), ['cohortOdd'])
   assert.equal(await told(paid), 'held mintedElsewhere')
   await isNoNodeOf(paid)
-  // Granted, the node keeps no cohort from being credited; but this one is not.
+  // A granted node keeps no cohort from its credits, but this one is not granted.
   const [{ id } = assert.fail()] = await world.pool<
     { id: number }[]
   >`SELECT node_id AS id FROM nodes WHERE ref = ${paid}`
@@ -163,7 +163,7 @@ test('a cohort of an interval that the terms never had is none either, until the
   await world.act(0, 'setInterval', [BigInt(odd), BigInt(INTERVAL_SEC)])
   await follow()
   assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
-  // With the owner's act goes what it did.
+  // The reorganisation removes the owner's act and its effect.
   await world.chain.reorg(Number((await world.chain.block()).number) - blocks)
   await follow()
   assert.ok((await readOddCohorts(world.pool)).some(({ cohort }) => cohort === odd))
@@ -201,12 +201,12 @@ test('before any verdict the price alone says which tier was paid for', async ()
 test('where neither says, as in a ledger that was lost, the node is the payment’s, and reported once to confirm', async () => {
   const paid = await world.pay(12, BASIC + 3n)
   await world.chain.mine()
-  // Released and minted, as far as the chain remembers; this ledger sees both for the first time.
+  // Released and minted, by the chain's record; this ledger sees both for the first time.
   await steal(2, paid, 12)
   await world.settle()
   assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
   assert.deepEqual(await alarmsOf(world, paid), ['nodeToConfirm'])
-  // Its own mint is taken back and comes again, as after a rescan.
+  // Its own mint disappears and returns, as after a rescan.
   const raws = [await world.raw(paid), await world.raw(onPurpose.foreign.at(-1) ?? assert.fail())]
   const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
   const depth = Number((await world.chain.block()).number) - blockNumber + 1

@@ -1,4 +1,4 @@
-// The source of a nonce: the ledger itself, unless all providers say otherwise for long or the operator does.
+// The source of a nonce: the ledger itself, unless all providers contradict it for long or the operator does.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -26,7 +26,7 @@ beforeEach(() => {
   for (const provider of [first, second]) provider.rule = () => undefined
 })
 
-/** Names a nonce of the minter as of the latest block, whatever it is. */
+/** Answers a nonce of the minter at the latest block, whatever the truth is. */
 const says =
   (nonce: number): Rule =>
   ({ method, params: [account, block] }) =>
@@ -43,7 +43,7 @@ async function paid() {
 const attempts = async () => (await attemptsOf(world)).length
 const audited = async (action: string) => (await world.pool`SELECT FROM audit WHERE action = ${action}`).count
 const nonceNow = async () => Number(await world.chain.rpc<string>('eth_getTransactionCount', [world.at(1), 'latest']))
-/** Imitates a use of the key outside of the followed blocks: its nonce goes up, and no followed block says by what. */
+/** Imitates a use of the key outside the followed blocks: its nonce rises, and no followed block shows why. */
 const useElsewhere = async (times: number) => {
   await world.chain.rpc('anvil_setNonce', [world.at(1), `0x${((await nonceNow()) + times).toString(16)}`])
   await world.chain.mine()
@@ -88,7 +88,7 @@ test('a key that was used out of sight is taken over after 64 blocks, and what w
   const payment = await paid()
   await world.payments()
   const { nonce, hash } = await lastAttempt(world)
-  // The pool forgets what was signed, since its nonce is used.
+  // The pool drops what was signed, because its nonce is used.
   await world.chain.rpc('anvil_dropTransaction', [hash])
   await useElsewhere(3)
   await world.payments()

@@ -1,5 +1,5 @@
-// Acts beside the service by the contract's owner and by holders of a hot key: the ledger follows them, reports them, and takes them back with
-// their blocks. Each test has a world of its own.
+// Acts outside the service by the contract's owner and by holders of a hot key: the ledger follows them, reports them,
+// and rewinds them with their blocks. Each test has its own world.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
@@ -30,7 +30,7 @@ const inWorld = (sentence: string, body: (world: World, purpose: Purpose) => Pro
     await checkInvariants(world, purpose)
   })
 
-/** A node in the cohort of a paid one, minted with the minter's key and without a payment. */
+/** A node in the cohort of a paid one, which the minter's key minted without a payment. */
 async function mintRogue(world: World, purpose: Purpose): Promise<number> {
   await world.pay(5, BASIC)
   await world.settle()
@@ -220,7 +220,7 @@ inWorld(
       { cohort: number }[]
     >`SELECT cohort FROM nodes WHERE ref = ${first}`
     await world.act(5, 'transferFrom', [world.at(5), world.at(7), await world.read('nodeOfRef', [first])])
-    // The same order again, though its node was given away; and one for a wallet that never had the node of its ref.
+    // The same order again, after its node was given away; and one for a wallet that never had the node of its ref.
     for (const order of [
       { to: world.at(5), cohort, ref: first },
       { to: world.at(8), cohort, ref: second },

@@ -10,11 +10,11 @@ const BASIC = ETHER / 100n
 const FOUNDER = ETHER / 20n
 
 let world: World
-/** Transactions of the service's own wallets that are no mint and no round. */
+/** Transactions of the service's own wallets that are neither mint nor round. */
 const foreign: Hash[] = []
 before(async () => {
   world = await startWorld()
-  // Cohorts are opened once, so that no test below has to wait for it.
+  // Opens cohorts once, so no test below has to wait for it.
   await world.settle()
 })
 after(() => world.close())
@@ -41,7 +41,7 @@ test('the earlier place wins also where a reorganisation brought the earlier pay
   await enterTier(world, { tierId: 'lone', tierNo: 11, priceWei: wei(ETHER / 31n), maxPerWallet: 1 })
   const [replaced, kept] = [await world.pay(7, ETHER / 31n), await world.pay(7, ETHER / 31n)]
   await world.chain.mine()
-  // Followed and judged, but nothing is minted: the mint's cohorts are only being opened.
+  // Followed and judged, but not minted, because the mint's cohorts are only being opened.
   await world.payments()
   assert.deepEqual([await told(replaced), await told(kept)], ['accepted', 'held tierAllowance'])
   const { nonce } = await world.chain.rpc<{ nonce: `0x${string}` }>('eth_getTransactionByHash', [replaced])

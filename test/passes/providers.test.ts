@@ -1,5 +1,5 @@
-// The word of one of several providers moves no money and stops nothing by itself: holdings must be agreed, and a chain that is not the
-// ledger's halts the passes only where no provider has the ledger's.
+// The answer of one of several providers alone moves no money and stops nothing: providers must agree on holdings, and
+// a chain that is not the ledger's halts the passes only if no provider has the ledger's.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { checkDeployment } from '../../src/chain/factory/check-deployment.ts'
@@ -49,7 +49,7 @@ beforeEach(() => {
 })
 
 const halts = async () => (await world.pool`SELECT FROM audit WHERE action = 'halted'`).count
-/** As if the halt had been seen for longer than a passing lie lasts. */
+/** As if the halt had lasted longer than a brief lie. */
 const olden = () => world.pool`
   UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
 
@@ -113,7 +113,7 @@ test('a first provider on another chain halts nothing while the second has the l
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
   assert.equal((await world.credit()).reason, 'nothingDue')
   assert.deepEqual([await readHalt(world.pool), await halts()], [null, before])
-  // Whatever it is still asked, it is asked beside the other one.
+  // Each call that it still gets, the other one gets as well.
   const alone = new Set(first.seen.map(({ method }) => method))
   for (const method of ['eth_getLogs', 'eth_getTransactionCount', 'eth_estimateGas'])
     assert.ok(!alone.has(method), method)

@@ -1,5 +1,5 @@
-// A minter whose ether does not pay for the whole batch mints what it pays for; the funds watch and the doctor warn by the batch that
-// waits, not by a usual transaction.
+// If a minter's ether does not pay for the whole batch, it mints what it can pay for. The funds check and the doctor
+// warn by the waiting batch, not by a usual transaction.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { runHere, worldEnv } from '../support/cli.ts'
@@ -15,7 +15,7 @@ let world: World
 before(async () => {
   world = await startWorld()
   await world.settle()
-  // The usual gas of a transaction is known, and little.
+  // The service has measured a transaction's usual gas, which is little.
   await world.pay(5, BASIC)
   await world.settle()
 })

@@ -1,5 +1,5 @@
-// Two connections in the same instant, each interleaving made to happen: what another connection is about to commit is waited
-// for, what was read before somebody followed on is not believed, and a run whose time is up sends nothing.
+// Two connections at the same instant, in each interleaving: a run waits for what another connection is about to
+// commit, does not believe what it read before another followed on, and sends nothing after its time is up.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
@@ -30,7 +30,7 @@ after(() => world.close())
 const told = (txHash: Hash) => standingOf(world, txHash)
 const countIntents = async () => (await world.pool`SELECT FROM outbox`).count
 
-/** A payment that is accepted, and whose mint has not begun. */
+/** An accepted payment whose mint has not begun. */
 async function acceptedPayment(from: number): Promise<Hash> {
   const txHash = await world.pay(from, BASIC)
   await world.chain.mine()
@@ -39,7 +39,7 @@ async function acceptedPayment(from: number): Promise<Hash> {
   return txHash
 }
 
-/** Runs the payments pass beside `body`, which is done and not committed when the pass comes upon it. */
+/** Runs the payments pass beside `body`, which is done but not committed when the pass reaches it. */
 async function beside(body: (sql: Sql) => Promise<unknown>): Promise<void> {
   let pass: Promise<unknown> = Promise.resolve()
   await inTransaction(world.pool, async (sql) => {
@@ -100,7 +100,7 @@ test('a payment whose block changed while its holding was being read is judged b
       async holding(token, owner, at) {
         const amountWei = await world.ctx.chain.holding(token, owner, at)
         if (reads++ > 0) return amountWei
-        // On the other fork the wallet was given what it needs, one block before it paid. The other pass follows there.
+        // On the other fork the wallet received its holding one block before it paid. The other pass follows there.
         await world.chain.reorg(1)
         await world.giveTokens(world.at(7), 1_000n * ETHER)
         await world.chain.rpc('eth_sendRawTransaction', [raw])
@@ -131,7 +131,7 @@ test('a payment that came back in another block of the same height is judged by 
       async holding(token, owner, at) {
         const amountWei = await world.ctx.chain.holding(token, owner, at)
         if (reads++ > 0) return amountWei
-        // On the other fork the wallet was given what it needs, in the very block in which it paid.
+        // On the other fork the wallet received its holding in the very block in which it paid.
         const given = { from: world.at(4), to: world.token, data, gas: '0x20000' } as const
         await world.chain.reorg(1, [
           [given, 0],
@@ -161,7 +161,7 @@ test('a range is not stored on another block of the height that it was read from
     if (stored === null) {
       stored = range.blocks.at(-1)?.hash ?? null
       await world.chain.reorg(2)
-      // The other one comes no further than that height.
+      // The other one gets no further than that height.
       const { number, hash, timestamp } = await world.chain.block(below.number)
       const block = await chain.block(Number(number))
       assert.ok(block && block.hash === hash && block.time === Number(timestamp) && hash !== below.hash)
@@ -186,7 +186,7 @@ test('a payment of a fork that another pass followed to is not minted by a call 
   await world.chain.mine()
   const before = await countIntents()
   const { contract } = world.ctx
-  // Asked after the pass has followed and before it judges.
+  // Read after the pass has followed and before it judges.
   const counters = mock.fn(async (atBlock: number) => {
     if (counters.mock.callCount() === 0) {
       await world.chain.reorg(1, [[raw, 0]])
@@ -194,7 +194,7 @@ test('a payment of a fork that another pass followed to is not minted by a call 
     }
     return contract.counters(atBlock)
   })
-  // The provider names another block at the guard's height by now, so nothing is signed.
+  // By now the provider names another block at the guard's height, so nothing is signed.
   await world.instance({ contract: { ...contract, counters } }).payments()
   assert.ok(counters.mock.callCount() > 0)
   assert.deepEqual([await told(paid), await countIntents()], ['accepted', before])
@@ -218,7 +218,7 @@ test('a cohort that is repaired while a range is being stored stays right', asyn
     await readCursor(sql, { lock: true })
     credit = world.credit()
     await lockIsAwaited(world.pool)
-    // As the reconciler does, by the contract's word and under this lock.
+    // As the reconciler does, by the contract's state and under this lock.
     await resizeCohort(sql, cohort, before)
   })
   await credit
@@ -237,7 +237,7 @@ test('the ledger is not taken back from where it no longer stands', async () => 
   assert.deepEqual(await readCursor(world.pool), now)
 })
 
-/** An instance that follows a single block, and whose time is up then. */
+/** An instance that follows a single block, and then runs out of time. */
 function outOfTime(): Instance {
   const { chain } = world.ctx
   return world.instance({

@@ -1,4 +1,4 @@
-// The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the same comes out.
+// The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the result is the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
@@ -11,7 +11,7 @@ import { ETHER, enterTerms, enterTier, INTERVAL_SEC, SLOT_SEC, startWorld } from
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
 
-/** Columns of each table that come from the chain; ids of rows and the times at which they were written do not. */
+/** Columns of each table that come from the chain, so neither row ids nor insertion times. */
 const PROJECTED: Record<string, string> = {
   blocks: '*',
   cursors: '*',
@@ -119,7 +119,7 @@ test('a ledger started without a backup pays what fell due before its start, at 
     assert.equal((await fresh.credit()).reason, 'nothingDue')
     assert.deepEqual([...(await terms(pool))], Array(3).fill({ fits: true, seeded: true, bps: 10_000 }))
 
-    // Given other rates, it does not say that turns from before its start were paid by these.
+    // With other rates, it does not claim that these paid turns from before its start.
     await enterTerms(richer, world.chain, world.token)
     await richer`UPDATE tiers SET payout_bps = 2 * payout_bps`
     await world.instance({ pool: richer, directUrl: databases[1].url }).payments()

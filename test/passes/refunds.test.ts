@@ -1,5 +1,5 @@
-// Recorded refunds are looked after until they are final: one that a reorganisation takes back is found out whenever that happens,
-// and one that a provider cannot show, or shows on another fork, stays as it is.
+// The service watches recorded refunds until they are final: it finds one that a reorganisation removes whenever that
+// happens. If a provider cannot show one, or shows it on another fork, it stays as it is.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
@@ -12,11 +12,11 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
 const WRONG = ETHER / 100n - 1n
-/** Blocks on top of a refund with which it is final, and with which it would be given up were it gone. */
+/** Blocks on top of a refund that make it final, or after which it would count as gone. */
 const MANY = 70
 
 let desk: Desk
-/** Sent with the minter's key past the service. */
+/** Sent with the minter's key outside the service. */
 const foreign: Hash[] = []
 const unpaidRefs: Hash[] = []
 let world: World
@@ -34,7 +34,7 @@ const refundOf = async (txHash: Hash) => {
   return row ?? assert.fail('no refund')
 }
 
-/** A payment of the wrong amount, paid back in the head's block by a wallet of the operator, and recorded. */
+/** A payment of the wrong amount, refunded in the head's block by a wallet of the operator, and recorded. */
 async function refunded(account: number): Promise<Hash> {
   const payment = await world.pay(account, WRONG)
   await world.settle()
@@ -108,7 +108,7 @@ test('one of value by an internal call is its refund still, and the only one, wh
     await become(FORWARD)
     const { txHash: paid } = await payInside(w, WRONG, { by: safe })
     const before = await attributed(paid)
-    // Ether that is paid back to it stays there.
+    // Ether refunded to it stays there.
     await become('0x')
     const refundTxHash = await payBack()
     assert.equal((await own.post(`payments/${before.id}/refund`, { refundTxHash })).status, 200)
@@ -121,7 +121,7 @@ test('one of value by an internal call is its refund still, and the only one, wh
     }
     const later = await attributed(paid)
     assert.notEqual(later.id, before.id)
-    // The payment takes its value out of the residue that the other block had left, and has its refund.
+    // The payment takes its value out of the residue of the other block, and has its refund.
     const rows = await w.pool`SELECT id, state, value_wei::text AS value FROM payments ORDER BY id`
     assert.deepEqual(
       rows.map(({ id, state, value }) => [id, state, value]),
@@ -147,7 +147,7 @@ test('one that a lagging provider does not show stays, however long it has been'
   const { number } = await refundOf(payment)
   await world.chain.reorg(1)
   await world.chain.mine(MANY)
-  // Follows, and looks at no refund.
+  // Follows, but checks no refund.
   await world.credit()
   await through({
     finalized: async () => null,
@@ -200,7 +200,7 @@ test('refunds that stand in followed blocks cost no request, on a chain that cal
   for (let i = 0; i < 3; i++) await counted.payments()
   assert.deepEqual(asked, [])
 
-  // As their headers are dropped in time: asked for once more, and final.
+  // As when their headers are pruned: read once more, and final.
   const last = (await refundOf(all[2] ?? assert.fail())).number
   await world.chain.mine()
   await counted.payments()

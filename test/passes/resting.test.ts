@@ -1,5 +1,5 @@
-// A sender whose transactions revert one after the other rests, and tells the operator; a contract that is paused, or a
-// distributor without funds, costs nothing and goes on by itself. Each test has a world of its own.
+// A sender whose transactions revert one after the other rests, and alerts the operator. A paused contract, or a
+// distributor without funds, costs nothing and needs no restart. Each test has its own world.
 import assert from 'node:assert/strict'
 import { worldTest } from '../support/in-world.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -11,7 +11,7 @@ const inWorld = worldTest()
 const mints = async (world: World) => (await world.pool`SELECT FROM outbox WHERE kind = 'mint'`).length
 const rests = async (world: World) => (await world.pool`SELECT FROM audit WHERE action = 'senderRests'`).length
 
-/** A mint that is sent and then reverts: the contract is paused before it is mined, and free again afterwards. */
+/** A mint that is sent and then reverts: the contract is paused before the mint's block, and released afterwards. */
 async function revertedMint(world: World): Promise<void> {
   const before = await mints(world)
   await world.payments()

@@ -1,5 +1,5 @@
-// A change of keys: mints that a replaced key had signed are made by the new one, once; and calls of one key are settled also where an
-// instance without it followed the block.
+// A change of keys: the new key makes, once, the mints that a replaced key had signed; and calls of one key are settled
+// even if an instance without it followed the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
@@ -23,7 +23,7 @@ after(() => world.close())
 const setMinter = (account: number) => world.act(0, 'setMinter', [world.at(account), 1_000n, 1_000n])
 const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
 
-/** The service as it is started with the key of another account. */
+/** The service started with another account's key. */
 function withKeyOf(account: number): Instance {
   const { chain, rpc, factory, at } = world
   const signer = localSigner(chain.accounts[account]?.privateKey ?? assert.fail())
@@ -99,15 +99,15 @@ test('a key that comes back after it was used elsewhere waits; the doctor says s
     return findings.find((finding) => finding.check === check)
   }
   assert.equal((await told('nonce.minter'))?.verdict, 'ok', 'it is only on its way')
-  // Replaced, with its mint in no block; then it sends elsewhere, and its sends are not watched.
+  // Replaced, with its mint in no block; then it sends elsewhere, and the follower does not watch its sends.
   await setMinter(NEW_MINTER)
   await isMintedByTheNewKey(paid)
-  // The former key's transactions are not waited for, and only the doctor of that key's instance reports them.
+  // The service does not wait for the former key's transactions, and only the doctor of that key's instance reports them.
   await world.pool`UPDATE outbox SET created_at = now() - interval '1 hour' WHERE state = 'pending'`
   const env = { MINTER_PRIVATE_KEY: world.chain.accounts[NEW_MINTER]?.privateKey }
   assert.equal((await told('transactions.pending'))?.verdict, 'warn')
   assert.equal(await told('transactions.pending', env), undefined)
-  // The first takes the nonce of the stored mint, and is looked at for that; the second is not looked at.
+  // The first takes the nonce of the stored mint, so the follower checks it; it ignores the second.
   for (let i = 0; i < 2; i++) {
     await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1' })
     await world.chain.mine()

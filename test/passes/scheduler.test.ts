@@ -1,4 +1,4 @@
-// The timer: how soon the next run follows, by what the last one found, whoever started that one.
+// The timer: how soon the next run follows, by the last one's findings, whoever started it.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
@@ -15,7 +15,7 @@ import { ETHER, startWorld } from '../support/world.ts'
 const TICK_SEC = 3_600
 
 let runs = 0
-/** What the next runs find pending; the last one stays. Null: the run fails. */
+/** What the next runs find pending; the last one repeats. Null: the run fails. */
 let found: (number | null)[] = []
 let scheduler: Scheduler
 let stop = async () => {}
@@ -44,7 +44,7 @@ async function start(pending: (number | null)[]): Promise<void> {
   await settled()
 }
 
-/** Promises of the loop are done; timers only go on by `pass`. */
+/** The loop's promises are done; timers advance only by `pass`. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 async function pass(sec: number): Promise<void> {

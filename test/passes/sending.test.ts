@@ -1,5 +1,5 @@
-// Calls that are stored before they are sent, and their fates: crashes on either side of the send, lost replies, stuck fees, pools that
-// forget, nonces taken by others, an empty purse, a paused contract. Each ends with every payment one node.
+// Calls that are stored before they are sent, and their fates: crashes on either side of the send, lost replies, stuck fees,
+// pools that forget, nonces used by others, an empty balance, a paused contract. In each case every payment becomes one node.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { SignerFault } from '../../src/chain/faults.ts'
@@ -36,7 +36,7 @@ const crashBefore = (sender: SignerAccount): SignerAccount => ({
     throw new Error('killed before the send')
   },
 })
-/** The process ends, or the connection breaks, when the provider has the bytes and before its answer is read. */
+/** The process ends, or the connection breaks, after the provider has the bytes and before its answer is read. */
 const crashAfter = (sender: SignerAccount): SignerAccount => ({
   ...sender,
   broadcast: async (raw) => {
@@ -51,10 +51,10 @@ const replyLost = (sender: SignerAccount): SignerAccount => ({
     return { kind: 'unknown', detail: 'timeout' }
   },
 })
-/** The provider says it took the bytes, and they are never seen again. */
+/** The provider says it accepted the bytes, and no one ever sees them again. */
 const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 
-/** Pays for a basic node, and has an instance with this sender try to mint it; gives the payment and what was stored. */
+/** Pays for a basic node, and has an instance with this sender try to mint it; returns the payment and the stored send. */
 async function mintThrough(
   account: number,
   sender: SignerAccount,
@@ -235,7 +235,7 @@ test('a fee above the cap is not offered: nothing new is signed, and a stuck tra
   const before = (await attempts()).length
   await capped.payments()
   assert.deepEqual([await stateOf(waits), (await attempts()).length], ['accepted', before])
-  // Sent by an instance with a higher cap, then stuck: the one with the low cap raises nothing.
+  // Sent by an instance with a higher cap, then stuck; the one with the low cap raises nothing.
   await world.payments()
   await mineAtBaseFee(((await attempts()).at(-1)?.fee ?? 0n) * 2n, 13)
   await capped.payments()
@@ -244,7 +244,7 @@ test('a fee above the cap is not offered: nothing new is signed, and a stuck tra
   await isOneNode(waits)
 })
 
-/** Transactions that wait in pools go when these are full: each run hands them over again, whatever else cannot be done about them. */
+/** A full pool drops waiting transactions, so each run sends them again, whatever else it cannot do about them. */
 for (const [account, sentence, parts] of [
   [8, 'cannot be raised above the cap', () => ({ rules: { feeCapWei: 1n } })],
   [
@@ -306,7 +306,7 @@ test('a nonce that a foreign transaction took is not given out again where a pro
 
 test('a mint whose guard has lapsed makes way for a call that does nothing, and the payment is minted under a new guard', async () => {
   const { paid, sent } = await mintThrough(11, swallow(minter()))
-  // With the block that settling mines it is just beyond what the next block's contracts see.
+  // With the block that settling mines it is just out of reach of the next block's contracts.
   await world.chain.mine(255)
   await world.settle()
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// A remote signer that does not sign: a payment waits, and everything that says how the service does says so, each in its own words:
+// A remote signer that does not sign: a payment waits, and every report of the service's state says so, each in its own words:
 // the passes, the command line, metrics, health, the doctor, the preview. When it signs again, all of them say that.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -99,7 +99,7 @@ test('a payment that waits for a signer is reported by the pass, the command, me
   assert.equal((await paymentOf(world, paid))?.state, 'accepted')
   assert.deepEqual([await down('minter'), await down('distributor')], [1, 0])
   assert.deepEqual((await readHealth(world.pool)).notSigning, ['minter'])
-  // Reported once, however often it is asked.
+  // Reported once, however many reads there are.
   assert.deepEqual(await acts(), [downBefore + 1, restoredBefore])
 
   const { code, of } = await doctor()
@@ -119,7 +119,7 @@ test('a payment that waits for a signer is reported by the pass, the command, me
   const back = await pass('payments')
   assert.deepEqual([back.code, back.signer], [0, 'signed'])
   assert.equal(await down('minter'), 0)
-  // It comes and goes, as that of one of two instances would: that is one trouble, which is over once it has been well for a while.
+  // It comes and goes, as one of two instances' signer would. That is one incident, which is over once the signer has worked for a while.
   signer.rule = () => DOWN
   await world.pay(5, BASIC)
   await world.chain.mine()
@@ -159,7 +159,7 @@ test('a signer on record as down is asked by each run, also where nothing waits 
   await world.chain.mine()
   signer.rule = () => DOWN
   assert.equal((await instance.payments()).signer, 'notSigned')
-  // Another instance, with the key itself, mints it: nothing waits for the signer now.
+  // Another instance, with the key itself, mints it, so nothing waits for the signer now.
   await world.settle()
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
   await world.pool`INSERT INTO settings (name, value, updated_by)

@@ -1,5 +1,5 @@
-// Turns that are neither paid nor skipped for long: the contract names no distributor, or payouts are off and its owner has not said so. Nodes
-// are minted all the same, into one cohort an interval; and what is owed is paid once it can be.
+// Turns that are neither paid nor skipped for long: the contract names no distributor, or payouts are off and its owner
+// has not declared so. The service still mints nodes, into one cohort per interval, and pays what is owed once it can.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inTransaction } from '../../src/db/core/sql.ts'
@@ -54,7 +54,7 @@ test('payouts that are off wait for the owner: no cohort is opened for each slot
     const outcome = await world.credit()
     assert.deepEqual([outcome.reason, outcome.txHash], ['pending', null])
     assert.equal((await world.pool`SELECT FROM rounds`).count, 0)
-    // The owner says so: what came due is skipped where a node needs the cohort, and never paid.
+    // The owner declares it: due turns are skipped if a node needs the cohort, and never paid.
     await world.act(0, 'addNotOwed', [1n, BigInt(offFrom), 2n ** 40n - 1n])
     await world.chain.increaseTime(2 * INTERVAL_SEC)
     await world.pay(8, BASIC)

@@ -1,5 +1,5 @@
-// The reconciler's speed: all nodes within a day at the default schedule, at a bounded cost for each run. On rows alone: no chain for tests
-// has so many nodes.
+// The reconciler's speed: all nodes within a day at the default schedule, at a bounded cost for each run. On rows
+// alone, because no test chain has so many nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainNode } from '../../src/chain/port.ts'
@@ -38,7 +38,7 @@ after(async () => {
   await database.drop()
 })
 
-/** A contract that counts so many nodes and has those of the ledger. Notes how many it was asked for, call by call. */
+/** A contract that counts so many nodes and has the ledger's. Notes how many each call reads. */
 async function startReconciler(lastNodeId: number, onNodes: () => Promise<void> = async () => {}) {
   await pool`UPDATE totals SET nodes = ${lastNodeId}`
   const asked: number[] = []

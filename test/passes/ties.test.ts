@@ -1,5 +1,5 @@
-// Two of something in one block: two versions of a tier, two payments, two owners of a node. The place in the block alone decides which one
-// comes first.
+// Two of something in one block: two versions of a tier, two payments, two owners of a node. Only the position in the
+// block decides which one comes first.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
@@ -30,7 +30,7 @@ before(async () => {
 })
 after(() => world.close())
 
-/** The tier and version that a payment was judged by. */
+/** The tier and version by which a payment was judged. */
 const soldBy = async (txHash: Hash) => {
   const [row] = await world.pool<{ sold: string }[]>`
     SELECT concat_ws(' ', state, reason, tier_id, tier_version) AS sold FROM payments WHERE tx_hash = ${txHash}`
@@ -40,7 +40,7 @@ const nodeOf = async (txHash: Hash) => BigInt((await paymentOf(world, txHash))?.
 const ownerOf = async (id: bigint) =>
   (await world.pool<{ owner: string }[]>`SELECT owner FROM nodes WHERE node_id = ${id.toString()}`)[0]?.owner
 
-/** Hands a node on, with a fee that says its place among those of its block; mined with the next one. */
+/** Transfers a node, with a fee that decides its position among its block's transfers; mined with the next block. */
 async function handOn(id: bigint, [from, to]: readonly [number, number], feeGwei: number): Promise<void> {
   const data = encodeFunctionData({
     abi: ownerAbi,
@@ -76,7 +76,7 @@ test('a payment whose mint is followed before it is judged has the second of two
   const paid = await world.pay(7, price)
   await world.settle()
   assert.equal(await soldBy(paid), 'minted again 2')
-  // All of it is followed once more, in one range.
+  // The follower reads all of it once more, in one range.
   const [before, cursor] = [await readBlock(world.pool, fork.number), await readCursor(world.pool)]
   assert.ok(before && cursor && (await rewindTo(world.ctx, before, cursor)))
   await world.settle()

@@ -28,7 +28,7 @@ async function statementSince(block: number): Promise<Statement> {
   const made = await readStatement(deps, { from: String(block + 1), to: String(cursor.number) })
   return isOperatorRefusal(made) ? assert.fail(made.message) : made
 }
-/** Runs `body` in blocks of its own; gives the statement of these. */
+/** Runs `body` in its own blocks; returns their statement. */
 async function statementOf(body: () => Promise<unknown>): Promise<Statement> {
   const { number } = (await readCursor(world.pool)) ?? assert.fail()
   await world.chain.increaseTime(5)

@@ -1,4 +1,4 @@
-// Every instance hears of a pass's changes: answers from memory are read again from then on.
+// Every instance hears of a pass's changes, and from then on reads again instead of answering from memory.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
@@ -22,7 +22,7 @@ after(async () => {
   await world.close()
 })
 
-/** Says a word, and waits until it is heard: what was said before it is heard by then. */
+/** Sends a word, and waits until it arrives, and with it everything sent before. */
 async function say(word: string): Promise<void> {
   const end = new Promise<void>((resolve) => {
     onHeard = () => heard.includes(word) && resolve()
@@ -31,7 +31,7 @@ async function say(word: string): Promise<void> {
   await end
 }
 
-/** Number of signals while `body` ran. */
+/** Number of notifications while `body` ran. */
 async function toldBy(body: () => Promise<unknown>): Promise<number> {
   await say('begin')
   heard.length = 0

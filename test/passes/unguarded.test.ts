@@ -1,5 +1,5 @@
-// Waiting in place of the fork guard, where it cannot be used: nothing is signed that rests on a block which may yet be taken back, and a
-// call counts as on its way until its time is over, however many blocks go by.
+// Waiting instead of the fork guard, if it cannot be used: the service signs nothing that depends on a block which a
+// reorganisation may remove, and a call counts as pending until it expires, however many blocks pass.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SignerAccount } from '../../src/chain/port.ts'
@@ -12,7 +12,7 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, enterTier, INTERVAL_SEC, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Distance in blocks of the final block behind the head. */
+/** Distance in blocks from the final block to the head. */
 const FINAL_AFTER = 2
 /** Contracts see the hashes of so many blocks. */
 const HASHES_REACH = 256
@@ -31,7 +31,7 @@ const intents = () => world.pool<{ id: number; kind: string; state: string; guar
   SELECT o.id, kind, state, guard_block AS "guardBlock", a.tx_hash AS hash
   FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id ORDER BY o.id, attempt`
 const minter = (): SignerAccount => world.ctx.minter ?? assert.fail()
-/** The provider says that it took the bytes, and they are never seen again. */
+/** The provider says it accepted the bytes, and no one ever sees them again. */
 const swallowing = () => world.instance({ minter: { ...minter(), broadcast: async () => ({ kind: 'accepted' }) } })
 
 /** A payment whose block is final, and no pass has run since. */
@@ -106,7 +106,7 @@ test('a minter whose mints revert one after the other rests', async () => {
   for (let i = 0; i < 3; i++) {
     await world.payments()
     assert.equal(await told(paid), 'minting')
-    // Paused before it is mined, and free again afterwards.
+    // Paused before its block, and released afterwards.
     const price = `0x${(10n ** 12n).toString(16)}`
     await world.chain.rpc('eth_sendTransaction', [
       { from: world.at(0), to: world.factory, data: '0x8456cb59', maxFeePerGas: price, maxPriorityFeePerGas: price },

@@ -1,4 +1,4 @@
-// Holdings that cannot be read keep no other wallet from being judged in the same run, and are asked for more and more seldom.
+// Unreadable holdings keep no other wallet from being judged in the same run, and are retried less and less often.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
@@ -11,7 +11,7 @@ const PRICE = ETHER / 50n
 const BASIC = ETHER / 100n
 /** Wallets 5 to 16 pay for a node whose holding cannot be read; 17 holds enough; 18 buys a plain one. */
 const UNREADABLE = Array.from({ length: 12 }, (_, i) => 5 + i)
-/** Readings that a run has the time for, when each is waited for in vain. */
+/** Readings that a run has time for if each one times out. */
 const READINGS = 4
 const BLOCK_SEC = 12
 
@@ -33,7 +33,7 @@ before(async () => {
 })
 after(() => world.close())
 
-/** The world with holdings that can be read of some wallets only. */
+/** The world, in which only some wallets' holdings are readable. */
 const blind = () =>
   world.instance({
     chain: {
@@ -45,7 +45,7 @@ const blind = () =>
     },
   })
 
-/** Judges as in a run whose time is up after so many readings. */
+/** Judges as in a run that runs out of time after so many readings. */
 async function judgeBriefly(): Promise<void> {
   const cursor = (await readCursor(world.pool)) ?? assert.fail('nothing was followed')
   reads = []
@@ -62,13 +62,13 @@ test('a plain buyer behind many unreadable holdings is judged in the same run', 
   const plain = await world.pay(18, BASIC)
   behind = await world.pay(5, BASIC)
   await world.chain.mine()
-  // Follows, and judges nothing.
+  // Follows, but judges nothing.
   await world.credit()
   readable = [world.at(17)]
   await judgeBriefly()
   assert.equal(await state(plain), 'accepted')
   assert.equal(reads.length, READINGS)
-  // Each run begins with those that were never asked for, so that a holder's turn comes after as many runs as it takes.
+  // Each run begins with wallets that were never read, so a holder's turn comes after as many runs as it takes.
   for (let runs = 1; runs < Math.ceil((UNREADABLE.length + 1) / READINGS); runs++) {
     await world.chain.mine(1, BLOCK_SEC)
     await world.credit()

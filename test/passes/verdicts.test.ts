@@ -1,5 +1,5 @@
-// Verdicts on a payment when blocks go and come back: its last verdict stands, not an earlier one, and its place and time are those of its new
-// block.
+// Verdicts on a payment when blocks disappear and return: its last verdict stands, not an earlier one, and its position
+// and time are those of its new block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -8,7 +8,7 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Blocks on top of a refund with which it is given up where it is gone; twice as many are never final here. */
+/** Blocks on top of a refund after which it counts as gone if it is missing; even twice as many are never final here. */
 const MANY = 70
 
 let desk: Desk
@@ -32,7 +32,7 @@ async function heldPayment(account: number): Promise<{ paid: Hash; block: number
   return { paid, block: await height() }
 }
 
-/** One that was held and sent back in the next block; `raw` is its transaction, to send again. */
+/** One that was held and refunded in the next block; `raw` is its transaction, to send again. */
 async function refundedPayment(account: number) {
   const { paid, block } = await heldPayment(account)
   const raw = await world.raw(paid)
@@ -96,6 +96,6 @@ test('a payment that comes back elsewhere is where and when its new block says',
   await world.chain.mine()
   await world.settle()
   assert.equal(await told(paid), 'minted')
-  // They include the place and time of every payment.
+  // They include the position and time of every payment.
   await checkInvariants(world)
 })

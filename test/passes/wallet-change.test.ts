@@ -1,5 +1,5 @@
-// Reorganisations that reach across a change of the payments wallet: what each wallet's blocks are read for holds for those that take their
-// place. Each test has a world of its own, since it breaks it.
+// Reorganisations across a change of the payments wallet: the new blocks are read for the same wallets as the ones they
+// replace. Each test has its own world, because it breaks it.
 import assert from 'node:assert/strict'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readWalletHistory } from '../../src/db/sale/payment-wallets.ts'
@@ -15,7 +15,7 @@ const ADA = { name: 'ada', requestId: null }
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
-/** Replaces the wallet as a stolen one: the new one holds from the next block on. */
+/** Replaces the wallet as if it were stolen: the new one takes effect with the next block. */
 async function replace(world: World, address: Address): Promise<void> {
   const done = await changeWallet(operatorDeps(world.ctx, world.pool), ADA, { address, stolen: true })
   assert.ok(!isOperatorRefusal(done), JSON.stringify(done))
@@ -25,7 +25,7 @@ async function close(world: World, address: Address): Promise<number> {
   if (isOperatorRefusal(done)) return assert.fail(done.message)
   return done.closedBlock
 }
-/** Mines blocks and follows them one by one: the last one is audited. */
+/** Mines blocks and follows them one by one; audits the last one. */
 async function follow(world: World, blocks = 1): Promise<void> {
   for (let i = 0; i < blocks; i++) {
     await world.chain.mine()
@@ -67,7 +67,7 @@ inWorld('a transfer to a wallet before its entry is no payment, also where its b
   await replace(world, world.at(12))
   const paid = await world.pay(6, BASIC, world.at(12))
   await world.settle()
-  // The range that is read again begins before the wallet's first block, and the fork is behind it.
+  // The range to read again begins before the wallet's first block, and the fork is behind it.
   await world.chain.reorg(1)
   await world.settle()
   await follow(world)

@@ -1,5 +1,5 @@
-// The contract's cap on nodes per wallet, reached before a payment is judged or while its mint is under way: the payment is held, no other
-// wallet's waits with it, and it becomes its node when there is room.
+// The contract's cap on nodes per wallet, reached before a payment is judged or while its mint is pending: the payment
+// is held, no other wallet's waits with it, and it becomes its node once there is room.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -43,7 +43,7 @@ test('a wallet that fills up while its mint is under way is passed over by the c
   await world.chain.mine()
   await world.payments()
   assert.equal(await told(skipped), 'minting')
-  // Before the mint's block, somebody gives the wallet its last node.
+  // Before the mint's block, someone gives the wallet its last node.
   const minting = await world.chain.rpc<Hash>('eth_getTransactionByHash', [await lastSent()])
   assert.ok(minting)
   await world.chain.rpc('anvil_dropTransaction', [await lastSent()])

@@ -1,4 +1,4 @@
-// Withdrawals and transfers as the ledger follows them: what went through, what failed and for whom, to the wei.
+// Withdrawals and transfers in the ledger: which succeeded, which failed and whose they were, to the wei.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
@@ -66,7 +66,7 @@ test("a stranger's failed withdrawal leaves no row", async () => {
 })
 
 test('a failed withdrawal of everything is a row for each node the caller owned, with its balance then', async () => {
-  // Account 6 owns 3 alone: of 1 it leaves no row, and an id that was never minted leaves none either.
+  // Account 6 owns only 3. It leaves no row for 1, and none for an id that was never minted.
   const txHash = await world.act(6, 'withdrawAll', [[3n, 1n, 3n, 10n ** 30n], world.at(6)])
   await world.payments()
   assert.deepEqual(await rowsOf(txHash), [[3, creditWei, null, world.at(6), 'failed', true]])

@@ -1,4 +1,4 @@
-// A year in which no round was paid, caught up with afterwards: the cost, and each node's balance then, by the chain's own headers.
+// A year without rounds, then the catch-up: its cost, and each node's balance after it, by the chain's own headers.
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
 import { mapBounded } from '../../src/chain/rpc/parallel.ts'
@@ -30,20 +30,20 @@ async function amountOn(headers: readonly Header[], cohort: number, due: number,
   return turnAmountWei(turnDigest(hash(seed), cohort, due), terms, payoutBps)
 }
 
-/** The year's size: cohorts with nodes, blocks in each interval, and the rounds it may take. */
+/** The year's size: cohorts with nodes, blocks in each interval, and the most rounds. */
 interface Wanted {
   cohorts: number
   blocksPerTurn: number
   roundsMax: number
 }
 
-/** Plays 365 turns of each cohort, has them paid, and checks each node to the wei. The invariants cannot be asked for afterwards. */
+/** Plays 365 turns of each cohort, has them paid, and checks each node to the wei. The invariants cannot be checked afterwards. */
 export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void> {
   const cohorts = await cohortsOf(world)
   assert.equal(cohorts.length, wanted.cohorts)
   const turns = 365
   for (let i = 0; i < 5; i++) {
-    // Followed all along, as by an instance without a key: the headers of most turns are forgotten by the time they are paid.
+    // Followed all along, as by an instance without a key, because the headers of most turns are pruned by the time they are paid.
     for (let turn = 0; turn < turns / 5; turn++)
       await world.chain.mine(wanted.blocksPerTurn, INTERVAL_SEC / wanted.blocksPerTurn)
     await world.payments()
@@ -91,7 +91,7 @@ export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void>
   await isRebuilt(world)
 }
 
-/** A ledger that follows the chain again from its first block has the same rounds and turns. */
+/** If a ledger follows the chain again from its first block, it has the same rounds and turns. */
 async function isRebuilt(world: World): Promise<void> {
   const database = await createDatabase()
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
@@ -112,7 +112,7 @@ async function isRebuilt(world: World): Promise<void> {
     for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
       const rows = async (sql: typeof pool) =>
         (await sql`SELECT (to_jsonb(t) - 'proof')::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) =>
-          // What a seed rests on is how a ledger came to know it, as src/rebuild/compare.ts has it too.
+          // A seed's assurance depends on how a ledger learned it; src/rebuild/compare.ts ignores it, too.
           row.replaceAll(/\\?"assurance\\*": ?\\*"\w+\\*",/g, ''),
         )
       assert.deepEqual(await rows(pool), await rows(world.pool), table)

@@ -1,4 +1,4 @@
-// The patches of planted bugs: how they are read, where they apply, and how a displaced one is found again.
+// The patches of planted bugs: how they are parsed, where they apply, and how a refresh finds a displaced one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

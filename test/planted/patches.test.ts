@@ -1,10 +1,10 @@
-// Every planted bug can be planted in the sources as they are. That the tests notice it, `npm run planted` shows.
+// Every planted bug applies to the present sources. `npm run planted` shows that the tests notice it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findProblems, readBugs } from '../../scripts/planted/bugs.ts'
 import { KINDS, kindOf } from '../../scripts/planted/patch.ts'
 
-/** Of each kind at least so many, so that a net that is torn lets one through. */
+/** At least so many of each kind, so a gap in its net lets one through. */
 const OF_A_KIND_MIN = 5
 
 test('every planted bug applies in exactly one place, and names tests that are there', () => {

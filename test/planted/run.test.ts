@@ -1,4 +1,4 @@
-// Planting: each bug in a copy, taken out again, caught only by a test that passes without it.
+// Planting: each bug in a copy, removed again, caught only by a test that passes without it.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const bugOf = (name: string, tests: string[], from: string): PlantedBug =>
     `${name}\n${tests.map((each) => `Noticed by: ${each}\n`).join('')}--- a/f\n+++ b/f\n@@ @@\n-${from}\n+bug\n`,
   )
 
-/** A copy of one file; its tests are told by their names. */
+/** A copy of one file, with tests identified by their names. */
 function makeBench(): { bench: Bench; text: () => string; runs: string[] } {
   const copy = temporaryDirectory()
   const text = () => readFileSync(join(copy, 'f'), 'utf8')
@@ -37,7 +37,7 @@ test('a bug is caught by a test that passes without it, and is taken out again',
   ]
   assert.equal(await runBugs(bugs, bench, { ...options, trusted: false }), 1)
   assert.equal(text(), 'right\nother\n')
-  // Once each without a bug, a broken one twice; then with each bug.
+  // Each once without a bug, a broken one twice; then with each bug.
   assert.deepEqual(runs, ['blunt', 'broken', 'broken', 'sharp', 'blunt', 'sharp', 'blunt'])
 })
 

@@ -1,5 +1,5 @@
-// The operator's knowledge outlives the ledger: a rebuild from the chain takes over their tiers, decisions, refunds, grants, deny list, pause
-// and the log of their acts, all made over HTTP, and mints nothing that they had settled.
+// The operator's decisions outlive the ledger: a rebuild from the chain carries over their tiers, decisions, refunds,
+// grants, deny list, pause and the log of their acts, all made over HTTP, and mints nothing that they had settled.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
@@ -72,7 +72,7 @@ onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk,
   assert.equal((await acts(pool)).length, 10)
   assert.deepEqual([...(await acts(pool))], [...(await acts(world.pool))])
   assert.equal((await pool`SELECT FROM senders`).count, 1)
-  // Their keys open there as before, and what was revoked stays so.
+  // Their keys open there as before, and revoked ones stay revoked.
   const live = await Promise.all(keys.map(({ key }) => findLiveKey(pool, digestOfKey(key))))
   assert.deepEqual(
     live.map((key) => key?.label ?? null),
@@ -104,7 +104,7 @@ onBoth(
     await world.settle()
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
     assert.equal((await paymentOf(world, failed))?.reason, 'failed')
-    // It had been restored, and has yet to follow to where it was.
+    // It had been restored, and has yet to follow to its old height.
     const heldUpTo = Number((await world.chain.block()).number) + 2
     await raiseRecheck(world.pool, heldUpTo, 'cli:ada')
     await world.pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('2026-10-01T00:00:00Z', 2345.678, now())`

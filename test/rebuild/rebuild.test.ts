@@ -1,4 +1,4 @@
-// A ledger rebuilt from nothing equals the old one but for the operator's decisions, and differences are reported.
+// A ledger rebuilt from nothing equals the old one except for the operator's decisions, and reports differences.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -17,7 +17,7 @@ import { ETHER, enterTerms, enterTier, INTERVAL_SEC, paymentOf, startWorld, type
 
 const BASIC = ETHER / 100n
 
-/** Rebuilds a world's ledger, as `chain` tells it, into a database of its own; `body` sees both. */
+/** Rebuilds a world's ledger, from what `chain` answers, into a new database; `body` sees both. */
 async function rebuilt(
   world: World,
   body: (outcome: Rebuilt, pool: Pool, again: () => Promise<Rebuilt>) => Promise<void>,
@@ -35,7 +35,7 @@ async function rebuilt(
   }
 }
 
-/** Each hour of a day as the ledger has it: no row of the other one's outbox was copied. */
+/** Each hour of a day in the ledger: no row of the other one's outbox was copied. */
 async function trendsOf(world: World, pool: Pool): Promise<string[]> {
   const signers = { minter: world.at(1), distributor: world.at(2) }
   const bins = await readTrends(pool, { hours: 24, by: 'hour', signers })
@@ -45,7 +45,7 @@ async function trendsOf(world: World, pool: Pool): Promise<string[]> {
 
 const tables = ({ comparison }: Rebuilt) => comparison?.differences.map(({ table }) => table)
 
-/** A ledger with a past: nodes, rounds, withdrawals, a gift, payments that wait, and what the operator decided about some. */
+/** A ledger with a past: nodes, rounds, withdrawals, a gift, waiting payments, and the operator's decisions about some. */
 async function pastOf(world: World): Promise<void> {
   await putForwarder(world)
   await world.settle()
@@ -69,7 +69,7 @@ async function pastOf(world: World): Promise<void> {
   await world.act(5, 'transferFrom', [world.at(5), world.at(8), 1n])
   await world.rest()
   await world.pool`UPDATE payments SET state = 'refunded', reason = NULL WHERE tx_hash = ${refunded}`
-  // Released, and as the contract had no room for it, refunded: the last word is what stands.
+  // Released and, because the contract had no room for it, refunded: the last decision stands.
   for (const verdict of ['accepted', 'refunded'])
     await world.pool`
       INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
@@ -128,7 +128,7 @@ test('a payment that a pass had accepted and that was not minted is the operator
     assert.equal((await paymentOf(world, paid))?.state, 'accepted')
     await rebuilt(world, async ({ comparison, block, waiting }, pool) => {
       assert.deepEqual([comparison?.differences, comparison?.decidedAnew, waiting], [[], 1, 1])
-      // The pass that held it is the rebuild's own: what a pass had said of it before is not handed down.
+      // The rebuild's own pass held it, because a rebuild does not carry over a pass's earlier verdict.
       const stands = await pool`
         SELECT p.state, p.reason, v.verdict, v.evidence ->> 'rule' AS rule, v.decided_by AS by, r.value ->> 'block' AS upto
         FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id, settings r WHERE r.name = 'recheckUpTo'`
@@ -225,7 +225,7 @@ test('a change of the payments wallet with its grace and closed books comes out 
         assert.ok(rows.length > 0)
         assert.deepEqual(await kept(pool, table, columns), rows, table)
       }
-      // The rebuilt ledger takes the next change.
+      // The rebuilt ledger accepts the next change.
       await change({ ctx: world.instance({ pool }).ctx, pool }, { address: world.at(13), stolen: true })
       assert.equal((await pool`SELECT FROM payment_wallets`).count, 3)
     })

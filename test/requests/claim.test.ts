@@ -1,5 +1,5 @@
-// Claims and syncs: a hash is only a pointer, the ledger follows to it under the rules of any pass, and writes nothing
-// beside the follower.
+// Claims and syncs: a hash is only a pointer. The ledger follows to it under the rules of any pass, and nothing but the
+// follower writes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
@@ -128,7 +128,7 @@ test('a transaction to another address, that failed, from the payments wallet or
   await world.chain.mine()
   assert.match(await whyOf(self), /by the payments wallet itself/)
   assert.match(await whyOf(failed), /failed on chain/)
-  // By the calls within it, it might: known once the balances are checked up to its block.
+  // The calls within it might pay. We know once the balances are checked up to its block.
   assert.match(await whyOf(elsewhere), /does not pay the payments wallet/)
   const later = claimer({ ...world.ctx, rules: { ...world.ctx.rules, startBlock: 10_000 } }, world.payments)
   const early = await world.pay(6, BASIC)

@@ -1,4 +1,4 @@
-// The price history: the first price of an hour is kept, asked for once if no page was read, and an hour without a quote stays without.
+// The price history: keeps the first price of an hour, fetches it once if no page did, and leaves an hour without a quote empty.
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'

@@ -1,5 +1,5 @@
-// A balancer with a node on a sibling of the ledger's block behind it, or one that lags: what such a node says of a mint is never stored, and
-// a node that stands in the ledger with another block than the ledger's own is taken back.
+// A balancer with a node that has a sibling of the ledger's block, or lags: the ledger never stores what such a node
+// says of a mint, and rewinds a stored node whose block is not the ledger's own.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
@@ -27,7 +27,7 @@ after(async () => {
   await stage.world.close()
 })
 
-/** The readings of a request and of a repair: all but the head, and the blocks that the follower reads in full. */
+/** The readings of a request and of a repair: all except the head, and the blocks that the follower reads in full. */
 const asReading = ({ method, params }: Call) =>
   method.startsWith('eth_get') || method === 'eth_call' ? params[0] !== 'latest' && params[1] !== true : false
 
@@ -63,7 +63,7 @@ async function split(account: number): Promise<Split> {
   return { sibling, buyer: world.at(account), payment, mint, nodeId, data }
 }
 
-/** A sync that does not wait for long. */
+/** A sync with a short wait. */
 function syncer() {
   const { ctx } = stage.world
   return createSyncer({ ...ctx, pollPolicy: { ...ctx.pollPolicy, waitMs: 200 } }, () => judgeOnly(stage.world))
@@ -71,7 +71,7 @@ function syncer() {
 
 const nodesWith = (nodeId: bigint) => stage.world.pool`SELECT FROM nodes WHERE node_id = ${Number(nodeId)}`
 
-/** What was minted beside the ledger's chain is minted on it in the end, once. */
+/** What was minted off the ledger's chain is minted on it in the end, once. */
 async function endsWell({ payment, sibling, nodeId }: Split, onPurpose: OnPurpose = {}): Promise<void> {
   const { world, proxy } = stage
   proxy.calm()
@@ -222,7 +222,7 @@ test('a payer that a sibling of the ledger’s block names is not believed', asy
   await sibling.stop()
 })
 
-/** A node that the ledger lost, minted in the head's block, and the sibling of that block which has a mint of its own with the same id. */
+/** A node that the ledger lost, minted in the head's block, and a sibling of that block with its own mint of the same id. */
 async function lost(account: number): Promise<Split> {
   const { world } = stage
   const beside = await split(account)
@@ -241,7 +241,7 @@ test('a node whose state is of the ledger’s block and whose events are of a si
   assert.deepEqual(await syncer().byNodeId(beside.nodeId, beside.buyer), { kind: 'following' })
   await judgeOnly(world)
   assert.equal((await nodesWith(beside.nodeId)).length, 0)
-  // Nor once the header of that block is no longer kept.
+  // Nor once that block's header is pruned.
   await world.chain.mine(2)
   await judgeOnly(world)
   await world.pool`DELETE FROM blocks WHERE number <= ${head + 1}`

@@ -1,4 +1,4 @@
-// What a sync reads and writes: the ledger first, then single answers about what is named, never blocks; and no node of anybody but the caller.
+// What a sync reads and writes: the ledger first, then single answers about the named node, never blocks; and only the caller's own nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { factoryTopics } from '../../src/chain/factory/abi.ts'
@@ -20,7 +20,7 @@ before(async () => {
   await paid(world, 7)
   await world.settle()
   mint = await mintOf(1)
-  // Nothing is repaired meanwhile by a pass.
+  // No pass repairs anything meanwhile.
   const { ctx, payments } = world.instance({ rules: { reconcileEverySec: 3_600 } })
   sync = createSyncer(ctx, payments)
 })
@@ -35,7 +35,7 @@ async function mintOf(nodeId: number): Promise<Hash> {
 }
 const rows = async () => (await stage.world.pool`SELECT FROM nodes WHERE node_id = 1`).count
 
-/** What the provider is asked meanwhile, blocks in full apart from headers. */
+/** The provider's calls meanwhile; blocks in full apart from headers. */
 async function askedBy(act: () => Promise<unknown>): Promise<string[]> {
   const { seen } = stage.proxy
   const from = seen.length

@@ -1,4 +1,4 @@
-// `node-ledger payments attribute`: takes a residue apart on the command line, and `payments show` says what was taken out of it.
+// `node-ledger payments attribute`: splits a residue on the command line, and `payments show` lists the parts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { runHere, worldEnv } from '../support/cli.ts'

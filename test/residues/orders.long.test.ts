@@ -1,4 +1,4 @@
-// The same plays as in orders.test.ts, many and longer.
+// The same plays as in orders.test.ts, more and longer.
 import { test } from 'node:test'
 import { cases } from '../support/property.ts'
 import { playOrders } from './orders.ts'

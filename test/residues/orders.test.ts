@@ -1,4 +1,4 @@
-// Money of residues is neither lost nor doubled, in whichever order passes, acts, kills and reorganisations come: a few plays.
+// Money of residues is neither lost nor doubled, in whatever order passes, acts, kills and reorganisations come: a few plays.
 import { test } from 'node:test'
 import { playOrders } from './orders.ts'
 

@@ -1,6 +1,6 @@
-// Acts on residues in any order: several contract wallets pay in one block, and passes with and without traces, the operator's acts, kills in the
-// middle of an act, and reorganisations come as the dice fall. Whatever the order, each transfer is in the books once, and at most one node or
-// one refund comes of it.
+// Acts on residues in any order: several contract wallets pay in one block; passes with and without traces, the
+// operator's acts, kills in the middle of an act, and reorganisations come as the dice fall. Whatever the order, each
+// transfer is in the books once, and becomes at most one node or one refund.
 import assert from 'node:assert/strict'
 import { ChainFault } from '../../src/chain/faults.ts'
 import type { BlockTransfer } from '../../src/chain/port.ts'
@@ -32,7 +32,7 @@ interface Play {
   done: string[]
 }
 
-/** Plays `steps` by the dice of a seed, then lets everything come to rest and looks. */
+/** Plays `steps` by a seed's dice, then lets everything come to rest and checks. */
 export async function playOrders(seed: number, steps: number): Promise<void> {
   const world = await startWorld()
   const dice = randomBelow(seed)
@@ -87,7 +87,7 @@ async function pay({ world, pick, dice, blocks }: Play): Promise<void> {
   blocks.push(Number((await world.chain.block()).number))
 }
 
-/** The chain as a provider tells it that traces, or does not, or lies. */
+/** The chain as shown by a provider that traces, or does not, or lies. */
 function someChain({ world, pick }: Play): PassContext['chain'] {
   const { blockTransfers } = world.ctx.chain
   const lie = async (...asked: Parameters<typeof blockTransfers>): Promise<BlockTransfer[] | null> =>
@@ -116,7 +116,7 @@ async function rows({ world }: Play, residues: boolean, states = ['held']): Prom
 
 const say = (done: object | OperatorRefusal) => (isOperatorRefusal(done) ? `(${done.message})` : '')
 
-/** Names transfers of a residue's block, by the trace or by the operator's word, and now and then is killed before the end. */
+/** Names transfers of a residue's block, by the trace or by the operator's word, and now and then dies before the end. */
 async function attribute(play: Play, pool = play.world.pool): Promise<string> {
   const { world, pick, dice } = play
   const residues = await rows(play, true)
@@ -136,7 +136,7 @@ async function attribute(play: Play, pool = play.world.pool): Promise<string> {
   return say(await attributePayment({ pool, chain }, ACTOR, { payment: String(id), transfers }))
 }
 
-/** A database whose transactions are lost just before their end. */
+/** A database that loses transactions just before their commit. */
 function dying(pool: Pool): Pool {
   return new Proxy(pool, {
     get: (target, name, receiver) =>
@@ -171,7 +171,7 @@ async function refund(play: Play): Promise<string> {
   ]
   if (payments.length === 0) return '(none)'
   const { id, from, valueWei } = pick(payments)
-  // Ether sent without asking is recorded beside a node: that is an alarm, and not what these plays are about.
+  // Ether sent without preparation is recorded beside a node: that is an alarm, and not the subject of these plays.
   const prepared = await prepareRefund.unguarded(world.ctx, ACTOR, { payment: String(id) })
   if (isOperatorRefusal(prepared) || prepared.mayStillMint) return say(prepared)
   const refundTxHash = await world.chain.send({
@@ -184,7 +184,7 @@ async function refund(play: Play): Promise<string> {
   return say(await refundPayment(world.ctx, ACTOR, { payment: String(id), refundTxHash }))
 }
 
-/** The ledger goes back, and the same blocks come again; now and then at once, by a provider that does not trace. */
+/** The ledger rewinds, and the same blocks return; now and then at once, through a provider that does not trace. */
 async function goBack({ world, pick, dice, blocks }: Play): Promise<void> {
   const [fork, cursor] = [await readBlock(world.pool, pick(blocks) - 1), await readCursor(world.pool)]
   if (fork && cursor && fork.number < cursor.number) await rewindTo(world.ctx, fork, cursor)
@@ -192,7 +192,7 @@ async function goBack({ world, pick, dice, blocks }: Play): Promise<void> {
     await world.instance({ chain: { ...world.ctx.chain, blockTransfers: async () => null } }).payments()
 }
 
-/** The last payments by contracts come in another block, or together in one. */
+/** The last payments by contracts move to another block, or together into one. */
 async function reorganise({ world, dice, blocks }: Play): Promise<void> {
   const from = blocks.at(-1)
   if (from === undefined) return
@@ -205,7 +205,7 @@ async function reorganise({ world, dice, blocks }: Play): Promise<void> {
       'eth_getBlockByNumber',
       asked,
     )
-    // Our own are sent again by the service.
+    // The service sends ours again.
     for (const tx of block.transactions)
       if (tx.from !== minter && tx.from !== distributor) raws.push(await world.raw(tx.hash))
   }
@@ -219,24 +219,24 @@ async function reorganise({ world, dice, blocks }: Play): Promise<void> {
     if ((await transfersOf(world, number)).length > 0) blocks.push(number)
 }
 
-/** A pass, two acts and a way back at once. */
+/** A pass, two acts and a rewind at once. */
 async function atOnce(play: Play): Promise<string> {
   const outcomes = await Promise.allSettled([pass(play), attribute(play), attribute(play), goBack(play), release(play)])
   const faults = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-  // What a run could not go on with, as the ledger was taken back under it, the next one does.
+  // If a run could not continue because the ledger was rewound under it, the next one does the work.
   for (const fault of faults)
     if (!/killed|the next run m/.test(String(fault)) && !(fault instanceof ChainFault && fault.retryable)) throw fault
   return ''
 }
 
-/** What really came to the wallet by internal calls in a block. */
+/** What really reached the wallet by internal calls in a block. */
 async function transfersOf(world: World, number: number): Promise<BlockTransfer[]> {
   const block = await world.ctx.chain.block(number)
   const found = block && (await world.ctx.chain.blockTransfers(block, [world.at(3)]))
   return found ?? []
 }
 
-/** Holds the ledger against the chain, transfer by transfer. */
+/** Compares the ledger with the chain, transfer by transfer. */
 async function checkTransfers({ world }: Play): Promise<void> {
   const head = Number((await world.chain.block()).number)
   for (let number = 1; number <= head; number++) {

@@ -1,5 +1,5 @@
-// Residues taken apart by hand: what several contract wallets paid in one block is found as one sum. The operator takes each transfer out of it,
-// by its trace or by their word, and each is a payment of its own.
+// Residues split by hand: several contract wallets' payments in one block appear as one sum. The operator takes each
+// transfer out of it, by its trace or by their word, and each becomes its own payment.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
@@ -42,7 +42,7 @@ beforeEach(() => {
 })
 after(() => desk.close())
 
-/** Pays by several contracts in one block; the sum is filed and held. */
+/** Pays by several contracts in one block; the follower files the sum and holds it. */
 async function residueOf(...transfers: (readonly [by: number, valueWei: bigint])[]) {
   const txs = await payAtOnce(world, ...transfers)
   return { txs, id: await newestResidue() }
@@ -56,7 +56,7 @@ async function newestResidue(): Promise<number> {
 const show = async (id: number) => (await desk.get(`payments/${id}`)).json.payments[0]
 const attribute = (id: number, body: object) => desk.post(`payments/${id}/attribute`, body)
 
-/** Takes back the residue's block and lets it come again, with or without traces. */
+/** Removes the residue's block and brings it back, with or without traces. */
 async function comeAgain(blockNumber: number, chain: Partial<World['ctx']['chain']> = {}) {
   const [fork, cursor] = [await readBlock(world.pool, blockNumber - 1), await readCursor(world.pool)]
   assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
@@ -134,7 +134,7 @@ describe('a residue of several', () => {
     assert.match((await attribute(id, { txHash, innerIndex: 4 })).json.error, /no inner transfer at place 4/)
     assert.match((await attribute(id, { txHash, innerIndex: 1, valueWei: '7' })).json.error, /no inner transfer/)
     assert.match((await attribute(id, { txHash, innerIndex: 1, from: world.at(9) })).json.error, /no inner transfer/)
-    // Two that differ in their place only: the first that is free.
+    // Two that differ only in position: the first free one.
     const alike = [
       await attribute(id, { txHash, valueWei: BASIC.toString() }),
       await attribute(id, { txHash, valueWei: BASIC.toString() }),
@@ -226,7 +226,7 @@ describe('where no provider traces a transaction', () => {
       residue.traceShows.map((shown: { txHash: Hash; other: Address }) => [shown.txHash, shown.other]),
       [[txs[1], world.at(OTHER_SAFE)]],
     )
-    // The same where its block comes back.
+    // The same if its block returns.
     await comeAgain(residue.blockNumber, { blockTransfers: traceBlocks })
     assert.deepEqual(
       [
@@ -272,7 +272,7 @@ describe('where the states of its blocks are gone', () => {
       [back.status, back.mint.owner, (await show(id)).valueWei],
       ['minted', world.at(SAFE), PLUS.toString()],
     )
-    // Where the states are there after all, each transfer is found in its own block, and the node is still its payment's.
+    // If the states are readable after all, the follower finds each transfer in its own block, and the node is still its payment's.
     await comeAgain(blockNumber - 2, { blockTransfers: traceBlocks })
     const [own] = (await desk.get(`payments/${sent[0]}`)).json.payments
     assert.deepEqual([own.status, own.mint.owner, own.blockNumber], ['minted', world.at(SAFE), blockNumber - 2])
@@ -304,7 +304,7 @@ describe('after its block was taken out and came back', () => {
       ['held', PLUS.toString(), world.at(OTHER_SAFE), txs[1]],
       ['dismissed', (BASIC * 2n).toString(), null, null],
     ])
-    // Also by a provider that traces by now: what was dismissed is not sold.
+    // Even through a provider that traces by now: the service does not sell what was dismissed.
     for (const chain of [{}, { blockTransfers: traceBlocks }]) {
       await comeAgain(blockNumber, chain)
       assert.deepEqual(await standing(), before)
@@ -326,7 +326,7 @@ describe('after its block was taken out and came back', () => {
       await comeAgain(blockNumber, chain)
       const [first] = (await desk.get(`payments/${txs[0]}`)).json.payments
       const [second] = (await desk.get(`payments/${txs[1]}`)).json.payments
-      // Of a size that a trace alone would show as dust.
+      // An amount that only a trace would show as dust.
       const [third] = (await desk.get(`payments/${txs[2]}`)).json.payments
       assert.deepEqual([third.id, third.status, third.valueWei], [id, 'held', '5'])
       assert.deepEqual([first.status, second.status, second.mint?.owner], ['held', 'minted', world.at(OTHER_SAFE)])

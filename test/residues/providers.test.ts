@@ -1,5 +1,5 @@
-// Faults of providers in traces: one that hangs, lists transfers in another order, has pruned the states, or lies. What came is held whole then,
-// no other payment waits for it, and it is told apart once that can be.
+// Providers that trace badly: one hangs, lists transfers in another order, has pruned the states, or lies. The service
+// then holds the whole sum, no other payment waits for it, and splits it once it can.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
@@ -29,7 +29,7 @@ beforeEach(() => {
 })
 after(() => world.close())
 
-/** The passes of an instance that has asked no provider for a trace yet. */
+/** The passes of an instance that has not requested a trace yet. */
 const instance = () =>
   world.instance({
     chain: createChainReader(
@@ -50,7 +50,7 @@ const held = async () => (await stands(world)).filter(([, stand]) => !String(sta
 const lately = () => world.pool`UPDATE residue_traces SET tried_at = now() - interval '2 days'`
 const failed = async () => (await world.pool<{ failed: number }[]>`SELECT failed FROM trace_days`)[0]?.failed ?? 0
 
-/** Has a later instance trace what is held, and dismisses nothing: all is told apart. */
+/** Has a later instance trace the held sums, and dismisses nothing: everything is split. */
 async function toldApart() {
   for (const provider of providers) provider.rule = () => undefined
   await lately()
@@ -106,7 +106,7 @@ describe('two providers that tell different things', () => {
       })
     await world.chain.mine()
   }
-  /** Makes the second provider's traces others. */
+  /** Changes the second provider's traces. */
   const second = (change: (answer: string) => string): void => {
     const [, provider] = providers
     if (provider)

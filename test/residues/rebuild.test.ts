@@ -1,5 +1,5 @@
-// A ledger whose contract wallets' payments stand in every way (minted, held, refunded, attributed by hand, taken apart, dismissed) equals its
-// rebuild, on a provider that traces and on one that does not.
+// A ledger with contract wallets' payments in every state (minted, held, refunded, attributed by hand, split,
+// dismissed) equals its rebuild, through a provider that traces and one that does not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'
@@ -77,12 +77,12 @@ test('what was attributed by hand, in part or whole, and decided, is the same in
   const transfers = [third, ...small, fourth].map((txHash) => ({ txHash }))
   await done(`payments/${await newestResidue()}/attribute`, { transfers: transfers.toReversed() })
   await done(`payments/${fourth}/release`, { tierId: 'basic' })
-  // Decided whole.
+  // Decided as a whole.
   await payAtOnce(world, [SAFES[0], PLUS], [SAFES[1], PLUS])
   const whole = await newestResidue()
   const { json } = await desk.get(`payments/${whole}`)
   await refund(String(whole), SAFES[2], BigInt(json.payments[0].valueWei))
-  // Too little to buy anything: one residue over the blocks of each pass, the first of them taken apart.
+  // Too little to buy anything: one residue over the blocks of each pass, the first of them split.
   for (const value of [BASIC - 2n, BASIC - 3n]) {
     const small: Hash[] = []
     for (const safe of [SAFES[0], SAFES[1]]) small.push((await payInside(world, value, { by: world.at(safe) })).txHash)

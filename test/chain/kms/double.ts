@@ -23,17 +23,17 @@ const EMAIL = 'ledger@a-sale.iam.gserviceaccount.com'
 
 export interface KmsDouble {
   url: string
-  /** `METHOD path` of each request, with the operation of AWS. */
+  /** `METHOD path` of each request; for AWS with the operation. */
   seen: string[]
-  /** Key that signs; another one than the account's shows what is not accepted. */
+  /** Key that signs. If it is not the account's, the service must reject the signature. */
   privateKey: `0x${string}`
-  /** Form of a signature before it is sent. */
+  /** Changes a signature before it is sent. */
   forge: (der: Uint8Array) => Uint8Array
   /** Answers instead of the service; null never answers. */
   instead: ((path: string) => { status: number; body: string } | null | undefined) | null
-  /** Seconds for which keys of a role and tokens are lent. */
+  /** Lifetime of temporary credentials and tokens, in seconds. */
   lentSec: number
-  /** Settings by which a program is let in, by where its keys to the service come from. */
+  /** Settings that let a program in, by the source of its credentials. */
   readonly settings: Readonly<
     Record<'given' | 'container' | 'machine' | 'account' | 'metadata', Record<string, string>>
   >
@@ -121,7 +121,7 @@ export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
     return { KeyId: AWS_KEY, Signature: signed(digest).toString('base64'), SigningAlgorithm: 'ECDSA_SHA_256' }
   }
 
-  /** What hands out keys and tokens; null where the path is none of theirs. */
+  /** The handler of credentials and tokens; null if the path is none of theirs. */
   function hand({ method, path, headers, body }: Request): object | string | null {
     const lapses = new Date(Date.now() + double.lentSec * 1_000).toISOString()
     const lent = { AccessKeyId: LENT.id, SecretAccessKey: LENT.secret, Token: LENT.token, Expiration: lapses }
@@ -208,7 +208,7 @@ export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
 const base64url = (bytes: Buffer) => bytes.toString('base64url')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Signature Version 4, step by step as the document has it. */
+/** Signature Version 4, step by step as documented. */
 function checkSignature({ method, headers, body }: Request): void {
   const found =
     /^AWS4-HMAC-SHA256 Credential=(\w+)\/(\d{8})\/([\w-]+)\/kms\/aws4_request, ?SignedHeaders=([\w;-]+), ?Signature=([0-9a-f]{64})$/

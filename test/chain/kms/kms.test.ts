@@ -1,5 +1,5 @@
-// Keys in key management services: their signatures are those that the key itself gives, whoever lets the program in; what is no signature
-// of the account is not taken; nothing that lets it in shows up anywhere.
+// Keys in key management services: their signatures equal the key's own, whatever the source of credentials. The
+// service rejects a signature that is not the account's, and shows no credential anywhere.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -75,7 +75,7 @@ for (const way of ['given', 'container', 'machine', 'account', 'metadata'] as co
   test(`signs what the key itself would have signed, let in by: ${way}`, async () => {
     const signer = await signerFor(way)
     assert.equal(signer.address, ACCOUNT)
-    // The services choose their own nonces for a signature, and do not keep to the lower half: twelve of them have both.
+    // The services choose their own nonces for a signature, and do not keep to the lower half. Twelve signatures contain both halves.
     for (let nonce = 0; nonce < 12; nonce++) {
       const raw = await signer.sign({ ...TX, nonce })
       const { r, s, yParity, v, ...signed } = parseTransaction(raw as `0x02${string}`)

@@ -1,4 +1,4 @@
-// A range of blocks on a busy chain, whose blooms rule nothing out: which of them are asked for their logs, and that none is missed.
+// A range of blocks on a busy chain, whose blooms exclude nothing: for which blocks we fetch logs, and that we miss none.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
@@ -11,7 +11,7 @@ import { FOREVER } from '../../support/factory.ts'
 import type { Call, Rule } from '../false-provider.ts'
 import { type Stage, startStage } from '../stage.ts'
 
-/** Two contracts that own nodes, and call the factory with what they are called with: CALL(gas, factory, 0, 0, calldatasize, 0, 0). */
+/** Two contracts that own nodes, and forward their calldata to the factory: CALL(gas, factory, 0, 0, calldatasize, 0, 0). */
 const [ONE, OTHER] = ['0x00000000000000000000000000000000000f0f0a', '0x00000000000000000000000000000000000f0f0b'] as [
   Address,
   Address,
@@ -33,20 +33,20 @@ before(async () => {
 })
 after(() => stage.close())
 
-/** The first node goes from one contract to the other, by an internal call that no transaction's recipient shows. */
+/** The first node moves from one contract to the other, by an internal call that no transaction's recipient shows. */
 async function handOver(from: Address, to: Address): Promise<void> {
   const data = encodeFunctionData({ abi: transferAbi, functionName: 'transferFrom', args: [from, to, 1n] })
   await stage.chain.send({ from: stage.at(8), to: from, data, gas: '0x80000' })
 }
 
-/** Blocks as a busy chain has them: their blooms say "perhaps" to everything. */
+/** A busy chain's blocks: their blooms say "perhaps" to everything. */
 const busy: Rule = async ({ method }, forward) => {
   if (method !== 'eth_getBlockByNumber') return undefined
   const answer = await forward()
   return 'result' in answer ? { result: { ...(answer.result as object), logsBloom: `0x${'ff'.repeat(256)}` } } : answer
 }
 
-/** The cost of a range of five blocks on a busy chain, as `rule` lets it be answered: its events, and calls by method. */
+/** The cost of a range of five blocks on a busy chain, if the provider answers by `rule`: its events, and calls by method. */
 async function observedBusy(rule: Rule, act: () => Promise<unknown> = async () => {}) {
   const before = await stage.head()
   await act()

@@ -1,4 +1,4 @@
-// The factory's logs are read word by word: as viem reads them, and none that is not whole.
+// We decode the factory's logs word by word, as viem does, and reject incomplete ones.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeEventLog } from 'viem/utils'
@@ -15,7 +15,7 @@ const events = factoryDecodeAbi
   .filter((item) => item.type === 'event')
   .filter(({ name }) => ledgerTopics.includes(factoryTopics[name]))
 
-/** The log of an event whose nth parameter is n, with so many topics and words of data too few. */
+/** The log of an event whose nth parameter is n, with so many topics and words of data missing. */
 function logOf(name: Name, missing = { topics: 0, words: 0 }): WireLog {
   const { inputs } = events.find((event) => event.name === name) ?? { inputs: [] }
   const word = (_: unknown, index: number) => `${index + 1}`.padStart(64, '0')

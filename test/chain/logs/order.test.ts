@@ -1,4 +1,4 @@
-// Logs of chains that count them in their own way: their order is that of the transactions in the block.
+// Logs of chains that number them in their own way: we order them by their transactions' order in the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createChainReader } from '../../../src/chain/read/reader.ts'

@@ -1,4 +1,4 @@
-// Oddities of what strangers send: none of them may stop following. What concerns an account of ours is refused all the same.
+// Oddities in other people's transactions. None may stop following. The same oddity in one of our accounts is rejected all the same.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ChainFault } from '../../../src/chain/faults.ts'
@@ -15,7 +15,7 @@ after(() => stage.close())
 
 const word = (digit: string) => `0x${digit.repeat(64)}`
 
-/** All that `act` does, observed through a provider that lies by `rule`. */
+/** Everything that `act` does, observed through a provider that lies by `rule`. */
 async function observedBehind(rule: Rule, act: () => Promise<unknown>): Promise<ObservedRange> {
   const { number } = await stage.head()
   await act()
@@ -26,7 +26,7 @@ async function observedBehind(rule: Rule, act: () => Promise<unknown>): Promise<
 }
 
 test('a stranger’s failed transaction is seen to have failed, also if its receipt has another contract’s log', async () => {
-  // Polygon logs the fee of every transaction, also if it failed.
+  // Polygon logs the fee of every transaction, even if it failed.
   const feeLog = { address: `0x${'0'.repeat(36)}1010`, topics: [word('f')], data: word('1'), logIndex: '0x0' }
   const failed = forging('eth_getTransactionReceipt', (found) => {
     const { transactionHash, transactionIndex, blockHash, blockNumber } = found

@@ -1,4 +1,4 @@
-// Proofs of accounts are believed as far as a block's state root commits to them: those of a real node hold, and no forged one does.
+// Proofs of accounts are as good as the block's state root: a real provider's hold, and no forged one does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { keccak256 } from 'viem'
@@ -16,10 +16,10 @@ interface Proof {
 }
 
 let chain: TestChain
-/** The state that is asked about is that of an old block. */
+/** An old block, whose state we query. */
 let number: Hex
 let root: Hash
-/** An account that sent, one that only got, a contract with storage, and one that is in no state. */
+/** An account that sent, one that only received, a contract with storage, and one that does not exist. */
 let asked: Address[]
 before(async () => {
   chain = await startTestChain()
@@ -74,10 +74,10 @@ test('no node of a proof can be changed, left out, or taken from another place',
     refused([...nodes, nodes[0] as Hex], account)
     refused(nodes, account, keccak256(root) as Hash)
   }
-  // A root may have been made up together with its proof.
+  // A liar may make up a root together with its proof.
   for (const bytes of ['0x', '0xb8', '0xf8ff', '0xc1'] as const)
     refused([bytes], asked[0] as Address, keccak256(bytes) as Hash)
-  // An account that is there cannot be shown as absent by the way to another one, unless the way ends before they part.
+  // A proof cannot show an existing account as absent by another one's path, unless the path ends before they diverge.
   const [sender, recipient] = proofs as [Proof, Proof]
   if (sender.accountProof.at(-1) !== recipient.accountProof.at(-1)) refused(sender.accountProof, asked[1] as Address)
 })

@@ -1,5 +1,5 @@
-// What the development chain answers recomputes like a real chain's, so that a ledger on it can be proven; but for an account that it impersonates,
-// which has signed nothing.
+// The development chain's answers recompute like a real chain's, so a ledger on it can be proven. The exception is an
+// account that it impersonates, which has signed nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'

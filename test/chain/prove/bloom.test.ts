@@ -1,4 +1,4 @@
-// Blooms, against ones made the slow way: a logged entry is never ruled out, and one whose bits are missing is.
+// Blooms, against ones computed the slow way: they never exclude a logged entry, and do exclude one whose bits are missing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from 'ethers'

@@ -1,4 +1,4 @@
-// What a block holds is believed as far as its header's roots commit to it: nothing can be added, changed or left out.
+// A block's contents are as good as its header's roots: nobody can add, change or leave out anything.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'

@@ -1,5 +1,5 @@
-// A header is believed as far as its block's hash commits to it: what is changed shows, what is added is not part of it, and what cannot be
-// recomputed says so.
+// A header is as good as its block's hash: a changed field shows, an added one is not part of it, and one that cannot
+// be recomputed says so.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveHeader } from '../../../src/chain/prove/header.ts'

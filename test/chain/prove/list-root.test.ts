@@ -1,4 +1,4 @@
-// The root of a list is that of the trie that the kept library builds, whatever is in the list.
+// The root of a list equals that of the trie from the reference library, whatever is in the list.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMPT } from '@ethereumjs/mpt'
@@ -14,7 +14,7 @@ async function rootOf(values: readonly Uint8Array[]): Promise<string> {
   return toHex(trie.root())
 }
 
-/** Values of one byte up to some hundred: nodes of such small ones stand in their parents. */
+/** Values of one byte up to some hundred, because a parent node contains small ones inline. */
 function listOf(length: number, seed: number): Uint8Array[] {
   const below = randomBelow(seed)
   return Array.from({ length }, () =>

@@ -1,4 +1,4 @@
-// Blocks that chains have published recompute to the hashes and roots that they were published with, by chain and fork.
+// Published blocks of real chains recompute to their published hashes and roots, by chain and fork.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'
@@ -9,7 +9,7 @@ import { isUnsigned, proveSender, proveTransaction } from '../../../src/chain/pr
 import { block, blocks, headers, read } from './published.ts'
 
 const proven = (part: string) => ({ kind: 'proven', part })
-/** Signatures recovered of each block: each takes a millisecond. */
+/** Most signatures to recover per block, because each takes a millisecond. */
 const SENDERS_MAX = 40
 
 for (const { chain, fork, source, block: given } of [...headers(), ...blocks()]) {

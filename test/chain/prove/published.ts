@@ -1,9 +1,9 @@
-// Reads the blocks that chains have published (blocks/README.md).
+// Reads the published blocks of chains (blocks/README.md).
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import type { Fields } from '../../../src/chain/prove/items.ts'
 
-/** A block as its node answered it, where it was found, and its receipts where they were. */
+/** A block as its provider answered it, with its source, and its receipts if they were available. */
 export interface Published {
   chain: string
   fork: string
@@ -25,7 +25,7 @@ const FILES = [
 /** Blocks whose hash and roots recompute. */
 export const blocks = (): Published[] => FILES.map((file) => read<Published>(file))
 export const headers = (): Published[] => read<Published[]>('headers.json')
-/** What blocks have in the field of their randomness; not enough of them was published to recompute their hashes. */
+/** Examples of blocks' randomness fields. Too little else was published to recompute these blocks' hashes. */
 export const randomness = (): Published[] => read<Published[]>('randomness.json')
-/** A block by the name of its file, without what follows the first dot. */
+/** A block by the name of its file, up to the first dot. */
 export const block = (name: string): Published => read<Published>(`${name}.json`)

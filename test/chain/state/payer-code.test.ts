@@ -20,7 +20,7 @@ const initCode = (runtime: `0x${string}`, slot: `0x${string}`, word: `0x${string
   const copy = `0x60${size}60${HEAD_BYTES.toString(16)}5f3960${size}5ff3` as const
   return concatHex(['0x7f', pad(word), '0x7f', pad(slot), '0x55', pad(copy, { size: 12, dir: 'right' }), runtime])
 }
-/** Init code that leaves runtime code alone. */
+/** Init code that only leaves runtime code. */
 const plainInit = (runtime: `0x${string}`): `0x${string}` =>
   concatHex([`0x60${((runtime.length - 2) / 2).toString(16).padStart(2, '0')}80600a5f395ff3`, '0x00', runtime])
 
@@ -36,7 +36,7 @@ after(() => stage.close())
 const reader = () => createChainReader(stage.rpc, stage.watched)
 const codeOf = async (payer: Address) => reader().payerCode(payer, await stage.head())
 
-/** Creates a contract by a transaction of its own, as anybody would. */
+/** Creates a contract in its own transaction, as anyone would. */
 async function deploy(data: `0x${string}`): Promise<Address> {
   const txHash = (await stage.chain.rpc('eth_sendTransaction', [{ from: stage.at(9), data, gas: '0x100000' }])) as Hash
   await stage.chain.mine()
@@ -77,7 +77,7 @@ test('a proxy names its implementation in the slot of EIP-1967, or in its first 
     codeHash: keccak256(runtime),
     implementation: { at: 'slot0', address: OTHER },
   })
-  // A first slot that holds more than an address names none.
+  // If a first slot holds more than an address, it names none.
   const filled = await codeOf(await deploy(initCode(runtime, '0x00', `0x${'f'.repeat(64)}`)))
   assert.equal(filled?.kind === 'contract' && filled.implementation, null)
 })
@@ -85,7 +85,7 @@ test('a proxy names its implementation in the slot of EIP-1967, or in its first 
 test('it is the code after that very block: an implementation that changes later does not count', async () => {
   const proxy = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
   const then = await stage.head()
-  // What is set counts from the block that is the head.
+  // A change takes effect at the block that is the head.
   await stage.chain.mine()
   await stage.chain.rpc('anvil_setStorageAt', [proxy, SLOT, pad(OTHER)])
   await stage.chain.mine()
@@ -174,7 +174,7 @@ test('once headers recompute, one provider that proves the code suffices, and on
         assert.notEqual(truth, null, name)
         first.rule = rule
         assert.deepEqual(await chain.payerCode(payer, at), count === 1 ? null : truth, name)
-        // Two that lie alike are not believed either.
+        // We do not believe two providers that tell the same lie, either.
         for (const each of providers) each.rule = rule
         assert.equal(await chain.payerCode(payer, at), null, name)
         await rpc.close()

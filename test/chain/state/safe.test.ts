@@ -1,5 +1,5 @@
-// A real Safe 1.5.0, from the bytecode that its makers publish: made by its factory, it pays by an internal call, is told as its sender, is known
-// by its code and singleton, and proves itself by the signature of its owner.
+// A real Safe 1.5.0, from its makers' published bytecode. Its factory creates it, it pays by an internal call, we find
+// it as the sender, recognise its code and singleton, and accept its owner's signature as its proof.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { privateKeyToAccount } from 'viem/accounts'

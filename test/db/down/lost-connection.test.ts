@@ -1,4 +1,4 @@
-// A connection that goes in the middle of a transaction: its caller gets the error, and the process lives on.
+// A connection that breaks in the middle of a transaction: its caller gets the error, and the process lives on.
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -23,10 +23,10 @@ async function cut(sql: Sql): Promise<void> {
   const [own] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
   await pool`SELECT pg_terminate_backend(${own?.pid ?? 0}, 5000)`
 }
-/** A statement that is given to the connection that is just going fails with it; others are served, and soon all are. */
+/** A statement on the connection that is just breaking fails with it. Others succeed, and soon all do. */
 const servesOn = () =>
   until('statements are served again', () => pool`SELECT 1`.then(({ count }) => count === 1).catch(() => false))
-/** Long enough for the driver to have noticed, and to fall over it. */
+/** Long enough for the driver to have noticed, and to crash if it would. */
 const NOTICED_MS = 100
 
 test('lost between two statements', async () => {
@@ -94,8 +94,8 @@ test('a server that falls silent without a word is given up in time, and replace
 })
 
 /**
- * A relay before the server. `silence` has nothing more pass through the connections there are, and closes none of them; it resolves once
- * all their clients have.
+ * A relay before the server. After `silence` nothing passes through the open connections, and none of them closes; it
+ * resolves once all their clients have left.
  */
 async function startRelay(target: string) {
   const { hostname, port } = new URL(target)
@@ -123,7 +123,7 @@ async function startRelay(target: string) {
     silence: async () => {
       each(([client, upstream]) => [client.unpipe().resume(), upstream.unpipe().resume()])
       await Promise.all([...pairs].map(([client]) => new Promise((resolve) => client.once('close', resolve))))
-      // The driver, in this same process, hears of its own end of it within the same turn.
+      // The driver, in this same process, notices its own end within the same turn of the event loop.
       await nextTurn()
     },
     close: () => {

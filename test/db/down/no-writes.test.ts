@@ -1,5 +1,5 @@
-// A database that answers and takes no writes: it is read-only, or somebody has locked a table. Each pass leaves one line of an error, and the
-// service is not ready, while it is read from as before.
+// A database that answers but accepts no writes: it is read-only, or someone has locked a table. Each pass logs one
+// error line, and the service is not ready, but still serves reads.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { pino } from 'pino'
@@ -29,10 +29,10 @@ function listen(): { log: Log; errors: Line[] } {
   return { log: pino({ level: 'error' }, { write: (line: string) => void errors.push(JSON.parse(line)) }), errors }
 }
 
-/** A pass that waits for ever ends its test, not the run of tests. */
+/** If a pass waits for ever, its test ends, not the whole run. */
 const BOUND = { timeout: 30_000 }
 
-/** Runs both passes, each of which must stop. @returns what they logged, as pass and code. */
+/** Runs both passes, each of which must stop. @returns their log, as pass and code. */
 async function stopBoth(parts: Parameters<World['instance']>[0]): Promise<string[]> {
   const { log, errors } = listen()
   const instance = world.instance({ ...parts, log })

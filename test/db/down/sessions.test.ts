@@ -1,4 +1,4 @@
-// Sessions that are up and of no use: read-only ones of a while ago, defaults of a role that code does not expect, limits that end a statement.
+// Sessions that are up but useless: read-only ones from before a fail-over, a role's unexpected defaults, limits that end a statement.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { databaseFault } from '../../../src/db/core/faults.ts'
@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => world.close())
 
-/** Sets a default for all sessions of a database that begin from now on; null takes it back. */
+/** Sets a default for all new sessions of a database; null removes it. */
 async function byDefault(admin: Pool, setting: string, value: string | null): Promise<void> {
   const [row] = await admin<{ name: string }[]>`SELECT current_database() AS name`
   await admin.unsafe(`ALTER DATABASE ${row?.name} ${value === null ? `RESET ${setting}` : `SET ${setting} = ${value}`}`)
@@ -60,7 +60,7 @@ test('sessions that began read-only stop a pass and the probe; once the database
       assert.equal(await readOnlySessions(pool, 3), 3)
     })
     assert.equal(await readOnlySessions(pool, 3), 3, 'a session keeps what it began with')
-    // A pool is renewed once a second at most.
+    // A pool is renewed at most once a second.
     await world.pool`SELECT pg_sleep(1)`
     assert.equal((await world.instance({ pool }).payments()).ran, true)
     assert.equal(await readOnlySessions(pool, 3), 0)
@@ -76,14 +76,14 @@ test('one read-only session among others is replaced by the first statement that
   const pool = connect(world.directUrl, { max: 1, prepare: true, applicationName: 'test' })
   await withDefault(world.pool, 'default_transaction_read_only', 'on', () => fill(pool, 1))
   const write = () => pool`UPDATE settings SET updated_by = updated_by WHERE name = 'none'`
-  // No sooner than a second after the pool was opened.
+  // At least a second after the pool was opened.
   await pool`SELECT pg_sleep(1)`
   await assert.rejects(async () => await write(), { code: '25006' })
   assert.equal((await write()).count, 0)
   await pool.end({ timeout: 1 })
 })
 
-/** What a failure of PostgreSQL with that code is. */
+/** The class of a PostgreSQL failure with that code. */
 async function failWith(code: string): Promise<unknown> {
   const failing = world.pool.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`)
   return await failing.then(

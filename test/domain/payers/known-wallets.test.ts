@@ -1,5 +1,5 @@
-// The list of known wallets: its form, that nothing is in it twice, and that an account counts only with a known proxy and a known
-// implementation at the place where that proxy looks.
+// The list of known wallets: its format, that it has no duplicates, and that an account counts only with a known proxy
+// and a known implementation in the slot where that proxy looks.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from 'viem/utils'

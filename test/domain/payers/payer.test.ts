@@ -1,4 +1,4 @@
-// Who may buy by an internal call: a table of codes, modes and proofs; which mode a payment is judged by; nothing unread ever passes.
+// Who may buy by an internal call: a table of codes, modes and proofs; which mode applies to a payment; and that unread facts never pass.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KNOWN_IMPLEMENTATIONS, KNOWN_PROXIES } from '../../../src/domain/payers/known-wallets.ts'
@@ -32,7 +32,7 @@ const verdictOf = (payer: PayerFacts) => judgePayer(payer, RETRY_SEC).kind
 const inModes = (code: PayerCode, shown = {}) =>
   (['hold', 'proven', 'all'] as const).map((mode) => verdictOf(facts(code, mode, shown)))
 
-/** What becomes of it in the modes hold, proven and all. */
+/** Its outcome in the modes hold, proven and all. */
 const TABLE: [string, PayerCode, object, string[]][] = [
   ['a contract that nothing shows', unknown, {}, ['held', 'held', 'passes']],
   ['a contract that has signed in', unknown, { signedIn: true }, ['held', 'passes', 'passes']],

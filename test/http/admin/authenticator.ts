@@ -1,4 +1,4 @@
-// An authenticator and its browser in software, for tests of passkeys: it makes keys and signs as it is told to, also wrongly.
+// An authenticator and its browser in software, for tests of passkeys: it creates keys and signs on request, also wrongly.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isoCBOR } from '@simplewebauthn/server/helpers'
 
@@ -10,7 +10,7 @@ const NO_ATTESTATION = new Map<string, unknown>([
   ['attStmt', new Map()],
 ])
 
-/** What it says; left out: what is right. */
+/** The fields of its answer; default: correct ones. */
 export interface Said {
   origin?: string
   rpId?: string
@@ -34,12 +34,12 @@ export class Authenticator {
     this.rpId = new URL(origin).hostname
   }
 
-  /** Its private key, for another that pretends to be it. */
+  /** Its private key, for another that impersonates it. */
   get key(): KeyObject {
     return this.#pair.privateKey
   }
 
-  /** What the browser answers to creation options. */
+  /** A browser's answer to creation options. */
   make({ challenge }: { challenge: string }, said: Said = {}): object {
     const credentialId = Buffer.from(this.id, 'base64url')
     const length = Buffer.alloc(2)
@@ -56,7 +56,7 @@ export class Authenticator {
     })
   }
 
-  /** What the browser answers to request options. */
+  /** A browser's answer to request options. */
   sign({ challenge }: { challenge: string }, said: Said = {}): object {
     const client = this.#client('webauthn.get', challenge, said)
     const data = this.#data({ counter: ++this.counter, ...said }, 0)

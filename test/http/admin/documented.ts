@@ -1,4 +1,4 @@
-// The operator's acts as their document has them: the path of each under /api/admin, the parameters in it, and the fields of its body.
+// The operator's acts by their API document: the path of each under /api/admin, its parameters, and the fields of its body.
 import { adminDocument } from '../../support/http-contract.ts'
 
 const PREFIX = '/api/admin/'
@@ -19,7 +19,7 @@ export const ACTS = Object.entries(adminDocument.paths as Record<string, { post?
 /** Every field of every act. */
 export const FIELDS = [...new Set(ACTS.flatMap(({ fields, params }) => [...fields, ...params]))]
 
-/** The fields that the act at a target takes in its body. */
+/** The body fields of the act at a target. */
 export function fieldsAt(target: string): string[] {
   const words = target.split('/')
   const found = ACTS.find(({ path }) => {

@@ -1,4 +1,4 @@
-// The door for people at an operator's desk, for tests of passkeys: invitations, devices, sign-ins. Real parts; the device is one in software.
+// Sign-in for people at an operator's desk, for tests of passkeys: invitations, devices, sign-ins. Real parts; the device is one in software.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach } from 'node:test'
 import { invite } from '../../../src/operator/keys/passkeys.ts'
@@ -6,23 +6,23 @@ import { type AskOptions, PUBLIC_URL, type Service } from '../../support/http.ts
 import { type Desk, startDesk } from '../../support/operator.ts'
 import { Authenticator, type Said } from './authenticator.ts'
 
-/** How long an instance goes by what it has read of a key. */
+/** How long an instance caches what it has read of a key. */
 export const HOLDS_MS = 3_000
 export const MINUTE_MS = 60_000
-/** The command line, whose invitations make nobody one person with another. */
+/** The command line, whose invitations relate no person to another. */
 export const CLI = { name: 'cli:test', requestId: null }
 
 export const as = (key: string) => ({ headers: { 'x-admin-key': key } })
 export const codeIn = (link: string) => new URL(link).hash.replace('#invite=', '')
 
-/** Opens a desk for the tests of this describe, and its door. */
+/** Opens a desk for the tests of this describe, and its sign-in. */
 export function openDoor() {
   const opened = {} as { desk: Desk }
   before(async () => {
     opened.desk = await startDesk()
   })
   after(() => opened.desk.close())
-  // Each test has its own minute: limits are a case of their own.
+  // Each test has its own minute, because limits are a separate case.
   beforeEach(() => {
     opened.desk.service.clock.now += MINUTE_MS
   })
@@ -41,12 +41,12 @@ export function openDoor() {
     lapse: () => {
       opened.desk.service.clock.now += HOLDS_MS
     },
-    /** The code of an invitation by the command line. */
+    /** The code of an invitation from the command line. */
     codeFor: async (label: string, scopes: string, expires = '30d'): Promise<string> => {
       const deps = { ...opened.desk.world, environmentLabels: [], publicUrl: PUBLIC_URL }
       return codeIn(((await invite(deps, CLI, { label, scopes, expires })) as { link: string }).link)
     },
-    /** Makes the passkey of an invitation: the answer, and the device. */
+    /** Creates the passkey of an invitation: the answer, and the device. */
     enrol: async (code: string, said: Said = {}, device = new Authenticator(PUBLIC_URL)) => {
       const { options } = await begin(code)
       const answer = await post('/make', { code, credential: device.make(options, said) })

@@ -1,5 +1,5 @@
-// Acts take the fields that the operator's document names, and refuse any other: over HTTP one that is not known, one that the path names, and
-// one in the query; on the command line an option that the act does not take. Real parts.
+// Acts accept the fields that the operator's document names, and refuse any other: over HTTP an unknown one, one that
+// the path names, and one in the query; on the command line an option that the act does not have. Real parts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { runHere, worldEnv } from '../../support/cli.ts'
@@ -8,7 +8,7 @@ import { ACTS, FIELDS } from './documented.ts'
 
 /** Unknown fields that a refusal names. */
 const NAMED_MAX = 5
-/** A value that each parameter of a path takes. */
+/** A valid value for each path parameter. */
 const IN_PATH: Record<string, string> = {
   ...{ payment: '999', nodeId: '999', id: '999', tierId: 'none' },
   address: `0x${'12'.repeat(20)}`,

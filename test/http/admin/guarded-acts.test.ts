@@ -1,5 +1,5 @@
-// One person never does what needs two: each act that may wait for a second person is played with every field of the other acts, and the acts
-// that let held sums through by another way wait as well. Real parts.
+// One person never does what needs two. The test tries each act that may wait for a second person with every field of
+// the other acts, and the acts that release held sums in other ways wait as well. Real parts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Address, hash } from '../../../src/domain/units.ts'
@@ -34,7 +34,7 @@ before(async () => {
   desk = await startDesk()
   const { world } = desk
   for (const at of [FORWARDER, FUND, CLUB, GUILD]) await putForwarder(world, at)
-  // The head's state, to which their code was added, is not the one its header proves.
+  // The state at the head, to which their code was added, is not the one that its header proves.
   await world.chain.mine()
   for (const [by, valueWei] of WAITING) await payInside(world, valueWei, { by })
   await world.settle()
@@ -56,7 +56,7 @@ const stands = async (payment: string) => {
   const { state, reason } = (await paymentOf(desk.world, payment as never)) ?? {}
   return [state, reason]
 }
-/** Value that came by an internal call and that nothing explains: the row and the transaction. */
+/** Unexplained value from an internal call: the row and the transaction. */
 const residue = async (valueWei: bigint) => {
   const { txHash } = await payInside(desk.world, valueWei)
   await desk.world.settle()
@@ -64,7 +64,7 @@ const residue = async (valueWei: bigint) => {
   assert.equal(payment.valueWei, valueWei.toString())
   return { txHash, id: payment.id as number }
 }
-/** A node that nobody paid for. */
+/** A node without a payment. */
 const unpaidNode = async (account: number, tierNo: number): Promise<string> => {
   const { world } = desk
   const [open] = await world.pool<{ cohort: number }[]>`
@@ -151,7 +151,7 @@ describe('an act that needs a second person', () => {
     await proposed(`payments/${cheap}/release`, dear)
     await proposed('payments/decide', { decision: 'release', payments: [cheap], ...dear })
     assert.equal((await desk.post(`payments/${cheap}/release`, { tierId: 'basic' })).status, 200)
-    // What has a tier of its own is released in no other.
+    // A payment with its own tier is released in no other.
     await setRule(null)
     await desk.post('tiers/basic/sale', { onSale: false, atOnce: true })
     await desk.world.settle()
@@ -181,7 +181,7 @@ describe('with the rule, a second person is needed', () => {
     assert.deepEqual(await allowed(), [CLUB, GUILD])
     assert.equal((await desk.post('contract-wallets/allow', allow(GUILD, 'the same one'))).status, 200)
     assert.equal((await desk.post(`contract-wallets/${GUILD}/disallow`)).status, 200)
-    // What was not judged yet is let through as well.
+    // It also releases what was not judged yet.
     const judged = await desk.world.pool`
       UPDATE payments SET state = 'seen', reason = NULL WHERE from_address = ${GUILD} AND state = 'held'`
     assert.equal(judged.count, 3)

@@ -1,4 +1,4 @@
-// Admin keys of the ledger: what each scope opens, how one is made, used and revoked, and what a thief of one cannot make of it. Real parts.
+// Admin keys of the ledger: what each scope opens, how to create, use and revoke one, and what its thief cannot do with it. Real parts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { SCOPES, type Scope } from '../../../src/domain/keys/admin-key.ts'
@@ -19,7 +19,7 @@ const SETTINGS = {
   sessionSecret: 'x'.repeat(32),
   previousSessionSecret: null,
 }
-/** Every operation of the admin routes, with the scope it declares; null: any key. */
+/** Every operation of the admin routes, with its declared scope; null means any key. */
 const ROUTES = buildRoutes(buildTools({ settings: SETTINGS, clock: () => 0 } as never))
   .filter(({ path, methods }) => path.startsWith('/api/admin/') && methods !== 'any')
   .flatMap(({ path, methods, scopes }) =>
@@ -81,7 +81,7 @@ describe('admin keys of the ledger', () => {
         status,
         path,
       )
-    // Method and existence are told to any key, and the key tells what it is.
+    // Any key may learn methods and routes, and its own scopes.
     const reader = keys.get('read') ?? ''
     assert.equal((await desk.service.ask('GET', '/api/admin/pause', by(reader))).status, 405)
     assert.equal((await desk.service.ask('GET', '/api/admin/nowhere', by(reader))).status, 404)

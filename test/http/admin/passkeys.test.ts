@@ -1,5 +1,5 @@
-// What anybody may send to the door for people, rightly or wrongly: who is invited makes a passkey once, what is signed is held to where, when and by whom,
-// and all else is refused. Real parts; the device is one in software, so that it can be wrong.
+// What anyone may send to the sign-in routes, rightly or wrongly: an invited person creates a passkey once, the service checks where, when
+// and by whom each answer was signed, and refuses all else. Real parts; the device is one in software, so it can be wrong.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { relyingPartyAt } from '../../../src/domain/keys/passkey.ts'
@@ -57,7 +57,7 @@ describe('passkeys', () => {
     assert.equal((await door.desk.post('invitations/999999/revoke')).status, 404)
     for (const wrong of [`nli_${'a'.repeat(43)}`, 'nli_', '', 7, null, ['x'], { toString: 1 }])
       assert.equal((await post('/invitation', { code: wrong })).status, 404, JSON.stringify(wrong))
-    // What was made for one is no answer for another.
+    // A challenge for one person does not serve another.
     const mine = await codeFor('mine', 'read')
     const theirs = (await begin(await codeFor('theirs', 'read,operate'))).options
     assert.equal((await post('/make', { code: mine, credential: second.make(theirs) })).status, 401)
@@ -142,7 +142,7 @@ describe('passkeys', () => {
       ['lena', 'lena', 'lena'],
     )
     assert.equal((await signIn(device, { counter: 10 })).status, 200)
-    // One that counts nothing stays at nothing.
+    // A device without a counter stays at zero.
     const plain = await enrol(await codeFor('lara', 'read'))
     for (let i = 0; i < 2; i++) assert.equal((await signIn(plain.device, { counter: 0 })).status, 200)
   })
@@ -198,7 +198,7 @@ describe('passkeys', () => {
     assert.deepEqual(statuses, [...Array(PER_MINUTE).fill(200), 429, 429])
     assert.equal(await count(), before)
     assert.equal((await post('/challenge', {}, { from: '127.0.0.2' })).status, 200)
-    // Wrong ones are counted with wrong keys.
+    // Wrong ones count together with wrong keys.
     const stranger = new Authenticator(PUBLIC_URL)
     door.desk.service.clock.now += 600_000
     for (let i = 0; i < PER_MINUTE; i++)

@@ -1,5 +1,5 @@
-// Who is one person with whom to the rule of the second: whoever made a key, or an invitation, of another, and all that come from one maker, by
-// any way and over any number of steps. Real parts; the device is one in software.
+// Who counts as one person for the rule of the second person: whoever created another's key, or invitation, and
+// everyone with the same creator, in any way and over any number of steps. Real parts; the device is one in software.
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { createKey } from '../../../src/operator/keys/admin-keys.ts'
@@ -13,7 +13,7 @@ describe('of one person’s keys', () => {
   /** Keys by the label of their person. */
   const keys: Record<string, string> = { ada: KEYS[0]?.key ?? '', grace: KEYS[1]?.key ?? '' }
 
-  /** None outlives its maker's. */
+  /** No key outlives its creator's. */
   const days: Record<string, number> = { ada: 60, zoe: 60 }
   const gift = (from: string, label: string) => {
     days[label] = (days[from] ?? 0) - 10
@@ -40,7 +40,7 @@ describe('of one person’s keys', () => {
     (await door.desk.post('second-person', { off: true }, as(keys[by] ?? ''))).json.proposal.id
   const confirm = (id: number, by: string) => door.desk.post(`proposals/${id}/confirm`, {}, as(keys[by] ?? ''))
 
-  /** All that come from ada, and all that come from zoe. */
+  /** Everyone from ada, and everyone from zoe. */
   const families = [
     ['ada', 'made', 'made-too', 'invited', 'invited-too', 'made-of-made', 'invited-of-made', 'made-of-invited'],
     ['zoe', 'made-of-zoe', 'invited-of-zoe'],
@@ -92,7 +92,7 @@ describe('of one person’s keys', () => {
 
   it('who makes a key of somebody’s label is one person with them from then on', async () => {
     const id = await propose('made')
-    // Keys of the settings may make a key of any label; theirs is a key of that person, and so of its maker.
+    // Keys of the settings may create a key with any label. Theirs is that person's key, and so its creator's.
     const { json } = await door.desk.post('keys', { label: 'yan', scopes: SCOPES }, as(keys.ada ?? ''))
     assert.equal((await confirm(id, 'yan')).status, 403)
     assert.equal((await door.desk.post(`proposals/${id}/confirm`, {}, as(json.key))).status, 403)

@@ -1,5 +1,5 @@
-// A revocation misses nothing that is being made: keys, invitations, passkeys and sessions that are on their way when it begins are ended by it,
-// or never come to be. Real parts, and real transactions at once.
+// A revocation misses nothing in progress: keys, invitations, passkeys and sessions that are being created when it
+// begins end with it, or never come to exist. Real parts, and real concurrent transactions.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
@@ -12,7 +12,7 @@ import { Authenticator } from './authenticator.ts'
 import { as, CLI, codeIn, openDoor } from './door.ts'
 
 const ROUNDS = 6
-/** An advisory lock of this database that nothing of the service takes. */
+/** An advisory lock of this database that the service never takes. */
 const HELD_UP = 171
 const SCOPES = ['read', 'operate']
 
@@ -24,7 +24,7 @@ describe('a revocation', () => {
   before(async () => {
     const { world } = door.desk
     cli = connect(world.directUrl, { max: 2, prepare: false, applicationName: 'test command' })
-    // Holds up who has made something just before it stands, for as long as a test has the lock.
+    // Delays a transaction that has created something, just before its commit, for as long as the test has the lock.
     await world.pool.unsafe(`
     CREATE FUNCTION hold_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(${HELD_UP}); RETURN NEW; END';
     CREATE TRIGGER hold_up BEFORE INSERT ON audit FOR EACH ROW
@@ -32,7 +32,7 @@ describe('a revocation', () => {
   })
 
   let named = 0
-  /** A key of its own label, made on the command line unless somebody else makes it. */
+  /** A key with its own label, created on the command line unless someone else creates it. */
   const newKey = async (by?: string, expires = '9d') => {
     const given = { label: `key-${++named}`, scopes: SCOPES, expires }
     if (by) return door.desk.post('keys', given, as(by))
@@ -43,7 +43,7 @@ describe('a revocation', () => {
   const invite = (by: string) =>
     door.desk.post('keys/invite', { label: `guest-${++named}`, scopes: ['read'], expires: '1d' }, as(by))
   const makerKey = async () => (await newKey()) as { id: number; key: string; label: string }
-  /** Answers an invitation as far as the browser does: what is left is to send it. */
+  /** Answers an invitation as far as the browser does: only the request is left to send. */
   const answering = async (code: string) => {
     const { options } = await door.begin(code)
     const device = new Authenticator(PUBLIC_URL)
@@ -54,7 +54,7 @@ describe('a revocation', () => {
     const credential = device.sign(await door.challenge())
     return () => door.post('/sign-in', { credential })
   }
-  /** Keys and codes that were given away open nothing. */
+  /** Checks that keys and codes already handed out open nothing. */
   async function openNothing(answers: readonly Answer[], what: string): Promise<void> {
     door.lapse()
     for (const { json } of answers) {
@@ -72,7 +72,7 @@ describe('a revocation', () => {
   const NOTHING = { keys: 0, passkeys: 0, invitations: 0 }
   const revokeAll = () => revokeAllKeys({ pool: cli }, CLI, { reason: 'stolen' })
 
-  /** Begins `make`, and `revoke` once that is about to stand; lets both end. @returns what was made, and what revoking answered. */
+  /** Begins `make`, and `revoke` when that is about to commit; lets both end. @returns what was created, and the answer of the revocation. */
   async function within<Revoked>(make: () => Promise<Answer>, revoke: () => Promise<Revoked>) {
     const { pool } = door.desk.world
     return pool
@@ -115,7 +115,7 @@ describe('a revocation', () => {
         assert.equal(made.status, 200, `${what}: ${made.text}`)
         await openNothing([made], what)
         assert.deepEqual(await opens(), NOTHING, what)
-        // For the next kind all is as it was.
+        // Restored for the next kind.
         await cli`UPDATE admin_keys SET revoked_at = NULL, revoked_by = NULL WHERE label IN (${maker.label}, 'guest')`
         await cli`UPDATE passkeys SET revoked_at = NULL, revoked_by = NULL WHERE label = 'guest'`
         await cli`

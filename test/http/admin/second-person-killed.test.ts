@@ -1,5 +1,5 @@
-// The process that confirms a proposal is killed between the act and the note that it was done: neither is left, and the next confirmation does it
-// once. Real processes, killed by the signal that nothing can catch.
+// The process that confirms a proposal is killed between the act and the note that it was done: neither remains, and
+// the next confirmation does it once. Real processes, killed by SIGKILL.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { insertProposal } from '../../../src/db/operator/proposals.ts'
@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../../support/world.ts'
 
 const ODD = ETHER / 100n + 1n
-/** An advisory lock of this database that nothing of the service takes. */
+/** An advisory lock of this database that the service never takes. */
 const HELD_UP = 170
 
 let world: World
@@ -16,7 +16,7 @@ let env: Record<string, string>
 before(async () => {
   world = await startWorld()
   env = worldEnv(world)
-  // Holds up who settles a proposal for as long as the test has the lock: the act has been done by then.
+  // Delays a transaction that settles a proposal for as long as the test has the lock; it has done the act by then.
   await world.pool`
     CREATE FUNCTION hold_up() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(${world.pool.unsafe(String(HELD_UP))}); RETURN NEW; END'`
   await world.pool`CREATE TRIGGER hold_up BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION hold_up()`
@@ -30,7 +30,7 @@ const held = async () => {
 }
 const confirm = (id: number) => ['proposals', 'confirm', String(id), '--yes']
 
-/** Kills the command that confirms a proposal once its act is done and the proposal is about to be noted as done. */
+/** Kills the command that confirms a proposal when its act is done and it is about to note that. */
 async function killBetween(id: number): Promise<void> {
   await world.pool.begin(async (sql) => {
     await sql`SELECT pg_advisory_xact_lock(${HELD_UP})`
@@ -45,7 +45,7 @@ async function killBetween(id: number): Promise<void> {
   })
 }
 
-/** How the proposal stands, and how often the audit log has its act. */
+/** The proposal's outcome, and how often the audit log has its act. */
 async function standing(id: number): Promise<[outcome: string | null, acts: number]> {
   const [row] = await world.pool<
     { outcome: string | null }[]

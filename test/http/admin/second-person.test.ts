@@ -1,4 +1,4 @@
-// The second person: what waits for one, who may be one, and that a confirmed act is judged again and done once. Real parts.
+// The second person: what waits for one, who may be one, and that the service judges a confirmed act again and does it once. Real parts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { createKey } from '../../../src/operator/keys/admin-keys.ts'
@@ -15,7 +15,7 @@ describe('a second person', () => {
   let desk: Desk
   const as = (key: string, extra: object = {}) => ({ headers: { 'x-admin-key': key, ...extra } })
   const grace = as(GRACE?.key ?? '')
-  /** A key that was made on the command line. */
+  /** A key created on the command line. */
   const keyOf = async (label: string, scopes: string): Promise<string> => {
     const actor = { name: 'cli:test', requestId: null }
     const made = await createKey({ ...desk.world, environmentLabels: [] }, actor, { label, scopes })
@@ -88,7 +88,7 @@ describe('a second person', () => {
       assert.match(answer.json.error, words)
     }
     assert.equal(await stateOf(hash), 'held')
-    // Nor the other way round: who has made both keys has both.
+    // Nor the other way round: whoever created both keys has both.
     const other = await propose(`payments/${hash}/release`, { tierId: 'basic' }, as(inner.json.key))
     for (const options of [{}, as(puppet.json.key)]) assert.equal((await confirm(other, options)).status, 403)
     assert.equal((await confirm(other, as(await keyOf('clerk', 'decide')))).status, 200)
@@ -145,7 +145,7 @@ describe('a second person', () => {
     const [one, other] = [await decide(payments), await decide(payments.toReversed())]
     const { pool } = desk.world
     const both = await pool.begin(async (sql) => {
-      // The one in the middle holds both up, each with a payment that the other one wants next.
+      // The one in the middle delays both, each with a payment that the other one wants next.
       await sql`SELECT FROM payments WHERE tx_hash = ${payments[1] ?? ''} FOR UPDATE`
       const confirmed = Promise.all([confirm(one), confirm(other)])
       await until('two who wait', async () => {
@@ -187,7 +187,7 @@ describe('a second person', () => {
     const id = await propose('second-person', { off: true })
     assert.equal((await desk.post('second-person', {})).status, 400)
     assert.deepEqual((await desk.get('second-person')).json, { aboveWei: BASIC.toString() })
-    // Of two who confirm at once the second waits, and is told that it was done.
+    // If two confirm at once, the second waits, and learns that it was done.
     const both = await Promise.all([confirm(id), confirm(id)])
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
     assert.deepEqual((await desk.get('second-person')).json, { aboveWei: null })

@@ -1,5 +1,5 @@
-// The sessions that passkeys open: keys like any other, which end, are revoked with their passkey, give no more than they have, and are their person's
-// alone. Real parts.
+// The sessions that passkeys open: keys like any other, which expire, are revoked with their passkey, grant no more
+// than they have, and belong to their person alone. Real parts.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { operatorDeps } from '../../../src/boot/app.ts'
@@ -50,7 +50,7 @@ describe('passkeys', () => {
     assert.ok(row.usedAt)
     const { keys, invitations } = (await door.desk.get('keys')).json
     assert.deepEqual([keys, invitations], [[], []], 'its sessions are no rows of the list')
-    // Signing out ends the one that asks alone.
+    // A sign-out ends only its own session.
     assert.equal((await door.desk.post('keys/self/sign-out', {}, as(key))).status, 200)
     lapse()
     assert.equal((await door.desk.get('keys/self', as(key))).status, 401)
@@ -89,7 +89,7 @@ describe('passkeys', () => {
     assert.partialDeepStrictEqual((await door.desk.post(`passkeys/${id}/revoke`, { reason: 'left' })).json, {
       ...{ id, label: 'mara', revoked: true },
     })
-    // What an instance still takes for open gives nothing that outlives it.
+    // A session that an instance still caches as open creates nothing that outlives it.
     for (const path of ['keys', 'keys/invite']) {
       const body = { label: 'maras', scopes: ['read'], expires: '1d' }
       const { status, json } = await other.post(`/api/admin/${path}`, body, as(second))
@@ -102,7 +102,7 @@ describe('passkeys', () => {
     assert.equal((await door.desk.post(`passkeys/${id}/revoke`)).status, 409)
     assert.equal((await door.desk.post('passkeys/999999/revoke')).status, 404)
     await other.close()
-    // Its end is the end.
+    // Its expiry is final.
     const guest = await enrol(await codeFor('guest', 'read', '1h'))
     const { expiresAt } = (await door.desk.get('keys/self', as(guest.key))).json
     assert.ok(Date.parse(expiresAt) <= Date.now() + 3_600_000, 'no session outlives its passkey')
@@ -127,7 +127,7 @@ describe('passkeys', () => {
       assert.equal(status, 403, error)
       assert.match(error, words)
     }
-    // Whom somebody else has invited, and who has not come yet, keeps the name.
+    // If someone else has invited a person who has not come yet, the name stays theirs.
     await codeFor('olga', 'read')
     assert.match((await asked({ label: 'olga', scopes: ['read'], expires: '1d' }))[1], /olga is another person's/)
     const makesKey = (by: string) =>

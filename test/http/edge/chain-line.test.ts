@@ -1,4 +1,4 @@
-// Claims and syncs wait in one line for their turn to ask the chain (src/http/chain-line.ts).
+// Claims and syncs queue for their turn to read the chain (src/http/chain-line.ts).
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, it } from 'node:test'

@@ -1,5 +1,5 @@
-// Compressed answers: what is the same for everybody comes small to callers who take it, and says so to caches; what may belong to a session
-// never does, since its length would tell of a secret beside what an attacker chose.
+// Compressed answers: a public answer is compressed for callers who accept it, and tells caches so. An answer that may
+// belong to a session never is, because its length would reveal a secret beside text that an attacker chose.
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -21,7 +21,7 @@ interface Raw {
   headers: IncomingHttpHeaders
   bytes: Buffer
 }
-/** The bytes as they came. */
+/** The bytes as sent. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
   service.clock.now += 1
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Node pages that are asked for at once, and so read together: each is the page that it is by itself.
+// Node pages requested at once, and so read together: each equals the page read alone.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Service, startService } from '../../support/http.ts'

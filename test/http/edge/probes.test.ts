@@ -1,4 +1,4 @@
-// The probes of balancers and monitors, of which each looks as often as it likes: one look for all of them, kept for a moment.
+// The probes of balancers and monitors, each as frequent as it likes: one check serves all of them, for a moment.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { startService } from '../../support/http.ts'

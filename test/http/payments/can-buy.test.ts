@@ -1,5 +1,5 @@
-// GET /api/can-buy/:address: what could not be read is null and never a yes, payments under way count, and each input is refused that is none.
-// What the rules say is held to real payments in test/passes/payers/can-buy.test.ts.
+// GET /api/can-buy/:address: an unreadable fact is null and never a yes, pending payments count, and bad input is
+// rejected. test/passes/payers/can-buy.test.ts compares the rules with real payments.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { BuyerReading, Readings } from '../../../src/chain/port.ts'
@@ -69,7 +69,7 @@ describe('the checks before a purchase', () => {
     }
     reading = { ...READ, walletMax: null, balanceWei: wei(5n) }
     assert.equal((await ask('founder')).canBuy, false)
-    // A tier that asks for no holding does not wait for one to be read.
+    // A tier without a required holding does not wait for one to be read.
     reading = { ...READ, heldWei: null }
     assert.equal((await ask('basic')).canBuy, true)
     reading = READ

@@ -1,4 +1,4 @@
-// POST /api/payments/claim: the answer to each finding on chain; and a flood of claims asks the chain little.
+// POST /api/payments/claim: the answer to each finding on chain; and a flood of claims causes few reads of the chain.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -194,7 +194,7 @@ describe('a claim', () => {
     const answers = Array.from({ length: 200 }, (_, i) =>
       service.post('/api/payments/claim', { txHash: hashOf(`flood ${i}`) }, { from: `127.0.1.${i}` }),
     )
-    // Claims that ask the chain, or wait for it, are answered when it answers.
+    // Claims that read the chain, or wait for it, get their answer when it answers.
     for (const answer of answers)
       answer.then(() => {
         if (++answered === 128) gate.resolve()

@@ -1,5 +1,5 @@
-// GET /api/events: present states first, then what differs, on a real PostgreSQL whose notifications are heard; its limits, its end, and callers
-// who do not read.
+// GET /api/events: present states first, then each difference, on a real PostgreSQL with its notifications; its limits,
+// its end, and callers who do not read.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'

@@ -1,5 +1,5 @@
-// GET /api/payment/:hash and GET /api/payments/:address: what the ledger has of a payment and of a payer, in every state, without a look at
-// the chain, and without a word about the operator's deny list.
+// GET /api/payment/:hash and GET /api/payments/:address: the ledger's record of a payment and of a payer, in every
+// state, without a look at the chain, and without a hint of the operator's deny list.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Service, startService } from '../../support/http.ts'
@@ -61,7 +61,7 @@ describe('the reads of payments', () => {
     assert.deepEqual(await did('round 2'), { rounds: [2] })
     assert.deepEqual(await did('withdraw 1 85'), { withdrawnNodeIds: ['1'] })
     assert.deepEqual(await did('refund'), { refundedTxHashes: [hashOf('paid back')] })
-    // What failed moved nothing.
+    // A failed withdrawal moved nothing.
     for (const unknown of ['withdraw 1 86', 'never sent']) assert.equal(await did(unknown), 404)
     assert.equal((await service.get('/api/transaction/0x12')).status, 400)
   })

@@ -1,5 +1,5 @@
-// Exports: every row once, totals that equal the API's, one snapshot, and files that cannot be
-// mistaken for whole when they are not.
+// Exports: every row once, totals that equal the API's, one snapshot, and a truncated file that cannot be mistaken for
+// a complete one.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
@@ -15,7 +15,7 @@ import { AMOUNT, factsOf, fillLedger, OWNER, ROUNDS } from './ledger.ts'
 
 const NODES = 100
 
-/** Time that the database may take to carry out an order. */
+/** Time that the database may take to execute an order. */
 const WAIT_MS = 10_000
 let database: TestDatabase
 let pool: Pool
@@ -38,7 +38,7 @@ async function open(input: object): Promise<ExportFile> {
   return file
 }
 
-/** Ends the connections of the exports that are under way, as an administrator would, or a restart. */
+/** Ends the connections of the running exports, as an administrator would, or a restart. */
 async function endExports(): Promise<void> {
   const ended = await pool`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -102,7 +102,7 @@ describe('an export of the whole ledger', () => {
     const file = await open({ kind: 'credits' })
     const iterator = file.stream[Symbol.asyncIterator]()
     await iterator.next()
-    // Without a reader, the rows made ahead are bounded, and later changes are not in the file.
+    // Without a reader, the rows read ahead are bounded, and later changes are not in the file.
     await until(
       'its snapshot',
       async () => {
@@ -190,7 +190,7 @@ describe('an export of a period', () => {
       if (isOperatorRefusal(file)) return assert.fail(file.message)
       const lines = await readAll(file)
       assert.equal(factsOf(lines.at(-1)).rows, String(lines.length - 2), kind)
-      // The connection is given back when the transaction has ended, a moment after the last line.
+      // The pool gets the connection back when the transaction has ended, a moment after the last line.
       await plain`SELECT 1`
     }
     await plain.end({ timeout: 1 })
@@ -238,7 +238,7 @@ describe("an owner's export", () => {
 
   it('gives a node its holder of the time', async () => {
     const other = `0x${'b2'.repeat(20)}`
-    // Node 1 was sold in block 510, which has a round as well: that one is the buyer's.
+    // Node 1 was sold in block 510, which has a round as well, so that one is the buyer's.
     await pool`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
       VALUES (510, 7, 1, ${OWNER}, ${other}, ${`0x${'1'.repeat(64)}`}, ${`0x${'2'.repeat(64)}`})`
     const count = async (address: string) => {
@@ -259,7 +259,7 @@ it('reads the credits in the order of an index: nothing is sorted, and no large 
     const rows = await pool`EXPLAIN ${EXPORT_FORMS[kind].select(pool, blocks)}`
     return rows.map((row) => row['QUERY PLAN']).join('\n')
   }
-  // Of so few nodes one is found by its key no faster than by reading all.
+  // With so few nodes, an index lookup is no faster than a scan.
   const credits = (await plan('credits', { after: 10, upTo: 12 })).replace('Seq Scan on nodes expelled', '')
   assert.doesNotMatch(credits, /Seq Scan on (nodes|turns|rounds)/)
   assert.doesNotMatch(await plan('payments', { after: 10, upTo: 12 }), /Seq Scan on payments/)

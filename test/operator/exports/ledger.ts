@@ -1,4 +1,4 @@
-// A ledger to export, and what the last line of a file says.
+// A ledger to export, and the facts in a file's last line.
 import type { Pool } from '../../../src/db/core/sql.ts'
 
 export const ROUNDS = 1_000

@@ -32,7 +32,7 @@ test('an export streams a million credits without keeping them', { timeout: 300_
     assert.equal(lines, NODES * ROUNDS + 2)
     assert.equal(end.rows, String(NODES * ROUNDS))
     assert.equal(end.amountWei, JSON.parse(await readStats(pool)).totalDistributedWei)
-    // Rows are not kept once they are read: half of the file would be 75 MiB and more; a collector may leave some of it lying about.
+    // We do not keep rows after reading them: half of the file would be 75 MiB and more. The collector may not have freed all of it yet.
     const grown = (most[1] ?? 0) - (most[0] ?? 0)
     assert.ok(bytes > 150 * 2 ** 20, `${bytes} bytes`)
     assert.ok(grown < 60 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB more`)

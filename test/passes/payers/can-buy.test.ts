@@ -1,5 +1,5 @@
-// GET /api/can-buy on real parts, held to what becomes of the very payment that it was asked about: where it says yes a node is minted, where
-// it says no the payment is held by the rule that it named.
+// GET /api/can-buy on real parts, compared with the fate of that very payment: if it says yes the service mints a node,
+// if it says no the rule that it named holds the payment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClient, watchAddress, watchPayment } from '../../../client/src/index.ts'
@@ -53,7 +53,7 @@ async function ask(account: number, tier: string): Promise<Answer> {
 const failing = ({ checks }: Answer) => checks.filter(({ passes }) => passes !== true).map(({ check }) => check)
 const checkOf = ({ checks }: Answer, name: string) => checks.find(({ check }) => check === name) ?? assert.fail(name)
 
-/** Asks, pays whatever the answer is, and compares. */
+/** Checks, pays whatever the answer is, and compares. */
 async function askAndPay(account: number, tier: string, priceWei: bigint): Promise<[string[], string]> {
   const answer = await ask(account, tier)
   const paid = await world.pay(account, priceWei)
@@ -106,7 +106,7 @@ test('it names what is required and what is there, in wei', async () => {
   assert.deepEqual(checkOf(answer, 'allowance'), {
     ...{ check: 'allowance', passes: false, limit: 2, owned: 2, underWay: 0 },
   })
-  // What it takes beside the price is counted: a wallet with the price alone cannot send it.
+  // Gas counts, too, so a wallet with exactly the price cannot pay.
   await world.chain.rpc('anvil_setBalance', [world.at(9), `0x${BASIC.toString(16)}`])
   await world.chain.mine()
   assert.deepEqual(failing(await ask(9, 'basic')), ['ether'])
@@ -158,7 +158,7 @@ test('the watchers of a wallet and of its payment are told of each step as the l
     await bothSay('accepted', 0)
     await world.settle()
     await bothSay('minted', 1)
-    // Between two steps that a run takes one right after the other, they may be told of the first or not.
+    // Between two consecutive steps of a run, the answer may include the first step or not.
     assert.deepEqual(
       [lives, states.filter((state) => state !== 'seen' && state !== 'minting')],
       [

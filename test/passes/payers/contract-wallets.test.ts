@@ -1,5 +1,5 @@
-// Who may buy by an internal call, on real parts: what a payment's sender was at its block, the mode of the sale, and what shows that a contract
-// is somebody's wallet. What waits is judged again once that changes, and never meanwhile.
+// Who may buy by an internal call, on real parts: the kind of a payment's sender at its block, the mode of the sale, and the
+// proofs that a contract is someone's wallet. The service judges a waiting payment again once these change, and never meanwhile.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { pad } from 'viem/utils'
@@ -20,7 +20,7 @@ const [kernel] = KNOWN_IMPLEMENTATIONS.filter(({ name }) => name === 'Kernel')
 const PLAIN_CODE = '0x5f5ff3'
 
 let world: World
-/** What was asked of the chain about payers. */
+/** The reads of payers from the chain. */
 let asked: Address[] = []
 let blind = false
 let last = 0x1000
@@ -31,7 +31,7 @@ before(async () => {
 })
 after(() => world.close())
 
-/** The world, whose readings of codes are noted, and fail while `blind`. */
+/** The world, which notes its readings of codes and fails them while `blind`. */
 const instance = () =>
   world.instance({
     chain: {
@@ -43,7 +43,7 @@ const instance = () =>
     },
   })
 
-/** Passes until nothing is on its way. */
+/** Passes until nothing is pending. */
 async function pass(times = 3): Promise<void> {
   const { payments } = instance()
   for (let i = 0; i < times; i++) {
@@ -52,7 +52,7 @@ async function pass(times = 3): Promise<void> {
   }
 }
 
-/** An address with this code, of its own for each call. */
+/** A new address with this code for each call. */
 async function contract(code: `0x${string}` = PLAIN_CODE): Promise<Address> {
   const at = `0x${(last++).toString(16).padStart(40, 'c')}` as Address
   if (code !== '0x') await world.chain.rpc('anvil_setCode', [at, code])
@@ -67,8 +67,8 @@ async function knownWallet(implementation = kernel?.address ?? assert.fail('no K
 }
 
 /**
- * A payment as tracing enters it, in a block that is followed. The chain has a plain transfer in its stead, so that senders of every kind can be
- * had; what they are is read from the chain.
+ * A payment as tracing enters it, in a followed block. The chain has a plain transfer in its place, so every kind of
+ * sender is possible; their kind is read from the chain.
  */
 async function paidBy(from: Address, valueWei = PRICE): Promise<Hash> {
   const txHash = await world.pay(9, valueWei)

@@ -1,5 +1,5 @@
-// Contracts that are no person's wallet, from their call to what becomes of it: a splitter, constructors that pay, contracts that end, and ether that
-// comes by no call at all. Each way from a real chain by real traces.
+// Contracts that are no person's wallet, from their call to the payment's fate: a splitter, constructors that pay,
+// contracts that destroy themselves, and ether that comes without a call. Each from a real chain by real traces.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { innerRef } from '../../../src/chain/digest.ts'

@@ -1,5 +1,5 @@
-// Wallets of the field buy by themselves, from the bytecode that their makers publish: a Safe 1.5.0, a SimpleAccount of ERC-4337 by way of the
-// EntryPoint, and an account that has lent itself code (EIP-7702). Each pays by a call inside somebody's transaction.
+// Real-world wallets buy without the operator, from their makers' published bytecode: a Safe 1.5.0, an ERC-4337 SimpleAccount
+// through the EntryPoint, and an account that delegates to code (EIP-7702). Each pays by a call inside someone's transaction.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
@@ -14,7 +14,7 @@ import { type EntryPoint, type OperatedAccount, putEntryPoint } from '../../supp
 import { ETHER, ownerAbi, startWorld, type World } from '../../support/world.ts'
 
 const PRICE = ETHER / 100n
-/** Owners of the Safe, of the SimpleAccount and of the delegating account; and who sends the bundles. */
+/** Owners of the Safe, of the SimpleAccount and of the delegating account; and the sender of the bundles. */
 const [SAFE_OWNER, SIMPLE_OWNER, DELEGATING, BUNDLER, HEIR] = [5, 6, 7, 10, 11]
 
 let world: World
@@ -22,7 +22,7 @@ let safe: Address
 let entryPoint: EntryPoint
 let simple: OperatedAccount
 let delegating: OperatedAccount
-/** What the Safe has paid in, and the bundle of both accounts. */
+/** The transaction in which the Safe paid, and the bundle of both accounts. */
 let paidSafely: Hash
 let bundled: Hash
 
@@ -42,7 +42,7 @@ async function enter(mode: ContractWalletMode): Promise<void> {
   await insertMode(world.pool, { mode, fromBlock: Number(number) + 1 }, 'test')
 }
 
-/** The payments of a transaction: their payer, how they stand, and whose node they became. */
+/** The payments of a transaction: payer, state, and the owner of the node. */
 const paymentsOf = async (txHash: Hash) =>
   (
     await world.pool<{ from: Address; stands: string; owner: Address | null }[]>`
@@ -50,7 +50,7 @@ const paymentsOf = async (txHash: Hash) =>
       FROM payments p LEFT JOIN nodes n ON n.payment_id = p.id WHERE p.tx_hash = ${txHash} ORDER BY inner_index`
   ).map(({ from, stands, owner }) => [from, stands, owner])
 
-/** What the last verdict on a payment looked at. */
+/** The evidence of the last verdict on a payment. */
 async function evidenceOf(from: Address): Promise<Record<string, unknown> | undefined> {
   const [row] = await world.pool<{ evidence: Record<string, unknown> }[]>`
     SELECT evidence FROM payment_verdicts v JOIN payments p ON p.id = payment_id WHERE p.from_address = ${from} ORDER BY v.id DESC`

@@ -1,5 +1,5 @@
-// A contract buys by itself, from its call in a stranger's transaction to its node: found by the balance, told apart by the trace of its block, judged
-// by the mode and minted to the contract that paid.
+// A contract buys without the operator, from its call in someone's transaction to its node: the balance finds it, its
+// block's trace splits it, the mode judges it, and the service mints to the contract that paid.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { proveWallet } from '../../../src/db/payments/payers.ts'
