@@ -1,5 +1,5 @@
-// Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it
-// suggests the nearest one. It must never repeat what may be a secret: values are not echoed.
+// Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it suggests the nearest one. It
+// must never repeat what may be a secret, so it does not echo values.
 import { parseArgs } from 'node:util'
 import { editsBetween } from '../lib/edits.ts'
 import type { Command, OptionSpec } from './command.ts'
@@ -18,7 +18,7 @@ export interface ParsedArguments {
   readonly flags: Set<string>
 }
 
-/** The command whose words the line begins with, and the words after them. Null when there is none. */
+/** The command whose words the line begins with, and the words after them. Null if there is none. */
 export function findCommand(
   argv: readonly string[],
   commands: readonly Command[],
@@ -31,7 +31,7 @@ export function findCommand(
   return null
 }
 
-/** The name that was probably meant: within a third of its letters; of two as near, the one that begins like it. */
+/** The name that the user probably meant: within a third of its letters. If two are equally near, the one that begins like it. */
 export function nearest(name: string, names: readonly string[]): string | null {
   const [best] = names
     .map((known) => ({ known, edits: editsBetween(name, known) }))
@@ -61,7 +61,7 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
     if (token.kind === 'positional') positionals.push(token.value)
     else if (token.kind === 'option') readOption(token, specs, parsed, mistakes)
   }
-  // After an unknown option, what looks like an argument may have been its value: more complaints would only confuse.
+  // After an unknown option, what looks like an argument may be its value, so more complaints would only confuse.
   if (mistakes.length === 0 && !parsed.flags.has('help')) readPositionals(command, positionals, parsed, mistakes)
   if (!parsed.flags.has('help')) {
     for (const [name, spec] of Object.entries(specs)) {

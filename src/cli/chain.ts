@@ -1,5 +1,5 @@
-// The chain that commands work on, beside the ledger's database: the operator's, or that of the service that runs in this directory. What opens
-// it is loaded by the command that needs it: it is most of the program, and most commands need the database alone.
+// The chain that commands work on, besides the ledger's database: the operator's, or that of the service that runs in this directory. Only commands
+// that need the chain load the code that opens it, because it is most of the program, and most commands need just the database.
 import type { OpenedChain } from '../boot/parts.ts'
 import { silentLog } from '../lib/log.ts'
 import type { EveryPart } from '../operator/act.ts'
@@ -30,7 +30,7 @@ export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Pr
   })
 }
 
-/** The same for a pass, with the keys; settings, database and chain are held against each other first. */
+/** The same for a pass, with the keys. Compares settings, database and chain first. */
 export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: OpenDatabase) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger
@@ -44,7 +44,7 @@ export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ope
   })
 }
 
-/** A ledger with its chain; `stack` closes what is opened besides. */
+/** A ledger with its chain; `stack` closes what is opened later. */
 interface LedgerOnChain {
   readonly ledger: OpenDatabase
   readonly chain: OpenedChain

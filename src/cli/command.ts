@@ -1,6 +1,6 @@
-// The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in
-// commands.ts; help, docs/CLI.md and the parser of arguments are made from it, so that none can say something else. Commands of the operator's acts
-// and readings are made of these (act-command.ts).
+// The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in commands.ts; help,
+// docs/CLI.md and the parser of arguments are made from it, so none can say something else. The operator's acts and readings declare their own
+// commands (operator.ts).
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 
@@ -9,9 +9,9 @@ export const EXIT = {
   done: 0,
   /** Refused, declined, or a difference was found. */
   negative: 1,
-  /** Called wrongly, or the settings are wrong: the same call will fail again. */
+  /** Called wrongly, or the settings are wrong. The same call will fail again. */
   usage: 2,
-  /** The database, the chain or the service could not be reached: nothing is known. */
+  /** The database, the chain or the service could not be reached, so nothing is known. */
   unavailable: 3,
   /** An error that the program did not expect. */
   fault: 70,
@@ -26,14 +26,14 @@ export interface OptionSpec {
   /** Placeholder of the value, without brackets; a flag has none. */
   readonly value?: string
   readonly required?: boolean
-  /** True for a flag that is for the command line itself; every other one is a field of the act or the reading. */
+  /** True for a flag that is for the command line itself; every other flag is a field of the act or the reading. */
   readonly isOurs?: true
 }
 
 export interface ArgumentSpec {
   readonly name: string
   readonly help: string
-  /** The only values there are. */
+  /** The only allowed values. */
   readonly choices?: readonly string[]
   readonly optional?: boolean
 }
@@ -48,13 +48,13 @@ export interface Command {
   readonly details?: string
   readonly args?: readonly ArgumentSpec[]
   readonly options?: Readonly<Record<string, OptionSpec>>
-  /** Whole lines that work as they stand once what is in <brackets> is filled in. Tests run them. */
+  /** Whole lines that work once the reader fills in the <brackets>. Tests run them. */
   readonly examples: readonly string[]
-  /** The command that it is listed behind, where that is not the one before it in its table. */
+  /** The command after which it is listed, if that is not the one before it in its table. */
   readonly after?: string
-  /** True for what runs until it is stopped, and looks after signals itself. */
+  /** True for a command that runs until it is stopped, and handles signals itself. */
   readonly longRunning?: boolean
-  /** Loads the module, so that help and small commands do not wait for all of them. */
+  /** Loads the module, so that help and small commands do not have to load all of them. */
   load(): Promise<Run>
 }
 
@@ -71,14 +71,14 @@ export type Group = keyof typeof GROUPS
 /** One call of a command, its arguments checked against what the command says it takes. */
 export interface Call {
   readonly command: Command
-  /** Loads other commands by their first word: `init` runs some as its steps. */
+  /** Loads other commands by their first word, because `init` runs some as its steps. */
   readonly commands: (word?: string) => Promise<readonly Command[]>
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>
   readonly io: Io
   readonly out: Output
-  /** Aborts on Ctrl-C: what is half done is put away. */
+  /** Aborts on Ctrl-C; the command then cleans up what is half done. */
   readonly signal: AbortSignal
 }
 export type Run = (call: Call) => Promise<ExitCode>

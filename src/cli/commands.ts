@@ -1,5 +1,5 @@
-// The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module. Commands of the operator's
-// acts and readings are made of what these declare, a subject at a time: small commands do not wait for all of them.
+// The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module. The operator's acts and
+// readings declare their own commands. These are loaded one subject at a time, so that small commands do not have to load all of them.
 import type { Command } from './command.ts'
 import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
@@ -10,7 +10,7 @@ import { SERVICE } from './commands/service.ts'
 import { TOOLS } from './commands/tools.ts'
 import type { View } from './operator.ts'
 
-/** Commands that begin with one word: those of the acts and readings that modules declare, what they do beyond these, and others. */
+/** Commands that begin with one word: those that modules of acts and readings declare, what they do beyond that, and others. */
 interface Subject {
   readonly modules?: () => Promise<object>[]
   readonly views?: () => Promise<{
@@ -66,19 +66,19 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     commands: from(SERVICE, 'admin-keys'),
   },
   'second-person': { modules: () => [import('../operator/second-person/rule.ts')] },
-  // What was proposed may be any act.
+  // Any act may have been proposed.
   proposals: { modules: () => [import('../operator/second-person/proposals.ts'), import('../operator/acts.ts')] },
   ...simple(TOOLS),
 }
 
-/** Subjects of commands that need nothing to be loaded. */
+/** Subjects of commands that need to load nothing. */
 function simple(commands: readonly Command[]): Record<string, Subject> {
   return Object.fromEntries(
     commands.map(({ name }) => [name.split(' ')[0], { commands: from(commands, name.split(' ')[0] ?? '') }]),
   )
 }
 
-/** The commands that begin with the word; all there are where none does, or no word is given. */
+/** The commands that begin with the word; all of them if none does, or no word is given. */
 export async function loadCommands(word?: string): Promise<readonly Command[]> {
   const subjects = word !== undefined && Object.hasOwn(SUBJECTS, word) ? [word] : Object.keys(SUBJECTS)
   const loaded: Command[] = []

@@ -1,8 +1,8 @@
 // Errors of a command that could not do its work. Each is one sentence or a few lines that say what to do,
-// and has its exit code by its kind (run.ts). Anything else that is thrown is a fault of the program.
+// and its kind gives its exit code (run.ts). Anything else that is thrown is a fault of the program.
 import { KnownError } from '../lib/errors.ts'
 
-/** Called wrongly; nothing was looked at. */
+/** Called wrongly; nothing was checked. */
 export class UsageError extends KnownError {
   override readonly name = 'UsageError'
 
@@ -11,7 +11,7 @@ export class UsageError extends KnownError {
   }
 }
 
-/** Looked at, and refused or declined; nothing was changed. */
+/** Checked, and refused or declined; nothing was changed. */
 export class RefusedError extends KnownError {
   override readonly name = 'RefusedError'
 
@@ -20,7 +20,7 @@ export class RefusedError extends KnownError {
   }
 }
 
-/** A part that is needed cannot be reached, so that nothing is known. */
+/** A part that the command needs cannot be reached, so nothing is known. */
 export class UnavailableError extends KnownError {
   override readonly name = 'UnavailableError'
 

@@ -1,7 +1,7 @@
 // Amounts as people read and write them. Scripts get wei: --json never rounds.
 import { inEther as exactly } from '../domain/units.ts'
 
-/** Wei, or its decimal string, in ether, exactly. A dash where there is none. */
+/** Wei, or its decimal string, in ether, exactly. A dash if there is none. */
 export function inEther(wei: bigint | string | null | undefined): string {
   return wei === null || wei === undefined ? '-' : exactly(BigInt(wei))
 }
@@ -13,8 +13,8 @@ export type Unit = keyof typeof UNITS
 export const isUnit = (word: string): word is Unit => Object.hasOwn(UNITS, word)
 
 /**
- * An amount in `unit`, in digits: of `0.1ether`, `5 gwei`, or digits alone, which are in `unit` already. Null where it is no amount, or no whole
- * number of that unit: nothing is ever rounded.
+ * An amount in `unit`, as digits: from `0.1ether`, `5 gwei`, or digits alone, which are already in `unit`. Null if it is no amount, or not a whole
+ * number of that unit, because we never round.
  */
 export function readAmount(text: string, unit: Unit): string | null {
   const [, digits, decimals = '', named = unit] = /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|ether)?$/.exec(text) ?? []

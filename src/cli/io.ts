@@ -1,4 +1,4 @@
-// The parts of its process that a command is given, so that tests can hand it their own; and who runs it.
+// The parts of its process that a command gets, so that tests can pass their own; and the user who runs it.
 import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 
@@ -9,7 +9,7 @@ export interface Io {
   readonly stderr: Writable
 }
 
-/** The user's name, for the audit log and for keys that are made for them; empty where there is none: a container may run under a number alone. */
+/** The user's name, for the audit log and their keys; empty if there is none, because a container may run under a number alone. */
 export function userName(): string {
   try {
     return userInfo().username

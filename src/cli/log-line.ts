@@ -1,11 +1,10 @@
-// A line of the JSON log as a person reads it: time, level, message, and what else it says. Only for terminals: the log itself stays
-// JSON.
-/** Written so that they are not missed. */
+// A line of the JSON log as a person reads it: time, level, message, and the other fields. Only for terminals; the log itself stays JSON.
+/** In capitals, so that people notice them. */
 const LOUD = new Set(['warn', 'error', 'fatal'])
-/** Fields of the process, left out of the shown line. */
+/** Fields of the process, which the line leaves out. */
 const LEFT_OUT = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
 
-/** Formats a line of the log; any other line is shown as it is. */
+/** Formats a line of the log; shows any other line unchanged. */
 export function readableLine(line: string): string {
   let entry: unknown
   try {

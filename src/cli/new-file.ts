@@ -3,8 +3,8 @@ import { open, rm } from 'node:fs/promises'
 import { RefusedError } from './errors.ts'
 
 /**
- * Makes a file of one line, readable by its owner alone. What is to be in it is made once the file is there; without it the file goes again.
- * Answers what was made.
+ * Makes a file of one line that only its owner can read. It makes the content once the file exists, and deletes the file again if that fails. Returns
+ * what was made.
  */
 export async function writeNew<Made>(
   path: string,

@@ -1,5 +1,5 @@
-// Between the command line and the operator's acts and readings: a command is made of what one declares, options become fields, refusals become
-// errors with exit codes.
+// Connects the command line with the operator's acts and readings: each declares a command, options become fields, refusals become errors with exit
+// codes.
 import type { KnownError } from '../lib/errors.ts'
 import {
   type EveryPart,
@@ -18,24 +18,22 @@ import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 import { mustAgree, tableOf } from './output.ts'
 
-/** What a command does beyond its act or reading, or otherwise. */
+/** What a command does in addition to its act or reading, or differently. */
 // biome-ignore lint/suspicious/noExplicitAny: each view knows the parts and the result of its own
 export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
-  /** Options that are no fields. */
+  /** Options that are not fields. */
   readonly options?: Readonly<Record<string, OptionSpec>>
-  /** Fields that the command gives by itself. */
+  /** Fields that the command always gives. */
   readonly fixed?: Fields
-  /** Opens the parts, where these are not the ledger's or the operator's. */
+  /** Opens the dependencies, if they are not the ledger's or the operator's. */
   readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
-  /**
-   * Shows what would be done, before anybody is asked. @returns further fields; or, where nothing is to be done, the result that says so.
-   */
+  /** Shows what would happen, before the question. @returns further fields; or, if there is nothing to do, the result that says so. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
   /** The result for people. */
   readonly text?: (result: Result, parts: Parts) => string
-  /** Said after the result. */
+  /** Printed after the result. */
   readonly afterwards?: (result: Result, call: Call) => void
-  /** All of it. */
+  /** Replaces all of it. */
   readonly run?: Run
 }
 type First = { readonly input: Fields } | { readonly result: object; readonly text: string } | undefined | null
@@ -95,7 +93,7 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
 
 const firstList = (result: object) => Object.values(result).find((value): value is unknown[] => Array.isArray(value))
 
-/** The error of the command line, and with it the exit code, for each reason of a refusal. */
+/** The error of the command line, which gives the exit code, for each reason of a refusal. */
 const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownError>> = {
   invalid: UsageError,
   forbidden: RefusedError,
@@ -120,7 +118,7 @@ export function fieldsOf({
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** The result; or the refusal, or that it waits for a second person, as an error of the command line, which names fields as they are given here. */
+/** The result; or a refusal, or that it waits for a second person, as an error of the command line, with the field names that people use here. */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,

@@ -1,5 +1,5 @@
-// Output of a command. Results go to stdout, as text for people or as JSON; everything said along the way goes to stderr, so
-// that a script can read the one and a person both.
+// Output of a command. Results go to stdout, as text for people or as JSON; everything else goes to stderr, so that a script can read the one and a
+// person both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
 import type { Column } from '../operator/define-act.ts'
@@ -10,7 +10,7 @@ import type { Io } from './io.ts'
 export interface Output {
   /** True with --json. */
   readonly json: boolean
-  /** Along the way: stderr. */
+  /** For messages along the way; goes to stderr. */
   say(text: string): void
   /** The result, or one line of it: `value` with --json, else the text. Resolves once the reader has taken it. */
   result(value: unknown, text: string | (() => string)): Promise<void>
@@ -18,7 +18,7 @@ export interface Output {
 
 export function createOutput(io: Io, json: boolean): Output {
   const command = calledAs(io.env)
-  // Commands in a message run as written where the person is.
+  // Commands in a message work as written for this person.
   const asCalled = (text: string) => text.replaceAll('"node-ledger ', `"${command} `)
   return {
     json,
@@ -30,18 +30,18 @@ export function createOutput(io: Io, json: boolean): Output {
   }
 }
 
-/** Writes to stdout. Rejects if it is not taken: a full disk must not pass for a result. */
+/** Writes to stdout. Rejects if the write fails, because a full disk must not pass for a result. */
 export const written = ({ stdout }: Pick<Io, 'stdout'>, text: string | Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     stdout.write(text, (error) => (error ? reject(error) : resolve()))
   })
 
-/** How the person calls the command: by npx, by a script of theirs that says so, or by its name. */
+/** How the person calls the command: with npx, with a script of theirs that says so, or by its name. */
 function calledAs({ NODE_LEDGER_COMMAND, npm_command }: NodeJS.ProcessEnv): string {
   return NODE_LEDGER_COMMAND || (npm_command === undefined ? 'node-ledger' : 'npx node-ledger')
 }
 
-/** Columns of text, each as wide as its widest entry; a dash where there is nothing. */
+/** Columns of text, each as wide as its widest entry; a dash for a missing value. */
 export function table(heads: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [heads, ...rows.map((row) => row.map(cell))]
   const widths = heads.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
@@ -55,7 +55,7 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
     .join('\n')
 }
 
-/** A table of these columns of each row. An amount of wei is shown in ether. */
+/** A table with these columns of each row. Shows amounts of wei in ether. */
 export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
   const named = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column))
   const entry = (row: Readonly<Record<string, unknown>>, of: (typeof named)[number][1]) => {
@@ -68,7 +68,7 @@ export function tableOf(rows: readonly unknown[], columns: readonly Column[]): s
   )
 }
 
-/** Names and values below each other. */
+/** Names and values, one pair per line. */
 export function fields(pairs: readonly (readonly [string, unknown])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
@@ -81,8 +81,8 @@ function cell(value: unknown): string {
 }
 
 /**
- * Asks before something that cannot be taken back, and goes on with a yes alone. `--yes` answers; without it and without a terminal it throws a
- * UsageError: a script must say what it wants. Throws a RefusedError that says how things are without a yes.
+ * Asks before something that cannot be undone, and continues only after a yes. `--yes` answers; without it and without a terminal it throws a
+ * UsageError, because a script must say what it wants. Without a yes it throws a RefusedError that says how things stand.
  */
 export async function mustAgree(
   { io, flags, signal }: { io: Io; flags: ReadonlySet<string>; signal: AbortSignal },
@@ -96,7 +96,7 @@ async function agrees(io: Io, question: string, flags: ReadonlySet<string>, sign
   if (flags.has('yes')) return true
   if (!io.stdin.isTTY) throw new UsageError('There is no terminal to ask: add --yes to do it all the same.')
   const dialogue = createInterface({ input: io.stdin, output: io.stderr })
-  // Ctrl-C in a dialogue is no signal: the terminal hands it over as a key.
+  // Ctrl-C in a dialogue is no signal, because the terminal passes it on as a key.
   const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))
   const closed = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')))
   try {

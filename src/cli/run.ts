@@ -20,11 +20,11 @@ const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
   refused: EXIT.negative,
   retryable: EXIT.unavailable,
-  // Settings that do not fit now will not fit when the same call is made again.
+  // Settings that do not fit now will not fit at the next call either.
   fatal: EXIT.usage,
 }
 const HELP: readonly string[] = ['--help', '-h']
-/** Time that an interrupted command has for its clean-up. */
+/** How long an interrupted command may take to clean up. */
 const INTERRUPTED_MS = 2_000
 
 /** Runs the words after `node-ledger`. Resolves with the exit code; throws nothing. `interrupt` aborts on Ctrl-C. */
@@ -53,7 +53,7 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
   }
 }
 
-/** Says what went wrong, to a script as well. */
+/** Reports an error, to a script as well. */
 async function failed(out: Output, code: ExitCode, message: string): Promise<ExitCode> {
   out.say(message)
   if (out.json) await out.result({ error: message, exitCode: code }, '')
@@ -131,7 +131,7 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   }
 }
 
-/** For what lies in the data directory. */
+/** For files in the data directory. */
 function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
   const directory = resolve(DATA_DIR || '.node-ledger')
   return resolve(path).startsWith(directory)
@@ -139,7 +139,7 @@ function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
     : ''
 }
 
-/** The version, as package.json says. */
+/** The version from package.json. */
 function version(): string {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string

@@ -1,4 +1,4 @@
-// PostgreSQL's own programs for a dump, and what both sides of it read of a ledger. A password goes to them by the environment, never by an
+// PostgreSQL's own programs for a dump, and what both backup and restore read of a ledger. They get a password through the environment, never as an
 // argument, which other users of the machine could see.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ import { RefusedError } from '../errors.ts'
 
 export const DUMP = 'ledger.dump'
 export const MANIFEST = 'manifest.json'
-/** Tables whose rows are counted: what owners have, and what no chain could bring back. */
+/** Tables whose rows we count: what owners have, and what no chain could bring back. */
 const COUNTED = ['payments', 'payment_verdicts', 'nodes', 'rounds', 'withdrawals', 'tiers', 'refunds', 'audit'] as const
 const ERROR_CHARS = 2_000
 
@@ -31,7 +31,7 @@ export interface Manifest extends Contents {
   readonly sha256: string
 }
 
-/** Reads what a ledger holds, at one moment where `sql` is a snapshot. */
+/** Reads what a ledger holds; all as of one moment if `sql` is a snapshot. */
 export async function readContents(sql: Sql): Promise<Contents> {
   const rows: Record<string, number> = {}
   for (const table of COUNTED) {
@@ -49,16 +49,16 @@ function passwordIn(text: string): string {
   return 'mistake' in url ? '' : (url.password ?? '')
 }
 
-/** Runs one of PostgreSQL's programs, on a database where one is given. Throws a RefusedError with what it said. */
+/** Runs one of PostgreSQL's programs, on a database if one is given. Throws a RefusedError with the program's message. */
 export async function runTool(
   program: string,
   args: readonly string[],
   { url, signal }: { url: string | null; signal: AbortSignal },
 ): Promise<void> {
   const password = url === null ? '' : passwordIn(url)
-  // Of several hosts `new URL` knows nothing.
+  // `new URL` does not support several hosts.
   const named = url?.replace(/^(\w+:\/\/[^@/?#:]*):[^@/?#]*@/, '$1@')
-  // biome-ignore lint/style/noProcessEnv: PATH says where the programs are; it is no setting of ours.
+  // biome-ignore lint/style/noProcessEnv: PATH says where the programs are; it is not a setting of ours.
   const env = { PATH: process.env.PATH ?? '', ...(password && { PGPASSWORD: password }) }
   const child = spawn(program, [...(named === undefined ? [] : [`--dbname=${named}`]), ...args], {
     env,

@@ -1,5 +1,5 @@
-// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is whole or not there. With --json the
-// same rows as JSON lines.
+// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is either complete or absent. With --json the same rows
+// as JSON lines.
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -29,7 +29,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Under another name until it is whole: a file that Ctrl-C or a fault cut short must not be booked. */
+/** Under another name until it is complete, because nobody must book a file that Ctrl-C or a fault cut short. */
 export async function toFile({ stream }: Pick<ExportFile, 'stream'>, path: string, signal: AbortSignal): Promise<void> {
   const partial = `${path}.partial`
   try {

@@ -3,7 +3,7 @@ import { inEther } from '../ether.ts'
 import type { View } from '../operator.ts'
 import { fields, table } from '../output.ts'
 
-/** The fields of a preview that are shown to people. */
+/** The fields of a preview that people see. */
 interface Preview {
   blockNumber: number
   blockTime: string

@@ -7,7 +7,7 @@ import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields, table } from '../output.ts'
 
-/** Runs the command: 0 when everything adds up to the wei, 1 when something is left over, 3 when a balance could not be read. */
+/** Runs the command: 0 if everything adds up to the wei, 1 if something is left over, 3 if a balance could not be read. */
 export async function statement(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
   return await withOperator(io, async (deps, { config }) => {
@@ -25,8 +25,8 @@ export async function statement(call: Call): Promise<ExitCode> {
 }
 
 /**
- * Says which balances at which block are missing, why they may be, and what to do. `statesKept`: the blocks whose states the embedded
- * chain keeps; null for another chain.
+ * Says which balances at which block are missing, the possible reason, and what to do. `statesKept`: how many blocks' states the embedded chain
+ * keeps; null for another chain.
  */
 function whyUnknown({ period, accounts, contract }: Statement, statesKept: number | null): string {
   const { opening, closing } = period

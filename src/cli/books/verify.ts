@@ -9,7 +9,7 @@ import { UnavailableError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { fields } from '../output.ts'
 
-/** Differences listed; all are counted. */
+/** How many differences we list; we count all. */
 const SHOWN_MAX = 50
 
 /** Runs the command: 0 equal and covered, 1 drift or too little cover, 3 could not compare. */

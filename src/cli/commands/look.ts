@@ -1,4 +1,4 @@
-// The commands that look whether all is well.
+// The commands that check whether all is well.
 import type { Command } from '../command.ts'
 
 export const LOOK: readonly Command[] = [

@@ -1,4 +1,4 @@
-// What the commands `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: a secret is shown once, or written to a file.
+// What the commands `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { Fields, LedgerPart, OperatorRefusal } from '../../operator/act.ts'
 import type { Act } from '../../operator/define-act.ts'
@@ -14,7 +14,7 @@ import { mustAgree, tableOf } from '../output.ts'
 
 const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
 
-/** What is shown once: a key, or the link of an invitation. */
+/** Shown once: a key, or the link of an invitation. */
 interface Made {
   id: number
   label: string
@@ -23,7 +23,7 @@ interface Made {
 type MadeKey = Made & { key: string }
 type Invited = Made & { link: string }
 
-/** What `listKeys` answers, as far as it is shown here. */
+/** The fields of `listKeys`' answer that we show here. */
 interface Listed {
   environment: string[]
   keys: Row[]
@@ -75,7 +75,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
-/** Makes something and shows its secret this once: on a terminal, or in a new file that only its owner may read. */
+/** Makes something and shows its secret just once: on a terminal, or in a new file that only its owner may read. */
 async function showOnce<T extends Made>(
   call: Call,
   how: {
@@ -104,7 +104,7 @@ async function showOnce<T extends Made>(
   })
 }
 
-/** What a number in the list may stand for, by what is before it. */
+/** What a number in the list may stand for, by its prefix. */
 const REVOKED = {
   '': { act: revokeKey, question: (id) => `Have key ${id} open no more?` },
   'passkey-': { act: revokePasskey, question: (id) => `Have passkey ${id} sign in no more, and end its sessions?` },

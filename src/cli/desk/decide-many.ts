@@ -1,5 +1,5 @@
-// The command `payments decide`: one decision about many held payments, chosen by a filter or by a file. Each is decided as if it were named
-// alone, with its own row of the audit log; so a run that was cut off is simply run again, and finds what is left.
+// The command `payments decide`: one decision about many held payments, chosen by a filter or a file. Each is decided as if named alone, with its own
+// row of the audit log. So after an interruption, just run it again; it finds what is left.
 import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
@@ -16,13 +16,13 @@ import { accepted } from '../operator.ts'
 import { mustAgree, table } from '../output.ts'
 
 type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' | 'tierId'>
-/** A payment by its row id or its transaction's hash, and why it was not decided; null where it was. */
+/** A payment by its row id or its transaction's hash, and why it was not decided; null if it was. */
 interface Outcome {
   readonly payment: string
   readonly refusal: string | null
 }
 
-/** Runs the command: 0 when each was decided, 1 when any was refused. */
+/** Runs the command: 0 if all were decided, 1 if any was refused. */
 export async function decidePayments(call: Call): Promise<ExitCode> {
   const { args, values, flags, io, out } = call
   const filters = ['held-for', 'from', 'tier'].filter((name) => values[name] !== undefined)
@@ -41,7 +41,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment is like that.')
       return EXIT.done
     }
-    // Over the whole file: a part of it does not know the names in another one.
+    // Over the whole file, because a part of it does not know the names in another.
     const rows = await findRows(deps.pool, names.map(namedAs))
     const payments = rows.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : [String(row.id)]))
     const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
@@ -63,7 +63,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
   })
 }
 
-/** As many at a time as one act takes, until the run is cut off. @returns why each was not decided; null where it was. */
+/** As many at a time as one act takes, until the run is interrupted. @returns why each was not decided; null if it was. */
 async function decideInParts(
   call: Call,
   deps: OperatorDeps,
@@ -84,7 +84,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'refund-prepare': 'Hold for their refunds',
 }
 
-/** The ids of the held payments that the filter finds, oldest first; shows what they come to. */
+/** The ids of the held payments that match the filter, oldest first; shows their sums. */
 async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
   const { 'held-for': reason, from, tier: tierId } = call.values
   const rows: Row[] = []
@@ -100,7 +100,7 @@ async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
   return rows.map(({ id }) => String(id)).reverse()
 }
 
-/** How many there are by reason and tier, and what they come to. */
+/** How many there are by reason and tier, and their sums. */
 function summary(rows: readonly Row[]): string {
   const groups = Map.groupBy(rows, ({ reason, tierId }) => `${reason} ${tierId ?? '-'}`)
   return table(
@@ -113,7 +113,7 @@ function summary(rows: readonly Row[]): string {
   )
 }
 
-/** Payments named one to a line, by hash or row id; what follows a comma or a # is for people. */
+/** Payments named one per line, by hash or row id. Text after a comma or a # is for people. */
 function readNames(path: string): string[] {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')

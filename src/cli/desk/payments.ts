@@ -1,4 +1,4 @@
-// What the commands `node-ledger payments …` show, and do beyond the operator's acts. Shows the payment before anything is decided about it; nothing
+// What the commands `node-ledger payments …` show, and do beyond the operator's acts. They show the payment before any decision about it. Nothing
 // here can send ether.
 import { Readable } from 'node:stream'
 import type { components } from '../../../api/admin.ts'
@@ -20,7 +20,7 @@ import { fields, mustAgree } from '../output.ts'
 type Row = Omit<components['schemas']['Payment'], 'verdict'>
 type Detail = components['schemas']['PaymentInFull']
 
-/** Shows the payment before anything is decided about it. */
+/** Shows the payment before any decision about it. */
 const DECISION: View = {
   first: async (parts: LedgerPart, { payment }, call) => {
     const { payments } = accepted(await showPayment(parts, { payment }), call) as unknown as { payments: Detail[] }
@@ -70,7 +70,7 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
   ])
 }
 
-/** A restored ledger no longer knows later refunds: the operator has to see them before paying twice. */
+/** A restored ledger no longer knows later refunds, so the operator has to see them before they pay twice. */
 function paidBack({ id, looksRefundedBy }: Detail): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
@@ -82,7 +82,7 @@ function pairs(value: object): string {
   return fields(Object.entries(value).map(([name, entry]) => [`  ${name}`, entry] as const))
 }
 
-/** `payments refund-batch`: the same for several, and one file for a Safe that pays them all. */
+/** `payments refund-batch`: the same for several payments, with one file for a Safe that pays them all. */
 export async function refundBatch(call: Call): Promise<ExitCode> {
   const { io, out, signal } = call
   const { 'safe-file': path, ...values } = call.values
@@ -126,7 +126,7 @@ export async function dismiss(call: Call): Promise<ExitCode> {
   })
 }
 
-/** The evidence of the verdict that stands, for the operator's decision. */
+/** The evidence of the standing verdict, for the operator's decision. */
 function held({ verdicts }: Detail): string {
   const last = verdicts.at(-1)
   return last ? `  because\n${pairs(last.evidence)}` : ''

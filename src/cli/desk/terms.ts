@@ -1,5 +1,5 @@
-// How the commands `node-ledger terms …` show what is paid for a turn, whether turns are owed, and the schedule that new nodes join. An entry is shown
-// as it would be made, with what the contract's owner has to do for it, before anybody is asked.
+// How the commands `node-ledger terms …` show what a turn pays, whether turns are owed, and the schedule that new nodes join. They show the entry
+// that they would make, with what the contract's owner has to do for it, before they ask.
 import type { OwnerTransaction } from '../../chain/factory/owner-calls.ts'
 import type { EveryPart } from '../../operator/act.ts'
 import { listTerms, previewTerms, type TermsList, type TermsProposal } from '../../operator/terms.ts'
@@ -23,7 +23,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
       call.out.say(inWords(proposal))
       return null
     },
-    // Blocks go on while a person is asked, and with them the earliest time: the entry is printed once more.
+    // Blocks go on while a person thinks, so the earliest time changes. We print the entry once more.
     text: ({ entries, ownersTransaction }: TermsProposal) =>
       `Entered.\n${table(HEADS, entries.map(cells))}${forTheOwner(ownersTransaction)}`,
   },

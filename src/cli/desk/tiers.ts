@@ -1,4 +1,4 @@
-// How the commands `node-ledger tiers …` show what is on sale at what price. A change is a new version; what it changes is shown first.
+// How the commands `node-ledger tiers …` show what is on sale at what price. A change is a new version; they first show what it changes.
 import type { EveryPart, Fields } from '../../operator/act.ts'
 import { type EnteredTier, listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/tiers.ts'
 import type { Command } from '../command.ts'
@@ -63,7 +63,7 @@ const asTable = (tiers: readonly TierView[]): string =>
     ['from block', 'fromBlock'],
   ])
 
-/** Until when what is on sale now still sells. */
+/** Until when the present terms still apply to sales. */
 function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {
   if (atOnce === true) return 'No payment in a later block at what was on sale before is a sale.'
   return `What was on sale before still buys it for ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`

@@ -1,5 +1,5 @@
-// The checks of the chain: each provider by itself, the factory and its roles, how far the chain can be asked about its past, and that the
-// payments wallet is one of its own.
+// The checks of the chain: each provider separately, the factory and its roles, how far back providers can answer, and that the payments wallet is
+// none of the sending accounts.
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import {
   BELIEVED_TODO,
@@ -21,7 +21,7 @@ import { type Checks, type Finding, reasonOf, runChecks, type Said } from './che
 
 /** Providers of one chain hear of a block within seconds of each other. */
 const HEADS_APART_WARN = 10
-/** A node that keeps less cannot be followed after the shortest outage; geth's default keeps 128. */
+/** If a node keeps less, we cannot follow it after even the shortest outage; geth's default keeps 128. */
 const STATES_MIN = 64
 /** Clock skew to expect of a chain's blocks. */
 const AHEAD_WARN_SEC = 60
@@ -29,7 +29,7 @@ const AHEAD_WARN_SEC = 60
 interface ChainExamined {
   readonly chain: ChainPart
   readonly rpc: Rpc
-  /** Null where there is no ledger. */
+  /** Null if there is no ledger. */
   readonly pool: Pool | null
   readonly config: Pick<Config, 'production' | 'TRUST_PROVIDER'>
   /** From this age on a head is old. */
@@ -93,7 +93,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
   },
 
-  /** Whether blocks prove what the only provider tells, or it is believed. */
+  /** Whether blocks prove what the only provider says, or we must believe it. */
   'chain.proofs': async ({ chain, rpc, pool, config }) => {
     const states = pool ? await readProofStates(pool) : new Map()
     const parts = await believedParts(readerOf(chain, rpc, signersOf(chain)), states)
@@ -117,7 +117,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return (await reader.proofs.hasForeignBlooms((await reader.head()).number)) ? FOREIGN_BLOOMS : null
   },
 
-  /** Whether the ledger begins early enough: what a factory did before START_BLOCK is missing for good, and the passes stop on it. */
+  /** Whether the ledger begins early enough. What a factory did before START_BLOCK is missing for good, and the passes stop because of it. */
   'chain.start': async ({ chain: { factory, startBlock }, rpc }) => {
     const found = await lookAtBeginning(rpc, factory, startBlock)
     if (found.kind === 'fine') return FINE[found.why](startBlock)
@@ -129,7 +129,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: 'no provider can tell whether the factory is older than START_BLOCK', warn: todo }
   },
 
-  /** That buyers can be given that address: it is none of the accounts that send, and its code's sends can be seen. */
+  /** Whether buyers may pay to that address: it is none of the sending accounts, and if it has code, we can see what that sends. */
   'wallet.key': async ({ chain, rpc, pool }) => {
     const sold = pool && (await readWalletInForce(pool))
     const paymentAddress = sold ?? chain.paymentAddress
@@ -150,7 +150,7 @@ const FINE = {
   noEvents: (startBlock: number) => `the factory did nothing before START_BLOCK=${startBlock}`,
 }
 
-/** Where no provider answers, only they are looked at. */
+/** If no provider answers, we check only the providers. */
 export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
   const { chain, rpc } = examined
   const { factory, paymentAddress, startBlock, rpcUrls } = chain
@@ -202,7 +202,7 @@ function lookAtProvider(
   return { says, warn: statesBack !== null && statesBack < STATES_MIN && todo, reading }
 }
 
-/** The age that a guard's block may have. Past it, a transaction expires before its own deadline, and is signed again. */
+/** The age that a guard's block may have. After that, a transaction expires before its own deadline, and is signed again. */
 function reach(historyUsable: boolean | null): string {
   if (historyUsable === null) return '; whether also beyond the last 256 cannot be seen yet'
   return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', of the last 256 alone: it has no EIP-2935'

@@ -1,5 +1,5 @@
-// The form of the doctor's checks: tables of an id and a look, of which each table is run with what its looks need. "Could not look" is a
-// finding of its own, and counts neither as well nor as ill.
+// The form of the doctor's checks: tables of ids and looks; each table runs with what its looks need. "Could not look" is a finding of its own, and
+// counts neither as ok nor as wrong.
 import { ChainFault } from '../../chain/faults.ts'
 import { databaseFault } from '../../db/core/faults.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -12,13 +12,13 @@ export interface Finding {
   readonly check: string
   readonly verdict: Verdict
   readonly says: string
-  /** The next step; null where there is nothing to do. */
+  /** The next step; null if there is nothing to do. */
   readonly todo: string | null
-  /** The value read, for scripts; null where it could not be read. */
+  /** The value read, for scripts; null if it could not be read. */
   readonly reading: unknown
 }
 
-/** What a look comes to: that all is well, or the next step, by how bad it is. */
+/** The result of a look: all is well, or the next step, by how bad it is. */
 export interface Said {
   readonly says: string
   readonly warn?: string | false
@@ -26,12 +26,12 @@ export interface Said {
   readonly reading?: unknown
 }
 
-/** Of the words alone all is well; null: there is nothing to look at. */
+/** Plain text means that all is well; null means that there is nothing to check. */
 type Answer = string | Said | { readonly unknown: string } | null
 export type Look<Context> = (context: Context) => Answer | readonly Answer[] | Promise<Answer | readonly Answer[]>
 export type Checks<Context> = Readonly<Record<string, Look<Context>>>
 
-/** Runs checks one by one; an error becomes a finding, so that one part that is down does not stop the others. */
+/** Runs checks one by one. An error becomes a finding, so a part that is down does not stop the others. */
 export async function runChecks<Context>(checks: Checks<Context>, context: Context): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const [check, look] of Object.entries(checks)) {
@@ -54,7 +54,7 @@ export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
   return { check, verdict: fail ? 'fail' : warn ? 'warn' : 'ok', says, todo: fail || warn || null, reading }
 }
 
-/** Reason that a check could not look, in a few words without secrets. */
+/** Why a check could not look, in a few words without secrets. */
 export function reasonOf(error: unknown): string {
   const firstLine = messageOf(error).split('\n')[0] ?? ''
   const fault = databaseFault(error)

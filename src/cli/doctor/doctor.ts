@@ -1,5 +1,5 @@
-// The command `node-ledger doctor`: checks everything that the service needs, each by itself, and says what is wrong and what to do.
-// It changes nothing, and a part that is down does not stop it.
+// The command `node-ledger doctor`: checks everything that the service needs, one by one, and says what is wrong and what to do. It changes nothing,
+// and a part that is down does not stop it.
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../../boot/database.ts'
 import { loadEmbedded } from '../../boot/embedded.ts'
@@ -21,10 +21,10 @@ import { WEBHOOK_CHECKS } from './webhooks.ts'
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
 /** A check of a provider may need several answers. */
 const RPC_TIMEOUT_MS = 5_000
-/** The service answers this at once, or is not well. */
+/** The service answers this at once, or something is wrong. */
 const SERVICE_TIMEOUT_MS = 3_000
 
-/** Runs the command: 0 when nothing is worse than a warning, 1 when something is wrong, 3 when not all could be looked at. */
+/** Runs the command: 0 if nothing is worse than a warning, 1 if something is wrong, 3 if some checks could not look. */
 export async function doctor({ io, out }: Call): Promise<ExitCode> {
   const { config, problems } = inspectConfig(io.env, { readFile: (path) => readFileSync(path, 'utf8') })
   const findings = [...(await runChecks(CHECKS, { config, problems })), ...(await lookAtParts(config))]
@@ -57,7 +57,7 @@ const CHECKS: Checks<{ config: Config; problems: readonly Problem[] }> = {
     return config.production ? 'right, for production' : 'right, for development'
   },
 
-  /** That the service of these settings answers, on this machine. */
+  /** Whether the service of these settings answers on this machine. */
   service: async ({ config: { HOST, PORT, embedded, DATA_DIR } }) => {
     const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(DATA_DIR) : null
     const settled = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
@@ -127,7 +127,7 @@ function open({ url }: DatabasePart, stack: AsyncDisposableStack): Pool {
   return pool
 }
 
-/** What the other checks have shown of the accounts that send, and of the chain's head. */
+/** What the other checks have shown about the sending accounts, and the chain's head. */
 function knownOf(chain: ChainPart | null, findings: readonly Finding[]) {
   const heads = findings.flatMap(({ check, reading }) =>
     check === 'chain.provider' && reading !== null
@@ -136,7 +136,7 @@ function knownOf(chain: ChainPart | null, findings: readonly Finding[]) {
   )
   const { minter, distributor } = chain ? signersOf(chain) : { minter: null, distributor: null }
   return {
-    // A key that is not here may well be on another machine.
+    // A key that is not here may be on another machine.
     signers: minter && distributor ? [minter, distributor] : null,
     headBlock: heads.length > 0 ? Math.max(...heads) : null,
   }

@@ -1,5 +1,5 @@
-// The checks of the keys that send: are they there, can they be opened, are they public knowledge, can they pay for what comes, can what they
-// have signed still be mined, does a remote signer sign. It must never repeat a password or a signer's URL.
+// The checks of the sending keys: do they exist, can they be opened, are they public knowledge, can they pay for what comes, can what they have
+// signed still be mined, does a remote signer sign. It must never repeat a password or a signer's URL.
 import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -26,11 +26,11 @@ export interface KeysExamined {
   readonly config: Config
   readonly chain: ChainPart
   readonly rpc: Rpc
-  /** Null where there is no ledger to ask what the next round costs. */
+  /** Null if there is no ledger to ask what the next round costs. */
   readonly pool: Pool | null
 }
 
-/** A transaction before any was sent. */
+/** Assumed before the first transaction. */
 const GAS_USUAL = 200_000n
 
 export const KEY_CHECKS: Checks<KeysExamined> = {
@@ -102,12 +102,12 @@ function lookAtGas(role: AccountRole): Look<KeysExamined> {
   }
 }
 
-/** A sender of which the providers say more than followed blocks show, on the record of the pass that holds its key or as seen now. */
+/** Warns if providers give a higher nonce for a sender than followed blocks show: as its pass recorded, or as seen now. */
 function lookAtNonce(role: AccountRole): Look<KeysExamined> {
   return async ({ chain, rpc, pool }) => {
     const of = signersOf(chain)[role]
     if (of === null || pool === null) return null
-    // In this order: what waits by then is in no block up to the cursor.
+    // In this order, so that what waits by then is in no block up to the cursor.
     const cursor = await readCursor(pool)
     const known = await readKnownNonces(pool, of)
     if (!cursor || !known) return `the ${role} has sent nothing yet`
@@ -129,7 +129,7 @@ async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; m
   return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
 }
 
-/** By where the key is; the role in capitals is put in. */
+/** By where the key is; the upper-case role is inserted. */
 const REMEDIES = {
   signer: (name: string) =>
     `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
@@ -137,7 +137,7 @@ const REMEDIES = {
     `See that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
 }
 
-/** Has a remote signer sign something that can never be mined. */
+/** Makes a remote signer sign something that can never be mined. */
 function lookAtSigner(role: AccountRole): Look<KeysExamined> {
   return async ({ config, chain, rpc }) => {
     const signer = chain[role]
@@ -163,7 +163,7 @@ export interface OpenedKeys {
   readonly findings: readonly Finding[]
 }
 
-/** Opens each key by itself. Of a key file that does not open the account is known all the same. */
+/** Opens each key separately. If a key file does not open, we still know its account. */
 export async function openEachKey(config: Config): Promise<OpenedKeys> {
   const keys: Keys = { minter: null, distributor: null }
   const findings: Finding[] = []
@@ -190,7 +190,7 @@ export async function openEachKey(config: Config): Promise<OpenedKeys> {
   return { keys, findings }
 }
 
-/** The account of a key file, which has no signature to give. */
+/** The account of a key file that cannot sign here. */
 function closedSigner({ keys }: Config, role: AccountRole): Signer | null {
   const key = keys[role]
   const address = key?.kind === 'keystore' ? keystoreAddress(key.text) : null

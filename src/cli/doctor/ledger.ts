@@ -1,5 +1,5 @@
-// The checks of the ledger itself: do the passes run and end well, are they paused or halted, what waits for the operator, does it agree with
-// the contract as far as it was compared, are there traces of a stolen key.
+// The checks of the ledger itself: do the passes run and end well, are they paused or halted, what waits for the operator, does it agree with the
+// contract as far as it was compared, are there signs of a stolen key.
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
@@ -23,20 +23,20 @@ import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../service/halt.ts'
 import type { Checks, Look } from './check.ts'
 
-/** Blocks that a ledger which is kept up to date may be behind, as passes and blocks come in turns. */
+/** How many blocks an up-to-date ledger may be behind, because passes and blocks alternate. */
 const BEHIND_WARN = 60
 /** A transaction that waits longer is worth a look. */
 const PENDING_WARN_SEC = 600
-/** Nodes without payment or grant that are named. */
+/** The most nodes without payment or grant that we name. */
 const UNPAID_MAX = 20
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
 export interface LedgerExamined {
   readonly pool: Pool
   readonly config: Pick<Config, 'STALE_AFTER_SEC' | 'SCHEDULER' | 'QUOTE_TIER'>
-  /** The accounts that send; null where they are not known here. */
+  /** The sending accounts; null if they are not known here. */
   readonly signers: Address[] | null
-  /** Null where no provider answered. */
+  /** Null if no provider answered. */
   readonly headBlock: number | null
 }
 
@@ -58,7 +58,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
   },
 
-  /** The refusals that the passes met: the only evidence on an instance without keys. */
+  /** The refusals that the passes met, which are the only evidence on an instance without keys. */
   'passes.signers': async ({ pool }) => {
     const troubles = await readSignerTroubles(pool)
     if (troubles.length === 0) return 'no signer refused what it was last asked for'
@@ -113,7 +113,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     return { says: `QUOTE_TIER is ${QUOTE_TIER}, which is not on sale`, warn: todo }
   },
 
-  /** Names the wallets that are watched beside the one in force, too. */
+  /** Also names the other watched wallets besides the one in force. */
   'wallet.ledger': async ({ pool }) => {
     const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]
     if (wallet === null) return null

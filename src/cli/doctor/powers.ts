@@ -14,7 +14,7 @@ import { type Checks, type Finding, findingOf, runChecks } from './check.ts'
 
 interface PowersExamined {
   readonly powers: OwnersPowers
-  /** Null where there is no ledger to hold the chain's word against. */
+  /** Null if there is no ledger to compare with the chain. */
   readonly pool: Pool | null
 }
 

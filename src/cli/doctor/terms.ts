@@ -1,5 +1,5 @@
-// The checks of what the ledger was told to do: are there credit terms, do the settings name other values, has the contract's owner set what
-// the terms say of turns not owed.
+// The checks of the operator's terms: are there credit terms, do the settings name other values, has the contract's owner set what the terms say
+// about turns not owed.
 import { ignoredInWords, ignoredValues } from '../../boot/first-values.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'

@@ -1,5 +1,5 @@
-// The check of the webhooks: each endpoint's host must have an address that may be sent to, and accept its events. Sends nothing, and
-// never repeats a URL beyond its host.
+// The check of the webhooks: each endpoint's host must have an allowed address, and accept its events. Sends nothing, and never repeats a URL beyond
+// its host.
 import type { Pool } from '../../db/core/sql.ts'
 import { type EndpointState, listEndpoints, readTargets } from '../../db/webhooks.ts'
 import { inTime } from '../../lib/deadline.ts'
@@ -7,10 +7,10 @@ import { codeOf, messageOf } from '../../lib/errors.ts'
 import { isPublicTarget } from '../../webhooks/target.ts'
 import type { Checks, Said } from './check.ts'
 
-/** A resolver that is there answers in milliseconds; one that is not is waited for by the system for half a minute. */
+/** A working resolver answers in milliseconds; the system waits half a minute for one that is down. */
 const LOOKUP_MS = 5_000
 
-/** `pool` is null where there is no ledger with endpoints. */
+/** `pool` is null if there is no ledger with endpoints. */
 export const WEBHOOK_CHECKS: Checks<{ readonly allowPrivate: boolean; readonly pool: Pool | null }> = {
   webhooks: async ({ allowPrivate, pool }) => {
     if (!pool) return { unknown: 'there is no ledger to ask for endpoints' }
@@ -25,7 +25,7 @@ export const WEBHOOK_CHECKS: Checks<{ readonly allowPrivate: boolean; readonly p
   },
 }
 
-/** The obstacle to sending there; null where there is none. */
+/** What prevents sending there; null if nothing does. */
 async function lookAtHost(endpoint: string, url: string, allowPrivate: boolean): Promise<Said | null> {
   const reading = { endpoint }
   try {

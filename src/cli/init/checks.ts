@@ -1,5 +1,5 @@
-// What `node-ledger init` checks before any ether is spent, so that no mistake is found once the contract has its owner and its bounds: the answers
-// beside each other, the settings as the service will read them, the database, and the payments wallet.
+// What `node-ledger init` checks before it spends any ether, because a mistake must not show up only after the contract has its owner and its bounds:
+// the answers together, the settings as the service will read them, the database, and the payments wallet.
 import { migrateWhenUp } from '../../boot/preflight.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
@@ -17,16 +17,16 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 
-/** A database that does not answer now is said at once. */
+/** If a database does not answer now, we say so at once. */
 const DATABASE_WAIT_MS = 2_000
-/** A contract that is not there yet, in the settings that are checked. */
+/** Stands for a contract that does not exist yet, in the settings that we check. */
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
 
 const NAMED: Readonly<Record<string, string>> = {
   ...{ minWei: '--min-wei', maxWei: '--max-wei', intervalSec: '--interval', slotSec: '--slot', zero: 'more' },
 }
 
-/** What does not fit of the answers, beside each other. */
+/** Answers that do not fit together. */
 export function mistakesIn(answers: Answers, leastInterval: string | undefined): string[] {
   const intervalSec = Number(answers.interval)
   const terms = {
@@ -42,7 +42,7 @@ export function mistakesIn(answers: Answers, leastInterval: string | undefined):
   return [...(refusal ? [refusal] : []), ...(answers['price-wei'] === '0' ? ['--price-wei: is 0'] : [])]
 }
 
-/** Reads the settings as the service will. Throws a UsageError with all that it would refuse. */
+/** Reads the settings as the service will. Throws a UsageError with everything that it would refuse. */
 export function checkSettings(env: NodeJS.ProcessEnv): void {
   const given = { CHAIN_ID: '1', START_BLOCK: '0', FACTORY_ADDRESS: SOME_FACTORY, ...env }
   const { problems } = inspectConfig(given, { readFile: (path) => readIfExists(path) ?? '' })
@@ -50,14 +50,14 @@ export function checkSettings(env: NodeJS.ProcessEnv): void {
     throw new UsageError(problems.map(({ setting, message }) => `${setting} ${message}`).join('\n'))
 }
 
-/** Makes the tables, which shows whether they can be made. Throws a KnownError if not, or if another contract's ledger is there. */
+/** Creates the tables, to see whether that works. Throws a KnownError if not, or if another contract's ledger is there. */
 export async function checkDatabase(url: string, say: (line: string) => void): Promise<void> {
   await migrateWhenUp(url, say, { waitMs: DATABASE_WAIT_MS })
   if (await isBegun(url))
     throw new RefusedError('DATABASE_URL: the database has a ledger of another contract. Name an empty one.')
 }
 
-/** True once a ledger has begun to follow its contract: its terms and its wallet are its own from then on. */
+/** True once a ledger has begun to follow its contract. From then on it uses its own terms and wallet. */
 export async function isBegun(url: string): Promise<boolean> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger init' })
   try {
@@ -76,7 +76,7 @@ export async function checkWallet(
   { chainId, roles, former }: { chainId: number; roles: Readonly<Record<Role, Address>>; former: string | undefined },
 ): Promise<void> {
   const hasCode = bytes(await rpc.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
-  // Whether its code can be traced is asked at the start, by the contract's own reader.
+  // The start checks whether its code can be traced, with the contract's own reader.
   const facts = { factory: address(ZERO_ADDRESS), chainId, hasCode, isTraceable: true }
   const objection = refuseWallet(wallet, { ...facts, hotKeys: hotKeysOf(roles) })
   if (objection) throw new RefusedError(`--payments: ${objection.problem}. ${objection.remedy}`)

@@ -1,9 +1,9 @@
-// The command of a ledger's folder, `ledger`: any command of this program, with the settings and secrets of the folder.
+// The command in a ledger's folder, `ledger`: any command of this program, with the settings and secrets of the folder.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Folder } from './folder.ts'
 
-/** The program as Node starts it: of a checkout, or of a package. */
+/** The program as Node starts it, from a checkout or a package. */
 export const MAIN =
   ['ts', 'js']
     .map((kind) => fileURLToPath(new URL(`../../main.${kind}`, import.meta.url)))

@@ -1,6 +1,5 @@
-// The folder that `node-ledger init` fills: settings, secrets in files of their own, and a record of how far it came. What is there already
-// is used and never written over, so that the same call goes on where an earlier one stopped, and a key of the operator's own is given by
-// putting it there. The record holds no secret.
+// The folder that `node-ledger init` fills: settings, secrets in files of their own, and a record of its progress. It uses existing files and never
+// overwrites them, so the same call continues after an interruption, and operators can put their own key there. The record holds no secret.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -17,14 +16,14 @@ import { randomKey } from '../service/keys.ts'
 export const ROLES = ['minter', 'distributor', 'deployer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A deployment that was begun: where its contract will be, and a block from before it. */
+/** A started deployment: where its contract will be, and a block from before it. */
 export interface Deployment {
   readonly expected: Address
   readonly nonce: number
   readonly fromBlock: number
 }
 
-/** Record that is kept between runs. */
+/** The record that stays between runs. */
 export interface Progress {
   readonly answers: Readonly<Record<string, string>>
   readonly chainId?: number
@@ -75,20 +74,20 @@ export class Folder {
     }
   }
 
-  /** Keeps it, in one step. */
+  /** Stores it atomically. */
   keep(progress: Progress): void {
     mkdirSync(this.at('secrets'), { recursive: true, mode: PRIVATE_DIR_MODE })
     writeFileAtomic(this.at('init.json'), `${JSON.stringify(progress, null, 2)}\n`)
   }
 
-  /** Writes a file unless it is there. True where it was written. */
+  /** Writes a file unless it exists. True if it was written. */
   add(name: string, text: string, mode = 0o644): boolean {
     if (existsSync(this.at(name))) return false
     writeFileSync(this.at(name), text, { mode, flag: 'wx' })
     return true
   }
 
-  /** Puts lines in the place of those with the same name, or behind the rest. */
+  /** Replaces lines with the same name, or appends them. */
   correct(name: string, lines: readonly string[]): void {
     if (lines.length === 0) return
     const nameOf = (line: string) => line.split('=')[0]
@@ -98,17 +97,17 @@ export class Folder {
     writeFileSync(this.at(name), `${[...kept.filter((line) => line !== ''), ...lines].join('\n')}\n`)
   }
 
-  /** A secret; null where there is none. */
+  /** A secret; null if there is none. */
   secret(name: string): string | null {
     return readIfExists(this.at('secrets', name))?.trim() ?? null
   }
 
-  /** Makes a secret unless it is there. True where it was made. */
+  /** Makes a secret unless it exists. True if it was made. */
   addSecret(name: string, text: () => string): boolean {
     return this.secret(name) === null && this.add(join('secrets', name), `${text()}\n`, PRIVATE_FILE_MODE)
   }
 
-  /** The account of a role. Makes its key where there is none of any kind. */
+  /** The account of a role. Makes its key if there is none of any kind. */
   account(role: Role): Address {
     const given = this.secret(`${role}_address`)
     const keystore = this.secret(`${role}_keystore`)
@@ -120,7 +119,7 @@ export class Folder {
     throw new RefusedError(`${this.at('secrets')} has no right key of the ${role}: mend or remove its file.`)
   }
 
-  /** Makes what the service alone knows. */
+  /** Makes the secrets that only the service knows. */
   addServiceSecrets(): void {
     const word = () => randomBytes(32).toString('hex')
     this.addSecret('session_secret', word)
@@ -128,13 +127,13 @@ export class Folder {
     this.addSecret('admin_key', () => `${userName().replace(/[^A-Za-z0-9_-]/g, '') || 'operator'}:${word()}`)
   }
 
-  /** Secrets that there are, by the setting that names the file of each; never the deployer's, which only a deployment needs. */
+  /** The existing secrets, by the setting that names each file; never the deployer's, which only a deployment needs. */
   secrets(): readonly (readonly [setting: string, name: string])[] {
     const all = Object.entries(SETTING_OF).filter(([name]) => this.secret(name) !== null && name !== 'deployer_key')
     return all.map(([name, setting]) => [setting, name])
   }
 
-  /** Settings that name those files where they lie. */
+  /** Settings that name those files in this folder. */
   secretSettings(): Record<string, string> {
     return Object.fromEntries(this.secrets().map(([setting, name]) => [setting, this.at('secrets', name)]))
   }
@@ -150,7 +149,7 @@ export class Folder {
     )
   }
 
-  /** All settings of this folder, over what a process needs of its own environment. */
+  /** All settings of this folder, plus what a process needs from its own environment. */
   environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const { PATH, HOME, LOG_LEVEL } = env
     const settings = parseEnv((readIfExists(this.at('settings.env')) ?? '').replace(/^\uFEFF/, ''))

@@ -1,6 +1,6 @@
-// The command `node-ledger init`: from an empty folder to a ledger with its first tier on sale. It asks, writes settings and secrets, and runs
-// the commands that an operator would type, each with the settings of the folder. The same call goes on where an earlier one stopped. No
-// secret is an argument, and none is printed.
+// The command `node-ledger init`: from an empty folder to a ledger with its first tier on sale. It asks, writes settings and secrets, and runs the
+// commands that an operator would type, each with the settings of the folder. After an interruption the same call continues. No secret is an
+// argument, and none is printed.
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { checksum } from '../../chain/digest.ts'
@@ -21,7 +21,7 @@ import { besideService, buyOne } from './sale.ts'
 import { jsonOf, run } from './steps.ts'
 
 interface Setup {
-  /** The answers of the run before. */
+  /** The previous run's answers. */
   readonly written: Readonly<Record<string, string>>
   readonly call: Call
   readonly folder: Folder
@@ -52,7 +52,7 @@ export async function init(call: Call): Promise<ExitCode> {
   return code
 }
 
-/** Gathers all that is needed. Throws a UsageError with everything that is missing or wrong. */
+/** Gathers everything that is needed. Throws a UsageError with everything that is missing or wrong. */
 async function ask(call: Call, folder: Folder): Promise<Setup> {
   const mistakes: string[] = []
   const progress = folder.progress()
@@ -71,7 +71,7 @@ async function ask(call: Call, folder: Folder): Promise<Setup> {
   }
 }
 
-/** Where an answer is changed once the ledger has begun; those without one are on the chain for good. */
+/** How to change an answer once the ledger has begun. Those without an entry are fixed on the chain. */
 const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
   payments: '"node-ledger wallets set" changes it',
   'public-url': 'PUBLIC_URL in settings.env changes it',
@@ -85,7 +85,7 @@ const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
   'per-wallet': 'the tier keeps it',
 }
 
-/** Refuses another answer about what is on the chain already, or in a ledger that has begun to follow it. Until then it corrects. */
+/** Refuses to change an answer that is on the chain already, or in a ledger that follows it. Before that, a new answer replaces the old one. */
 async function refuseLateChanges(
   { progress, answers, databaseUrl }: { progress: Progress; answers: Answers; databaseUrl: string },
   mistakes: string[],
@@ -123,7 +123,7 @@ interface Asking {
   readonly mistakes: string[]
 }
 
-/** A URL that may hold a password: of the folder, else of the environment, else asked for; never of the command line. */
+/** A URL that may hold a password: from the folder, else from the environment, else from a question; never from the command line. */
 async function askSecret(
   setting: 'RPC_URL' | 'DATABASE_URL',
   { env, folder, dialogue, mistakes }: Asking,
@@ -161,7 +161,7 @@ function plan({ folder, answers }: Setup): string {
   ].join('\n')
 }
 
-/** Writes answers and secrets, and makes the keys that there are none of. Gives the accounts. */
+/** Writes answers and secrets, and makes the missing keys. Returns the accounts. */
 function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Record<Role, Address> {
   folder.keep({ ...folder.progress(), answers })
   folder.addSecret('rpc_url', () => rpcUrl)
@@ -173,7 +173,7 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
   return roles
 }
 
-/** The settings that the answers and the contract come to, a line each. */
+/** The settings that follow from the answers and the contract, one per line. */
 function settingsOf({ call, folder, answers }: Setup): string[] {
   const { chainId, factory } = folder.progress()
   const settings = [
@@ -195,7 +195,7 @@ function settingsOf({ call, folder, answers }: Setup): string[] {
   return settings
 }
 
-/** Writes them once. A later run leaves what the operator changed there, but for the lines of answers that it corrects. */
+/** Writes them once. A later run keeps what the operator changed there, except the lines of answers that it corrects. */
 function writeFiles(setup: Setup): void {
   const { folder } = setup
   const lines = settingsOf(setup)
@@ -204,7 +204,7 @@ function writeFiles(setup: Setup): void {
   folder.add('ledger', commandOf(folder), 0o755)
 }
 
-/** True for the line of an answer that is another than the file was written by. */
+/** True for the line of an answer that has changed since the file was written. */
 function isCorrected({ answers, written }: Setup): (line: string) => boolean {
   const settings = Object.entries(SETTING_OF_ANSWER).flatMap(([name, setting]) =>
     written[name] === answers[name as AnswerName] ? [] : [setting],
@@ -218,10 +218,10 @@ const SETTING_OF_ANSWER: Readonly<Partial<Record<AnswerName, string>>> = {
   ...{ interval: 'CREDIT_INTERVAL_SEC', slot: 'CREDIT_SLOT_SEC' },
 }
 
-/** A value as a shell and systemd both read it. */
+/** A value in a form that a shell and systemd read alike. */
 const quote = (value: string) => (/^[\w.:/,@%+-]*$/.test(value) ? value : `'${value.replaceAll("'", '')}'`)
 
-/** Migrates, starts the service, puts the tier on sale, buys one of it where that is asked for, looks at everything, and stops it. */
+/** Migrates, starts the service, puts the tier on sale, buys one node of it if requested, checks everything, and stops the service. */
 async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<ExitCode> {
   const { io, out, flags } = call
   const env = folder.environment(io.env)

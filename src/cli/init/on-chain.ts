@@ -1,5 +1,5 @@
-// The factory of a new ledger, for `node-ledger init`: looks whether its accounts have ether, and deploys once. Where a deployment was begun is
-// written down before it is sent, so that a run that was cut off finds its contract again and pays for no second one.
+// The factory of a new ledger, for `node-ledger init`: checks whether its accounts have ether, and deploys once. It records a deployment before it
+// sends it, so that after an interruption the next run finds the contract and does not pay for a second one.
 import { getContractAddress } from 'viem/utils'
 import { checksum } from '../../chain/digest.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
@@ -16,13 +16,13 @@ import { type Deployment, type Folder, type Progress, ROLES, type Role } from '.
 import type { Answers } from './questions.ts'
 import { jsonOf } from './steps.ts'
 
-/** Bounds of the factory that the call may give, as `deploy` names them. */
+/** Bounds of the factory that the call may give, under the names that `deploy` uses. */
 const BOUNDS = [
   ...(['nodes', 'cohorts', 'min-wei', 'floor-gwei', 'ceiling-gwei'] as const),
   ...(['max-per-wallet', 'least-interval', 'expulsion-period'] as const),
 ]
 const GWEI = 10n ** 9n
-/** The ceiling of a turn's credit over the most of its draw, which a tier's rate multiplies. */
+/** The ceiling of a turn's credit as a multiple of its highest draw, because a tier's rate multiplies that. */
 const CEILING_FACTOR = 10n
 
 export interface OnChain {
@@ -34,7 +34,7 @@ export interface OnChain {
   readonly roles: Readonly<Record<Role, Address>>
 }
 
-/** Sees to it that there is a factory. Throws a RefusedError that says what to do where ether is missing or a deployment is under way. */
+/** Makes sure that there is a factory. If ether is missing or a deployment is under way, throws a RefusedError that says what to do. */
 export async function putOnChain(setup: OnChain): Promise<void> {
   const { folder, call, rpcUrl } = setup
   const progress = folder.progress()
@@ -57,7 +57,7 @@ export async function putOnChain(setup: OnChain): Promise<void> {
   }
 }
 
-/** The contract of a deployment that an earlier run began; null where none came of it. */
+/** The contract of a deployment that an earlier run began; null if it failed. */
 async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }: Deployment) {
   if (bytes(await rpc.request('eth_getCode', [expected, 'latest']), 'code') !== '0x')
     return { address: expected, startBlock: fromBlock }
@@ -71,9 +71,9 @@ function former({ io: { env } }: Call): string | undefined {
   return FORMER_FACTORIES
 }
 
-/** Gas of a first deployment, with room; of a mint and of a round of few cohorts. */
+/** Gas of a first deployment, with room; of a mint, and of a round of few cohorts. */
 const GAS = { deployment: 6_000_000n, mint: 400_000n, round: 400_000n } as const
-/** What the amounts are for: so many mints, and so many rounds of one node. */
+/** What the amounts pay for: this many mints, and this many rounds of one node. */
 const FIRST = { mints: 20n, rounds: 7n } as const
 
 async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<void> {

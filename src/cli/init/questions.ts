@@ -1,5 +1,5 @@
-// Questions of `node-ledger init`, each answer checked by itself. Answers are kept in the folder between runs. Nothing secret is asked
-// here: an answer may be shown.
+// Questions of `node-ledger init`, each answer checked on its own. The folder keeps answers between runs. Nothing here is secret, so we may show an
+// answer.
 import { createInterface, type Interface } from 'node:readline'
 import { parseAddress, parseUrl } from '../../config/values.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
@@ -25,11 +25,11 @@ export type Answers = Readonly<Record<AnswerName, string>>
 
 export interface Question {
   readonly ask: string
-  /** Meaning of an empty answer. Null: one is needed. */
+  /** Meaning of an empty answer; null if an answer is required. */
   readonly usual: string | null
-  /** Form of a right answer. */
+  /** Form of a valid answer. */
   readonly wanted: string
-  /** The answer as it is kept; null where it is none. */
+  /** The answer in the form we store; null if it is invalid. */
   read(text: string): string | null
 }
 
@@ -42,7 +42,7 @@ const amount = (text: string) => readAmount(text, 'wei')
 const ADDRESS = 'an address, with its checksum or in small letters'
 const AMOUNT = 'an amount: 0.01ether, 5gwei, or digits of wei'
 
-/** In the order in which they are asked. */
+/** In the order of the questions. */
 const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
   owner: { ask: 'Who owns the contract? A cold wallet.', usual: null, wanted: ADDRESS, read: address },
   payments: { ask: 'To which wallet do buyers pay? One of yours.', usual: null, wanted: ADDRESS, read: address },
@@ -78,7 +78,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
 }
 export const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
 
-/** A dialogue on the terminal; what is typed ahead is kept for the next question. */
+/** A dialogue on the terminal. It keeps what the user types ahead for the next question. */
 export class Dialogue {
   readonly #io: Io
   #open: { reader: Interface; lines: AsyncIterator<string> } | null = null
@@ -87,12 +87,12 @@ export class Dialogue {
     this.#io = io
   }
 
-  /** True where there is a terminal. */
+  /** True if there is a terminal. */
   get canAsk(): boolean {
     return this.#io.stdin.isTTY === true
   }
 
-  /** The answer, without what surrounds it. Throws a RefusedError where the person goes away. */
+  /** The answer, trimmed. Throws a RefusedError if the person leaves. */
   async ask(question: string): Promise<string> {
     this.#open ??= this.#begin()
     const { lines } = this.#open
@@ -104,7 +104,7 @@ export class Dialogue {
 
   #begin() {
     const reader = createInterface({ input: this.#io.stdin, output: this.#io.stderr })
-    // Ctrl-C in a dialogue is no signal: the terminal hands it over as a key.
+    // Ctrl-C in a dialogue is no signal, because the terminal passes it on as a key.
     reader.once('SIGINT', () => reader.close())
     return { reader, lines: reader[Symbol.asyncIterator]() }
   }
@@ -116,7 +116,7 @@ export class Dialogue {
   }
 }
 
-/** Asks until the answer is right. */
+/** Asks until the answer is valid. */
 async function askFor({ ask, usual, wanted, read }: Question, dialogue: Dialogue): Promise<string> {
   for (let question = usual ? `${ask} [${usual}]` : ask; ; question = `Wanted is ${wanted}.`) {
     const text = await dialogue.ask(question)
@@ -126,8 +126,8 @@ async function askFor({ ask, usual, wanted, read }: Question, dialogue: Dialogue
 }
 
 /**
- * The answer to a question: what was given, checked, else what is asked for. Null where it is wrong or missing, which is added to `mistakes`
- * under `name`; and where there are mistakes already: then a person is asked nothing more.
+ * The answer to a question: the given one, checked, else the user's. Null if it is wrong or missing, which is added to `mistakes` under `name`. Also
+ * null if there are mistakes already, because then we ask no more.
  */
 export async function answerTo(
   question: Question,
@@ -143,7 +143,7 @@ export async function answerTo(
 }
 
 /**
- * All answers: of the call, else kept from an earlier one, else asked for; without a terminal the usual ones. Mistakes are added to `mistakes`.
+ * All answers: from the call, else stored by an earlier one, else from the user; without a terminal the usual ones. Mistakes are added to `mistakes`.
  */
 export async function gather(
   given: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// The first start of a new ledger, by `node-ledger init`: the service runs until the first tier is on sale, and one node was bought for a trial.
-// The price goes to the operator's own payments wallet; the payer is the deployer.
+// The first start of a new ledger, by `node-ledger init`: the service runs until the first tier is on sale, and one node has been bought as a trial.
+// The price goes to the operator's own payments wallet; the deployer pays.
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,17 +11,17 @@ import { MAIN } from './command.ts'
 import type { Folder } from './folder.ts'
 
 const POLL_MS = 500
-/** A new ledger has the blocks since its factory's deployment to follow. */
+/** A new ledger has to follow the blocks since its factory's deployment. */
 const READY_MS = 300_000
-/** The first run of each pass. If it has not come by then, `doctor` says so. */
+/** The first run of each pass. If it has not happened by then, `doctor` says so. */
 const TICK_MS = 30_000
 /** Confirmations, a pass and a mint, on a slow chain. */
 const NODE_MS = 600_000
 
-/** The passes come often while somebody waits for them. */
+/** The passes run often while a person waits for them. */
 const FIRST_TICK_SEC = '2'
 
-/** Runs `body` beside the service of the folder, which answers at `url`: the one that runs, else one that is started here and stopped again. */
+/** Runs `body` beside the service of the folder, which answers at `url`: the running one, else one that is started here and stopped afterwards. */
 export async function besideService<T>(
   folder: Folder,
   env: NodeJS.ProcessEnv,
@@ -57,7 +57,7 @@ async function lastTickAt(url: string): Promise<string | null> {
   return response?.ok ? ((await response.json()) as { lastTickAt: string | null }).lastTickAt : null
 }
 
-/** Whether the service of this ledger answers at `url`. Throws a RefusedError where another program does. */
+/** Whether the service of this ledger answers at `url`. Throws a RefusedError if another program does. */
 async function isOurs(url: string, { FACTORY_ADDRESS }: NodeJS.ProcessEnv): Promise<boolean> {
   const response = await answer(`${url}/.well-known/node-ledger.json`)
   if (response === null) return false
@@ -68,7 +68,7 @@ async function isOurs(url: string, { FACTORY_ADDRESS }: NodeJS.ProcessEnv): Prom
   )
 }
 
-/** Buys one node by the deployer's key, as any buyer does. Gives the number of the node. */
+/** Buys one node with the deployer's key, as any buyer does. Returns the node's number. */
 export async function buyOne(
   url: string,
   { rpcUrl, deployerKey, priceWei }: { rpcUrl: string; deployerKey: string; priceWei: bigint },
@@ -76,7 +76,7 @@ export async function buyOne(
   const privateKey = parsePrivateKey(deployerKey)
   if (privateKey === null)
     throw new RefusedError('There is no deployer’s key to pay with: buy a node from a wallet of yours.')
-  // Whatever was answered: another wallet would be watched by nobody.
+  // The wallet that the service shows, whatever the answers say, because no pass would watch another one.
   const known = await answer(`${url}/.well-known/node-ledger.json`)
   const to = ((await known?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
   if (!to) throw new RefusedError('The ledger watches no payments wallet: "node-ledger wallets set" enters one.')

@@ -1,10 +1,10 @@
-// Other commands as steps of `node-ledger init`: the very commands that an operator would type, with the settings of the folder.
+// Other commands as steps of `node-ledger init`: exactly the commands that an operator would type, with the settings of the folder.
 import { Writable } from 'node:stream'
 import { findCommand, parseArguments } from '../arguments.ts'
 import type { Call, ExitCode } from '../command.ts'
 import { createOutput } from '../output.ts'
 
-/** Runs a command. Throws as it does. */
+/** Runs a command, and throws what it throws. */
 export async function run(
   call: Call,
   argv: readonly string[],

@@ -1,4 +1,4 @@
-// The command `node-ledger config`: the settings as they are in effect, secrets masked.
+// The command `node-ledger config`: the settings in effect, with secrets masked.
 import { describeConfig } from '../../config/load.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { readSettings } from '../database.ts'

@@ -20,14 +20,14 @@ export interface DeployPlan {
   readonly costMaxWei: bigint
   /** The factory's future address, for a deterministic deployment. */
   readonly expected: Address | null
-  /** Reasons against it; empty when there are none. */
+  /** Reasons against it; empty if there are none. */
   readonly refusals: readonly string[]
 }
 
-/** The room over the estimate that the deployment takes. */
+/** How much more than the estimate the deployment may use. */
 const GAS_MARGIN_PERCENT = 20n
 
-/** Reads the chain. Throws a ChainFault when it cannot be asked, and where the deployment would revert. */
+/** Reads the chain. Throws a ChainFault if it cannot be asked, or if the deployment would revert. */
 export async function planDeployment(
   rpcUrl: string,
   deployer: Address,

@@ -1,6 +1,6 @@
-// The command `node-ledger deploy`: puts the factory on a chain of the operator's own and prints the settings that go with
-// it. Owns its arguments and its output: what is for copying goes to stdout, everything else to stderr. The key comes from
-// the environment or a file, never from an argument, which other users of the machine could see; it is never printed.
+// The command `node-ledger deploy`: puts the factory on a chain of the operator's own and prints the settings that go with it. Owns its arguments and
+// its output: text to copy goes to stdout, everything else to stderr. The key comes from the environment or a file, never from an argument, which
+// other users of the machine could see. It must never print the key.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatEther } from 'viem/utils'
@@ -23,9 +23,9 @@ import { readAmount } from '../ether.ts'
 import { mustAgree } from '../output.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 
-/** A wide ceiling: the range that is drawn from is a setting of the service. */
+/** A wide ceiling, because a setting of the service limits the range of the draw. */
 const CEILING_GWEI = '1000000000'
-/** Figures of the deployment by their options: what holds where one is left out, and the most. */
+/** Figures of the deployment by option: the default, the least and the most. */
 const FIGURES = {
   'max-per-wallet': { usual: '20', min: 1n, max: 256n },
   nodes: { usual: '1000', min: 0n, max: 2n ** 32n - 1n },
@@ -37,7 +37,7 @@ const FIGURES = {
 } as const
 
 interface Request extends FactorySetup {
-  /** For a deterministic address; null: the deployer's next. */
+  /** For a deterministic address; null for the deployer's next. */
   readonly salt: Hash | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
@@ -70,10 +70,10 @@ DISTRIBUTOR_PRIVATE_KEY and SESSION_SECRET. .env.example documents every setting
 
 const VERIFY =
   'To have the source verified, run one of these. ETHERSCAN_API_KEY is your key there; Sourcify needs none.'
-/** The compiler's input, as Sourcify takes it. A test compiles it to the bytecode that is deployed. */
+/** The compiler's input in Sourcify's form. A test compiles it to the deployed bytecode. */
 const INPUT = fileURLToPath(new URL('../../chain/factory/verification.json', import.meta.url))
 
-/** The commands by which explorers verify the source. They send files of this program, and were not tried against either service. */
+/** The commands with which explorers verify the source. They send files of this program, and have not been tried with either service. */
 function verifyCommands(chainId: number, { address }: DeployedContract, setup: FactorySetup) {
   const { compilerVersion, contractIdentifier } = JSON.parse(readFileSync(INPUT, 'utf8'))
   return {
@@ -113,7 +113,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
     const given = values[name] ?? usual ?? usualFloor(values, env, mistakes)
-    // An amount is read here, not with the words of the call, so that its mistake is named with those of the others.
+    // We parse an amount here, not with the other arguments, so that its mistake is reported with the others.
     const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
     const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
     if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)
@@ -137,7 +137,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   return { rpcUrl, ...setup, salt: salt as Hash | null, privateKey }
 }
 
-/** The floor that the least amount of a turn asks for, gwei; a mistake where that amount is not known. */
+/** The floor that the smallest amount of a turn requires, gwei; a mistake if that amount is unknown. */
 function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEnv, mistakes: string[]): string {
   const given = values['min-wei'] ?? CREDIT_MIN_WEI
   if (given === undefined) {

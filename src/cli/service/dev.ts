@@ -1,5 +1,5 @@
-// The command `node-ledger dev`: the service for its developers. Runs `start` in a process of its own, shows its log as lines
-// to read, and starts it again when a file changes. It must never be how anything is run for real.
+// The command `node-ledger dev`: the service for its developers. Runs `start` in a process of its own, shows its log as readable lines, and restarts
+// it when a file changes. It must never run a real service.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, watch } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -50,7 +50,7 @@ export async function dev({ io, out }: Call): Promise<ExitCode> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       stopping = true
-      // On a terminal the service got the same Ctrl-C; a second signal does it no harm.
+      // On a terminal the service got the same Ctrl-C; a second signal does no harm.
       if (child) child.kill('SIGTERM')
       else stopped.resolve(EXIT.done)
     })

@@ -1,5 +1,5 @@
-// The commands `node-ledger keys new`, which makes a private key and writes it to a file that no other user can read, and `keys address`,
-// which asks a key management service for the account of a key. A key is never printed, and an existing file never overwritten.
+// The commands `node-ledger keys new`, which makes a private key and writes it to a file that no other user can read, and `keys address`, which asks
+// a key management service for the account of a key. They must never print a key, nor overwrite an existing file.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -16,7 +16,7 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Io } from '../io.ts'
 import { writeNew } from '../new-file.ts'
 
-/** A keystore is stolen as a file and guessed at leisure. */
+/** Thieves take a keystore as a file, and can then guess for as long as they like. */
 const PASSWORD_CHARS_MIN = 12
 
 /** Runs `node-ledger keys new`. */
@@ -63,7 +63,7 @@ async function readPassword(io: Io, path: string | undefined, signal: AbortSigna
   return password
 }
 
-/** Without the line break that editors leave at the end. */
+/** Without the line break that editors add at the end. */
 function readPasswordFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -72,7 +72,7 @@ function readPasswordFile(path: string): string {
   }
 }
 
-/** Asks without showing what is typed. */
+/** Asks without echoing the input. */
 async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
   if (!io.stdin.isTTY)
     throw new UsageError('There is no terminal to ask for a password: add --password-file, or --plain.')

@@ -9,7 +9,7 @@ import { silentLog } from '../../lib/log.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { noService, readSettings } from '../database.ts'
 
-/** Runs the command. With --status 1 when migrations are missing, and nothing is changed. */
+/** Runs the command. With --status it changes nothing, and exits 1 if migrations are missing. */
 export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {
   const config = readSettings(io)
   const database = await attachDatabase(config)
@@ -31,7 +31,7 @@ export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {
     }
   }
   await using stack = new AsyncDisposableStack()
-  // No key is needed to look at a factory. Without a chain there is none to look at.
+  // Checking a factory needs no key. Without a chain there is none to check.
   const chain = await attachChain(config, async () => ({ minter: null, distributor: null }))
   const before = async () => {
     if (!chain) return

@@ -1,4 +1,4 @@
-// The command `node-ledger pass`: one run of a pass, as the service would make it, under the same locks.
+// The command `node-ledger pass`: one run of a pass, as the service would run it, under the same locks.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import type { Drift } from '../../domain/drift.ts'
@@ -11,10 +11,10 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UnavailableError } from '../errors.ts'
 import { fields } from '../output.ts'
 
-/** Looks at one window before giving up on a ledger that keeps moving on. */
+/** How often it tries one window before it gives up on a ledger that keeps moving on. */
 const TRIES_MAX = 20
 
-/** Runs the command: 0 when the pass did its work, 1 when it did not run or something is in its way. */
+/** Runs the command: 0 if the pass did its work, 1 if it did not run or something stands in its way. */
 export async function pass(call: Call): Promise<ExitCode> {
   const { io, out, args } = call
   return await withPasses(io, async (ctx) => {
@@ -31,7 +31,7 @@ export async function pass(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Obstacles that keep paid work waiting though the pass ran, each with what to do. */
+/** Reasons why paid work still waits although the pass ran, each with what to do. */
 function whatWaits(outcome: object): string[] {
   const { signer, budgetSpent } = outcome as { signer?: string | null; budgetSpent?: string | null }
   const lines: string[] = []
@@ -60,7 +60,7 @@ interface ReconcileOutcome {
   drifts: Drift[]
 }
 
-/** Every window of nodes once, where the pass takes one at a time. */
+/** Every window of nodes once; the pass does one at a time. */
 async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
   const done = await ctx.lock('payments', async (signal): Promise<ReconcileOutcome> => {
     let blockNumber: number | null = null
@@ -74,7 +74,7 @@ async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
       const { result, next } = await reconcileWindow(ctx, cursor, first)
       inserted += result.inserted
       if ((await readCursor(ctx.pool))?.hash !== cursor.hash) {
-        // Somebody followed on meanwhile: the two sides were not read at one block.
+        // The ledger moved on meanwhile, so the two sides were not read at one block.
         tries++
         continue
       }

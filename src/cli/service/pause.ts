@@ -1,5 +1,5 @@
-// The command `resume`: the end of the operator's pause, and the act that lets halted passes go on. Two
-// different things: the operator pauses, the passes halt by themselves, when the chain is not the one they had followed.
+// The command `resume`: ends the operator's pause, and lets halted passes go on. These are two different things: the operator pauses; the passes halt
+// automatically if the chain is not the one they had followed.
 import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
@@ -49,7 +49,7 @@ export async function resume(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Lets the next start do without the fork guard, if the contract knows blocks by other hashes then. */
+/** Lets the next start do without the fork guard, if the contract then knows blocks by other hashes. */
 async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> {
   const before = await readGuard(deps.pool)
   if (before !== 'used') throw new RefusedError('The fork guard is not used.')

@@ -1,5 +1,4 @@
-// The command `node-ledger reload`: asks every instance of the ledger to read its settings again. Each says in its log what it took and what
-// needs a restart.
+// The command `node-ledger reload`: asks every instance of the ledger to read its settings again. Each logs what it took and what needs a restart.
 import { LOG_LEVELS } from '../../config/service.ts'
 import { askToReload } from '../../db/core/changes.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'

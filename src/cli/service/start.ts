@@ -1,4 +1,4 @@
-// The command `node-ledger start`: runs the service until it is asked to stop. Says on stderr how it goes; stdout is for the log.
+// The command `node-ledger start`: runs the service until it is stopped. Reports progress on stderr; stdout is for the log.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
@@ -15,24 +15,24 @@ import { onParentGone } from '../../lib/parent.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { readableLine } from '../log-line.ts'
 
-/** A stop that takes longer than this ends hard: a supervisor would kill the process anyway. */
+/** If a stop takes longer than this, the process exits hard, because a supervisor would kill it anyway. */
 const STOP_MS = 30_000
 type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
 
-/** A service whose launcher was killed notices at once and stops within this time, as a rule. */
+/** A service whose launcher was killed notices at once, and usually stops within this time. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
-/** By then, what a service compiles at its start is compiled. */
+/** By then, everything that a service compiles at its start is compiled. */
 const COMPILED_MS = 10_000
 
-/** In a checkout alone. */
+/** Only in a checkout. */
 const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 
-/** Runs the command. 0 when it was asked to stop, 1 when it could not start or go on. */
+/** Runs the command: 0 if it was stopped, 1 if it could not start or go on. */
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
   const { config, lock, read } = await prepare(io.env)
-  // A person reads the lines of a terminal; everything else reads JSON.
+  // A person reads the lines on a terminal; everything else reads JSON.
   const readable = (line: string) => void io.stdout.write(`${readableLine(line.trimEnd())}\n`)
   const log = createLog(config.LOG_LEVEL, io.stdout.isTTY ? readable : null)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
@@ -40,13 +40,13 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
     armFailpoint(NODE_LEDGER_FAILPOINT, config)
     const app = await startApp(config, { log, read, onProgress: (step) => out.say(`  ${step}`) })
-    // A terminal that is closed ends what runs in it; a service without one is told by the same signal that its settings have changed.
+    // Closing a terminal ends what runs in it. Without a terminal, the same signal tells a service that its settings have changed.
     if (!io.stdin.isTTY) process.on('SIGHUP', () => app.reload())
-    // For commands on this machine: the port may be another one than the settings name.
+    // For commands on this machine, because the port may differ from the one in the settings.
     if (lock) writeFileAtomic(join(config.DATA_DIR, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
-    // Else it would be kept in memory, some 9 MB, and written only at the end; or, if killed, never.
+    // Otherwise the cache would stay in memory, about 9 MB, and be written only at the end; or, if the process is killed, never.
     setTimeout(flushCompileCache, COMPILED_MS).unref()
     const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID), io.stdin.isTTY === true)
     out.say(`Stopping: ${reason}.`)
@@ -61,11 +61,11 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
 interface Prepared {
   readonly config: Config
   readonly lock: DataDirLock | null
-  /** Reads the settings once more. */
+  /** Reads the settings again. */
   read(): Config
 }
 
-/** The configuration; outside production with generated secrets, and the data directory locked where it is used. */
+/** The configuration, outside production with generated secrets, and with the data directory locked if it is used. */
 async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   const first = loadConfig(env, { readFile })
@@ -81,7 +81,7 @@ async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   }
 }
 
-/** The data directory's lock; a service that is just stopping is waited for. */
+/** The data directory's lock; waits for a service that is just stopping. */
 async function lockPatiently(dataDir: string): Promise<DataDirLock> {
   const { EmbedError, lockDataDir } = await loadEmbedded()
   const deadline = Date.now() + LOCK_WAIT_MS
@@ -95,7 +95,7 @@ async function lockPatiently(dataDir: string): Promise<DataDirLock> {
   }
 }
 
-/** Waits for a reason to stop: a signal, a parent that went, an embedded part that ended. */
+/** Waits for a reason to stop: a signal, a parent that is gone, an embedded part that ended. */
 function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise<{ reason: string; code: ExitCode }> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
@@ -110,7 +110,7 @@ function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise
   })
 }
 
-/** Where the key is that the console asks for. */
+/** Where to find the key that the console asks for. */
 function keyPlace({ given, ADMIN_KEY }: Pick<Config, 'given' | 'ADMIN_KEY'>, dataDir: string): string {
   if (given.includes('ADMIN_KEY')) return 'asks for a key of ADMIN_KEY'
   if (ADMIN_KEY === null) return 'asks for a key of the ledger: "node-ledger admin-keys create" makes one'
