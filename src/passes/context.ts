@@ -1,5 +1,5 @@
-// The parts that passes, steps and acts work with. A function names in its signature just the parts that it uses; the composition root
-// builds them once (pass-context.ts), and no part changes after that.
+// The dependencies that passes, steps and acts work with. A function names in its signature only those that it uses. The composition root builds them
+// once (pass-context.ts), and none changes after that.
 import type {
   AccountReader,
   ChainFacts,
@@ -35,7 +35,7 @@ export interface NodeHistoryRead {
   readonly history: NodeHistory
 }
 
-/** The service's own accounts by what `Account` lets a function do with them; null where a key is not configured. */
+/** The service's own accounts, with what `Account` lets a function do with them; null if a key is not configured. */
 export interface ServiceAccounts<Account extends { readonly address: Address } = { readonly address: Address }> {
   readonly minter: Account | null
   readonly distributor: Account | null
@@ -44,10 +44,10 @@ export interface ServiceAccounts<Account extends { readonly address: Address } =
 /** Distinguishes the two accounts. */
 export type AccountRole = keyof ServiceAccounts
 
-/** The accounts as readings of the chain: balance, nonce, fees. */
+/** The accounts for reading from the chain: balance, nonce, fees. */
 export type AccountsRead = ServiceAccounts<AccountReader>
 
-/** The accounts with their keys. Only the passes are given them; each hands the one it sends with to the send step. */
+/** The accounts with their keys. Only the passes get them; each passes the account it sends from to the send step. */
 export type Signers = ServiceAccounts<SignerAccount>
 
 /** Keeps runs of a pass apart, across instances. */
@@ -55,13 +55,13 @@ export interface RunLock {
   readonly lock: Lock
 }
 
-/** The check that begins every run: the settings must fit the chain. */
+/** The check at the start of every run: the settings must fit the chain. */
 export interface Preflight {
-  /** Resolves at once when it has succeeded before. Throws for as long as the chain could not be held against the settings. */
+  /** Resolves at once if it has succeeded before. Throws as long as it could not compare the chain with the settings. */
   readonly preflight: () => Promise<ChainFacts>
 }
 
-/** The way that requests wait for the ledger to follow. */
+/** How requests wait for the ledger to follow. */
 export interface Polling {
   readonly pollPolicy: PollPolicy
 }
@@ -75,7 +75,7 @@ export interface Logging {
   readonly log: Log
 }
 
-/** The parts that following, judging and reading a ledger need; no key is among them. */
+/** What following, judging and reading a ledger need; no key is among it. */
 export interface LedgerContext
   extends LedgerDb,
     ChainRead,
@@ -85,7 +85,7 @@ export interface LedgerContext
     RuledBy<Rules>,
     Logging {}
 
-/** Everything the composition root has for the passes. No function asks for all of it. */
+/** Everything that the composition root has for the passes. No function takes all of it. */
 export interface PassContext extends LedgerContext, Signers, RunLock, Preflight {}
 
 /** The rules of following. */
@@ -94,45 +94,45 @@ export interface FollowRules {
   readonly startBlock: number
   /** Only for the embedded chain, which may come back from its last dump shorter than it was. */
   readonly rewindsToShorterChain: boolean
-  /** Which blocks may be surveyed in place of being read; left out but in tests, whose histories are short. */
+  /** Which blocks may be surveyed instead of read. Only tests set it, because their histories are short. */
   readonly survey?: SurveyRules
 }
 
 export interface SurveyRules {
-  /** Those that are so far behind the final block. */
+  /** How far a block must be behind the final one. */
   readonly behind: number
-  /** Not fewer than these at once. */
+  /** The fewest blocks at once. */
   readonly blocksMin: number
 }
 
-/** The point at which a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */
+/** When a payment's block counts as settled: at once behind the fork guard, when final, or after this many blocks. */
 export type Finality = 'guarded' | 'finalized' | number
 
 export interface FinalityRules {
   readonly finality: Finality
 }
 
-/** What the only provider's word is worth. */
+/** How far to trust a provider that is the only one. */
 export interface TrustRules {
-  /** It is believed in what nothing proves. */
+  /** True to believe it when nothing proves what it says. */
   readonly trustsProvider: boolean
 }
 
-/** From which ether rounds are credited. */
+/** The source of the ether for rounds. */
 export interface CreditRules {
   readonly distMode: 'treasury' | 'swaps'
 }
 
 export interface SendRules extends FeeRules {
-  /** Seconds of block time after which a call that was signed can no longer be carried out. */
+  /** Seconds of block time after which a signed call can no longer be executed. */
   readonly validForSec: number
 }
 
-/** The payments pass's duties besides payments. */
+/** The payments pass's other duties. */
 export interface UpkeepRules {
   /** Seconds between two comparisons of the ledger with the contract. */
   readonly reconcileEverySec: number
-  /** A signer account's funds are low when they pay for fewer transactions; 0: never. */
+  /** A signer account's funds are low if they pay for fewer transactions than this; 0 for never. */
   readonly fundsWarnTransactions: number
 }
 
@@ -146,36 +146,36 @@ export interface Rules
     SendRules,
     UpkeepRules {}
 
-/** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
+/** Runs `body` if no other run holds the lock of that name, else returns null. Its signal aborts if the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** The limits of a request that has the ledger follow to something. */
+/** The limits of a request that makes the ledger follow to a block. */
 export interface PollPolicy {
-  /** The longest time for reading a transaction: past it the chain could not be asked. */
+  /** The longest time to read a transaction; after it we report that the chain could not be asked. */
   readonly readMs: number
-  /** The longest wait for the ledger to follow, over all looks and runs together: past it the answer is the state so far. */
+  /** The longest wait for the ledger to follow, over all looks and runs together; after it the answer is the state so far. */
   readonly waitMs: number
   readonly looksMax: number
   readonly pauseMs: number
 }
 
 /**
- * A claim whose turn has come takes 12 s at most, the sum of both times; its whole answer, with its wait in line, 20 s (DEADLINE_MS in
- * http/routes/payments/claim.ts). `readMs` is long enough for the next provider's answer where one hangs.
+ * A claim takes at most 12 s once it starts, the sum of both times; its whole answer, with its wait in the queue, 20 s (DEADLINE_MS in
+ * http/routes/payments/claim.ts). `readMs` is long enough for the next provider to answer if one hangs.
  */
 export const REQUEST_POLL_POLICY: PollPolicy = { readMs: 8_000, waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
 /** The time limit of a run, and its hold on the lock. */
 export interface RunLimits {
-  /** Throws when the run's lock was lost. Asked before every send. */
+  /** Throws if the run's lock was lost. Called before every send. */
   checkLock(): void
-  /** True when the run should start nothing new. */
+  /** True if the run should start nothing new. */
   outOfTime(): boolean
 }
 
 /** One run of a pass, on a chain that has been reached. */
 export interface Run extends RunLimits, ChainFacts {
-  /** Puts a fault on the run's record that does not stop it. */
+  /** Records a fault that does not stop the run. */
   reportFault(message: string): void
 }
 

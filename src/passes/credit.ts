@@ -1,5 +1,5 @@
-// The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as
-// many as fit; the contract itself refuses a turn paid twice, early, or in another round's place.
+// The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as many
+// as fit. The contract itself refuses a turn that was already paid, is early, or has another round's number.
 import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readState } from '../db/core/state.ts'
@@ -37,7 +37,7 @@ import { withSigner } from './steps/signer.ts'
 type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules
 type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
 
-/** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
+/** Builds the pass (GET|POST /api/cron/credit). Concurrent calls return `ran: false`. */
 export function creditPass(ctx: CreditContext & RunLock & Preflight): Passes['credit'] {
   const halted = async () => uncounted({ ran: true, reason: 'paused' })
   const body = (run: Run, followed: PaymentsOutcome | null) => credit(ctx, run, followed)
@@ -52,8 +52,8 @@ async function credit(ctx: CreditContext, run: Run, followed: PaymentsOutcome | 
 }
 
 /**
- * Rests where the ledger stands at the head that the payments pass saw just now, no turn is due there and no round is on its way: the provider
- * would be asked for what is known. Null where there is something to look after.
+ * Rests if the ledger is at the head that the payments pass has just seen, no turn is due there and no round is pending, because the provider would
+ * tell us nothing new. Null if there is something to do.
  */
 async function rest(ctx: CreditContext, headBlock: number | null): Promise<CreditOutcome | null> {
   const cursor = headBlock === null ? null : await readCursor(ctx.pool)
@@ -82,7 +82,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   return { ...result, dueNodes, signer }
 }
 
-/** Looks after the round that is on its way; where there is none, plans and sends the next one. */
+/** Looks after the pending round; if there is none, plans and sends the next one. */
 async function settleAndPay(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & SendRules> & Logging,
   sending: SenderRun,
@@ -119,7 +119,7 @@ function whyNothing({ outOfBounds, delayed, unbacked }: RoundPlan): CreditReason
   return unbacked.length > 0 ? 'unpaidNodes' : 'nothingDue'
 }
 
-/** Up to when turns can be paid. Nothing voids a round without a guard on another fork, so it waits until the block of its seed is settled. */
+/** Up to when turns can be paid. If a round has no guard, nothing voids it on another fork, so it waits until the block of its seed is settled. */
 async function timeSettled(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
   { run, cursor }: SenderRun,
@@ -133,7 +133,7 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
   return (await ctx.contract.counters(cursor.number)).paused
 }
 
-/** Sends what can be sent of a plan. */
+/** Sends as much of a plan as possible. */
 async function pay(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
@@ -147,7 +147,7 @@ async function pay(
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }
 
-/** The round that is on its way, as it was planned: a due cohort takes no nodes. Should one be expelled, the round is refused. */
+/** The pending round, as planned. A due cohort takes no nodes. If one is expelled, the contract refuses the round. */
 async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<CreditOutcome> {
   const [pending] = await readPending(ctx.pool, sender.address)
   const call = pending ? reviveCall(pending.call) : null
@@ -165,7 +165,7 @@ async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<C
   })
 }
 
-/** Of a run that did not come to look at what is due nothing was counted, which is not zero. */
+/** If a run did not get to look at what is due, it counted nothing, which is not zero. */
 function uncounted(known: Pick<CreditOutcome, 'ran' | 'reason'>): CreditOutcome {
   const counts = { nodeCount: null, totalWei: null, dueNodes: null, durationMs: null }
   return { ...known, ...counts, distributionId: null, txHash: null, signer: null }

@@ -1,20 +1,20 @@
-// Answers of the passes, as the cron routes and the command line show them, and the small surface that the routes may
-// call. A refusal is a value; a fault is thrown as a ChainFault or a database error.
+// Results of the passes, as the cron routes and the command line show them, and the small interface that the routes may call. A refusal is a value; a
+// fault is thrown as a ChainFault or a database error.
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
 /**
- * The signer's answer in a run; null where there was nothing to sign. One refusal is enough for `notSigned`: a payment or
- * a round waits for the signer.
+ * The signer's answer in a run; null if there was nothing to sign. One refusal is enough for `notSigned`, because a payment or a round then waits for
+ * the signer.
  */
 export type SignerAnswer = 'signed' | 'notSigned' | null
 
-/** The part of the minter's budget that is spent while work waits for it; null where it sufficed, or nothing was to be sent. */
+/** The part of the minter's budget that is spent while work waits for it; null if it sufficed, or there was nothing to send. */
 export type BudgetAnswer = 'nodes' | 'cohorts' | null
 
-/** GET|POST /api/cron/payments. `ran: false` means that another run held the lock. What a run did not count is null. */
+/** GET|POST /api/cron/payments. `ran: false` means that another run held the lock. A count that a run did not make is null. */
 export interface PaymentsOutcome {
   ran: boolean
-  /** First and last block stored by this run; null when none was. */
+  /** First and last block stored by this run; null if there was none. */
   fromBlock: number | null
   toBlock: number | null
   headBlock: number | null
@@ -35,12 +35,12 @@ export interface PaymentsOutcome {
 }
 
 /**
- * The reason that a credit pass sent no round. `pending` also if the signer did not sign: `signer` says so. `unpaidNodes`: each cohort that is due
- * holds a node with neither payment nor grant.
+ * Why a credit pass sent no round. `pending` also if the signer did not sign; then `signer` says so. `unpaidNodes`: each due cohort holds a node with
+ * neither payment nor grant.
  */
 export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'unpaidNodes' | 'underfunded' | 'pending'
 
-/** GET|POST /api/cron/credit. What a run did not count is null: all of it with `ran: false`. */
+/** GET|POST /api/cron/credit. A count that a run did not make is null; with `ran: false` all are. */
 export interface CreditOutcome {
   ran: boolean
   reason: CreditReason
@@ -48,7 +48,7 @@ export interface CreditOutcome {
   distributionId: number | null
   nodeCount: number | null
   totalWei: Wei | null
-  /** Nodes due when the run began. */
+  /** Nodes due at the start of the run. */
   dueNodes: number | null
   txHash: Hash | null
   /** The distributor's answer. */
@@ -57,9 +57,8 @@ export interface CreditOutcome {
 }
 
 /**
- * The result of following the chain up to a claimed transaction. `known`: the ledger holds a payment for it (read it there).
- * `following`: the ledger has not reached its block in the time a request may take; the payment is `seen`. `dust`: it is in the
- * books, and no payment.
+ * The result of following the chain up to a claimed transaction. `known`: the ledger holds a payment for it (read it there). `following`: the ledger
+ * has not reached its block within the time of a request; the payment is `seen`. `dust`: it is in the books, but is no payment.
  */
 export type ClaimOutcome =
   | { kind: 'known' }
@@ -72,18 +71,18 @@ export type ClaimOutcome =
 /** A node that the chain's `NodeMinted` log names, after the ledger has followed to that log's block. */
 export interface FoundNode {
   nodeId: bigint
-  /** Whom the log names. */
+  /** The owner that the log names. */
   mintedTo: Address
-  /** Whom `nodeInfo` names now. */
+  /** The owner that `nodeInfo` names now. */
   ownerNow: Address
-  /** True when the ledger did not have it before this lookup. */
+  /** True if the ledger did not have it before this lookup. */
   created: boolean
 }
 
 /**
- * The result of following the chain up to a mint. `following` means that the ledger has not reached the mint's block in the time a
- * request may take (another run is at it): ask again. `notFound` is also said of a transaction that is in no block yet, or in none of the
- * ledger's. `failed` and `noMint` are only said of a transaction.
+ * The result of following the chain up to a mint. `following` means that the ledger has not reached the mint's block within the time of a request
+ * (another run is working on it), so ask again. `notFound` can also mean that a transaction is in no block yet, or in none of the ledger's. `failed`
+ * and `noMint` apply only to a transaction.
  */
 export type SyncOutcome =
   | { kind: 'followed'; nodes: FoundNode[] }
@@ -92,19 +91,19 @@ export type SyncOutcome =
   | { kind: 'failed' }
   | { kind: 'noMint' }
 
-/** Looks minted nodes up on chain for a wallet and follows to them: what POST /api/nodes/sync asks. Writes only through the follower. */
+/** Looks minted nodes up on chain for a wallet and follows to them, for POST /api/nodes/sync. Writes only through the follower. */
 export interface Syncer {
-  /** The nodes that a transaction minted on our factory. Throws a ChainFault when the chain cannot be asked. */
+  /** The nodes that a transaction minted on our factory. Throws a ChainFault if the chain cannot be asked. */
   byTransaction(txHash: Hash, wallet: Address): Promise<SyncOutcome>
-  /** The node of that chain id: `notFound` when none was minted. Throws a ChainFault when the chain cannot be asked. */
+  /** The node with that chain id; `notFound` if none was minted. Throws a ChainFault if the chain cannot be asked. */
   byNodeId(nodeId: bigint, wallet: Address): Promise<SyncOutcome>
 }
 
 /** The passes as the routes and the timer see them. Each is safe to call at any time, from any instance. */
 export interface Passes {
   payments(): Promise<PaymentsOutcome>
-  /** `followed`: the payments pass that ended just now; where nothing is due by what it saw, the provider is not asked again. */
+  /** `followed` is the payments pass that has just ended. If nothing is due by what it saw, we do not ask the provider again. */
   credit(followed?: PaymentsOutcome | null): Promise<CreditOutcome>
-  /** Looks a payment up on chain, follows to its block and starts its mint. Throws a ChainFault when the chain cannot be asked. */
+  /** Looks a payment up on chain, follows to its block and starts its mint. Throws a ChainFault if the chain cannot be asked. */
   claim(txHash: Hash): Promise<ClaimOutcome>
 }

@@ -1,5 +1,5 @@
-// The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run
-// from any instance; what it did not finish the next run goes on with.
+// The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run from any
+// instance; the next run continues what it did not finish.
 import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
@@ -33,7 +33,7 @@ import { withSigner } from './steps/signer.ts'
 
 type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
 
-/** Builds the pass (GET|POST /api/cron/payments). Concurrent calls answer `ran: false`. */
+/** Builds the pass (GET|POST /api/cron/payments). Concurrent calls return `ran: false`. */
 export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => Promise<PaymentsOutcome> {
   const halted = async () => ({ ...notRun(), ran: true, pending: await countOpenPayments(ctx.pool) })
   const run = passRunner(ctx, { name: 'payments', body: (run) => payments(ctx, run), halted })
@@ -48,13 +48,13 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   let reconciled: number | null = null
   let signer: SignerAnswer = null
   let budgetSpent: BudgetAnswer = null
-  // A provider that lags behind the ledger has nothing to say about it, and nothing is counted.
+  // A provider that lags behind the ledger cannot tell us anything about it, so we count nothing.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)
     await findSentLeftOut(ctx, cursor)
     held = await checkWalletBalances(ctx, cursor, run)
-    // Asked once for both: with FINALITY=finalized it is a question to the provider.
+    // Asked once for both, because with FINALITY=finalized we have to ask the provider.
     const settled = await finalizedHeight(ctx, cursor, run)
     const judging = await beginJudging(ctx, cursor, settled)
     await judging.goOn(untilMint(judging, run))
@@ -89,8 +89,8 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
 }
 
 /**
- * Nothing is sent before the ledger has followed to the head: what was already done must be known first.
- * @returns what the budget had nothing left of; undefined where that was not looked at, as what was sent is still on its way.
+ * Sends nothing before the ledger has followed to the head, because we must first know what was already done.
+ * @returns which part of the budget is used up; undefined if we did not check because an earlier transaction is still pending.
  */
 async function settleAndMint(
   ctx: LedgerDb & FactoryRead & RuledBy<SendRules> & Logging,
@@ -104,14 +104,14 @@ async function settleAndMint(
   return budgetSpent
 }
 
-/** Mints again where a replaced key had signed. If the first transaction is mined after all, the contract skips the second. */
+/** Mints again what a replaced key had signed. If the first transaction is mined after all, the contract skips the second. */
 async function takeOver(ctx: LedgerDb & Logging, minter: SignerAccount): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0)
     ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made again')
 }
 
-/** Of a run that did not take place nothing was counted, which is not zero. */
+/** A run that did not take place counted nothing, which is not zero. */
 function notRun(): PaymentsOutcome {
   return {
     ran: false,

@@ -1,26 +1,26 @@
-// Around every pass: one run at a time (in this process and across instances), a time budget, its outcome on record.
+// Wraps every pass: one run at a time (in this process and across instances), a time budget, and a record of its outcome.
 import type { LockName } from '../db/core/locks.ts'
 import { passFinished, passStarted } from '../db/core/passes.ts'
 import { HaltFault, raiseHalt } from '../follower/halt.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 
-/** A run starts nothing new after this long, so that the next one, with fresh eyes, goes on where it stopped. */
+/** A run starts nothing new after this long; the next one continues with fresh readings. */
 const BUDGET_MS = 20_000
-/** A run that has not ended by then waits for a lock of the database, or for an answer, and says so. */
+/** A run that has not ended by then waits for a database lock or for an answer, and logs that. */
 const OVERDUE_MS = 60_000
 
-/** A pass: its name, which is its lock's and its record's, and what one run of it does. */
+/** A pass: its name, which is also that of its lock and its record, and what one run of it does. */
 interface Pass<T, Given> {
   name: LockName
   body(run: Run, given: Given): Promise<T>
-  /** The answer where the passes are halted; nothing was sent then. */
+  /** The result while the passes are halted; then nothing was sent. */
   halted(): Promise<T>
 }
 
 /**
  * Wraps a pass.
- * @returns a function that runs it, or answers null when another run holds the lock. Faults are recorded and logged, then thrown on.
+ * @returns a function that runs it, or returns null if another run holds the lock. Faults are recorded, logged and rethrown.
  */
 export function passRunner<T extends object, Given = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,

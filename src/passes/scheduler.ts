@@ -1,24 +1,24 @@
-// The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick, and sooner while payments are on their way. An
-// external scheduler that calls the cron routes does the same; both at once is harmless.
+// The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick, and sooner while payments are pending. An external
+// scheduler that calls the cron routes does the same; both at once is harmless.
 import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Log } from '../lib/log.ts'
 import type { Passes, PaymentsOutcome } from './outcomes.ts'
 
 export interface Scheduler {
-  /** The payments pass for others to run: what it finds on its way is not left to a tick that is far off. */
+  /** The payments pass for others to run. If it finds a pending payment, the timer does not wait for a distant tick. */
   readonly payments: () => Promise<PaymentsOutcome>
-  /** Starts ticking; the first tick is now. @returns a function that starts no further pass, and resolves when the one under way has ended. */
+  /** Starts ticking; the first tick is now. @returns a function that starts no further pass, and resolves when the current one has ended. */
   start(): () => Promise<void>
 }
 
-/** While a payment is on its way, ticks come so much faster: a buyer is watching. */
+/** While a payment is pending, ticks come this much faster, because a buyer is watching. */
 const HURRY = 5
-/** The shortest pause, and each one while a backlog is minted, batch by batch: the next batch is signed as soon as the one before is mined. */
+/** The shortest pause, and every pause in a backlog, because the next batch is signed as soon as the previous one is mined. */
 const PAUSE_MS_MIN = 1_000
-/** Runs in a row that took nothing off a backlog, after which it waits for something else than a block: for longer than blocks take. */
+/** After this many runs in a row that did not shorten a backlog, it waits for something other than a block; blocks come sooner. */
 const FRUITLESS_MAX = 15
 
-/** Makes the timer of the passes. A pass that stops on a fault has said so itself, and the next tick tries again. */
+/** Makes the timer of the passes. A pass that stops on a fault has reported it, and the next tick tries again. */
 export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tickSec: number, log: Log): Scheduler {
   const pauses = createPauses(tickSec)
   let stopped = false
@@ -55,7 +55,7 @@ export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tic
 /** The pauses between two runs, by what runs have found. */
 function createPauses(tickSec: number) {
   let pending = 0
-  /** More than one mint carries, and then down to the last of them. */
+  /** True if there is more than one mint carries, and then until the last of them is done. */
   let backlog = false
   let fruitless = 0
   let end = () => {}
@@ -66,9 +66,9 @@ function createPauses(tickSec: number) {
   }
   return {
     end: () => end(),
-    /** Learns what a run found: the timer's own, or another one, which shortens the pause under way. Null: it failed. */
+    /** Learns the outcome of a run: the timer's own, or another one, which shortens the current pause. Null if it failed. */
     learn(outcome: PaymentsOutcome | null, { own }: { own: boolean }): void {
-      // A run that did not take place has counted nothing. One that failed is tried again a tick later, but in a backlog.
+      // A run that did not take place has counted nothing. A failed run is tried again a tick later, or sooner in a backlog.
       const found = outcome?.pending ?? (outcome || backlog ? pending : 0)
       if (own) fruitless++
       if (found < pending) fruitless = 0

@@ -1,5 +1,5 @@
-// Looks now and then whether what the contract's owner allows the minter still suffices, and says so while there is time to refill it.
-// Sends nothing, and never keeps a pass from its work.
+// Checks from time to time whether what the contract's owner allows the minter still suffices, and warns while there is time to refill it. Sends
+// nothing, and never keeps a pass from its work.
 import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
@@ -12,14 +12,14 @@ import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 
-/** A budget is used by a mint a block at most, is said to be low a week ahead, and is refilled by people. */
+/** A mint a block uses a budget at most, we report it as low a week ahead, and people refill it. */
 const EVERY_SEC = 300
-/** Of fewer nodes each pass looks: they may be gone within that time, and then nothing more is sold. */
+/** Below this many nodes each pass checks, because they may be gone within that time, and then nothing more can be sold. */
 const FEW_NODES = 100
-/** So does each pass for as many blocks after an act of the contract's owner, which may have set another budget. */
+/** Each pass also checks for this many blocks after an act of the contract's owner, which may have set another budget. */
 const AFTER_ACT_BLOCKS = 25
 
-/** The owner's budget as last read; kept as the setting `budget`. */
+/** The owner's budget as last read, stored as the setting `budget`. */
 export interface KnownBudget extends BudgetNeed {
   nodes: number
   cohorts: number
@@ -32,8 +32,8 @@ export interface KnownBudget extends BudgetNeed {
 }
 
 /**
- * Looks when the last time is long enough ago, or when a mint found the budget spent, or no longer so. `found` is what it had nothing left
- * of; undefined where the pass did not plan a mint.
+ * Checks if the last time is long enough ago, or if a mint found the budget spent, or no longer so. `found` is which part was used up; undefined if
+ * the pass did not plan a mint.
  */
 export async function watchBudget(
   ctx: LedgerDb & FactoryRead & Logging,
@@ -76,10 +76,10 @@ function known(
   return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent }
 }
 
-/** As quotes have it (`SOLD_OUT`). */
+/** The same condition as in quotes (`SOLD_OUT`). */
 const isSoldOut = (budget: KnownBudget | null) => budget?.nodes === 0 || (budget?.spent ?? null) !== null
 
-/** Writes down what is known, and each change for the worse or back. */
+/** Records the budget, and each change for the worse or back. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     await writeState(sql, 'budget', now, 'pass')

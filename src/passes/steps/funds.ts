@@ -1,5 +1,5 @@
-// Looks now and then whether the accounts that send have enough ether left, and says so before it runs out. Sends nothing, and
-// never keeps a pass from its work.
+// Checks from time to time whether the sending accounts have enough ether left, and warns before it runs out. Sends nothing, and never keeps a pass
+// from its work.
 import type { AccountReader } from '../../chain/port.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -12,12 +12,12 @@ import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 import { feesToHave } from './fees.ts'
 
-/** Balances last for many transactions when they are said to be low. */
+/** When we report a balance as low, it still lasts for many transactions. */
 const EVERY_SEC = 300
-/** A transaction before any was sent: a mint of one node takes less than this. */
+/** Assumed before the first transaction; a mint of one node takes less than this. */
 const USUAL_GAS = 200_000n
 
-/** A signer account's funds as last read; kept as the setting `funds minter` or `funds distributor`. */
+/** A signer account's funds as last read, stored as the setting `funds minter` or `funds distributor`. */
 export interface Funds {
   sender: string
   address: string
@@ -29,7 +29,7 @@ export interface Funds {
 
 type FundsContext = LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules & FeeRules> & Logging
 
-/** Looks when the last time is long enough ago. */
+/** Checks if the last time is long enough ago. */
 export async function watchFunds(ctx: FundsContext): Promise<void> {
   if (ctx.rules.fundsWarnTransactions === 0) return
   const since = await secondsSincePass(ctx.pool, 'funds')
@@ -73,7 +73,7 @@ async function lookAt(
     const trouble = `funds ${role}` as const
     const begins = isShort && (await noteTrouble(sql, trouble))
     const calm = isShort ? null : await noteCalm(sql, trouble)
-    // What is needed goes up and down with the fees: they are low until they have sufficed for a while.
+    // The needed amount goes up and down with the fees, so funds stay low until they have sufficed for a while.
     const low = isShort || calm === 'lasting'
     const funds: Funds = {
       ...{ sender: role, address: sender.address, balanceWei: String(balanceWei), neededWei: String(neededWei), low },

@@ -1,5 +1,5 @@
-// Holds the guard of a call against every provider before the call is signed. A guard on a block that the chain does not have only burns gas: the
-// ledger follows a provider that lies, or one on another fork. It cannot send.
+// Checks the guard of a call with every provider before the call is signed, because a guard on a block that the chain does not have only burns gas.
+// That happens if the ledger follows a provider that lies, or one on another fork. It cannot send.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
@@ -11,7 +11,7 @@ import type { LedgerDb, Logging } from '../context.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
 
-/** The reason that a call must not be signed with its guard; null if it may be. */
+/** Why a call must not be signed with its guard; null if it may be. */
 export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: FactoryCall): Promise<string | null> {
   if (call.kind === 'openCohorts' || call.guard === null) return null
   const { number, hash } = call.guard
@@ -29,7 +29,7 @@ export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: 
 const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 
-/** Providers differ on the block. Near the head they may for a moment, so it is told the second time in a row. */
+/** Providers differ on the block. Near the head that may happen for a moment, so we report it the second time in a row. */
 async function contradicted(
   ctx: LedgerDb & Logging,
   sender: Asked,
@@ -49,8 +49,8 @@ async function contradicted(
 }
 
 /**
- * The last guard that the contract refused although its block stands in the ledger (`StaleFork`), by the word of any provider; told once.
- * Null if the last guarded call was carried out, or reverted for another reason.
+ * The last guard that the contract refused although its block stands in the ledger (`StaleFork`), as any provider says; reported once. Null if the
+ * last guarded call succeeded, or reverted for another reason.
  */
 async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<StandingGuard | null> {
   const standing = await readStandingGuard(ctx.pool, sender.address)

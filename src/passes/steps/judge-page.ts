@@ -1,5 +1,5 @@
-// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide about
-// one after the other, stores verdicts and evidence together. A payment that is accepted takes its place before the next one is counted.
+// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide about one
+// after the other, and stores verdicts and evidence together. An accepted payment takes its place before the next one is counted.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
 import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
@@ -19,22 +19,22 @@ import type { LedgerDb, Logging } from '../context.ts'
 /** The facts shared by all payments of one run. */
 export interface JudgingBasis {
   wallets: PaymentWallet[]
-  /** Who may buy by an internal call. */
+  /** Who may buy by an inner call. */
   modes: ModeEntry[]
   walletMax: number
   serviceAccounts: Address[]
   /** The followed block's time and number. */
   now: number
   height: number
-  /** True if there are two providers: then the word of one buys nothing. */
+  /** True if there are two providers; then the word of one buys nothing. */
   hasSecond: boolean
-  /** True if the only provider is believed in who sent what a contract paid. */
+  /** True if we believe the only provider about who sent what a contract paid. */
   trustsProvider: boolean
-  /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
+  /** Up to this block the operator decides about unminted payments, because the ledger was restored or rebuilt. */
   recheckUpTo: number | null
 }
 
-/** A payment to be judged, the tier that its amount names, and what was read of the chain for it. */
+/** A payment to judge, the tier that its amount matches, and what we read from the chain for it. */
 export interface Candidate {
   payment: Payment
   selection: TierSelection
@@ -42,7 +42,7 @@ export interface Candidate {
   holding: HoldingReading
 }
 
-/** What became of a payment. `failed`: it could not be judged. */
+/** The outcome for a payment. `failed`: it could not be judged. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed'
 
 export interface Judged {
@@ -51,20 +51,20 @@ export interface Judged {
 }
 
 /**
- * False if no fact about its wallet could make the payment a sale: it failed, or its amount was never the price of a tier. One that is held waits
- * for room by the rules, or by the operator's release.
+ * False if no fact about its wallet could make the payment a sale: it failed, or its amount was never the price of a tier. A held one waits for room,
+ * by the rules or after the operator's release.
  */
 export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || (payment.succeeded && selection.kind !== 'none')
 
-/** A verdict to be stored. */
+/** A verdict to store. */
 interface Written {
   verdict: keyof typeof MOVE_OF
   row: JudgedPayment
 }
 const MOVE_OF = { accepted: 'accept', held: 'hold', ignored: 'ignore' } as const
 
-/** Judges payments, which come in chain order. A page of several fails if somebody else holds one of its locks; a payment alone waits for them. */
+/** Judges payments, which come in chain order. A page of several fails if another session holds one of its locks; a single payment waits for them. */
 export async function judgePage(
   ctx: LedgerDb & Logging,
   basis: JudgingBasis,
@@ -87,18 +87,18 @@ export async function judgePage(
   return judged
 }
 
-/** What the ledger knows of a page, under its locks. */
+/** What the ledger knows about a page, under its locks. */
 interface PageFacts {
-  /** The payments as they are by now. */
+  /** The payments as they are now. */
   current: ReadonlyMap<number, Payment>
   denied: ReadonlySet<Address>
-  /** What the operator decided last, of those of which it counts. */
+  /** The operator's last decision on the payments for which it counts. */
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
 }
 
-/** Wallets are locked before payments, as all lock them. What is of no price takes no place, and needs no wallet's lock. */
+/** Wallets are locked before payments, in everyone's order. A payment that matches no price takes no place, and needs no wallet's lock. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
   const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
   const [first] = wallets
@@ -125,13 +125,13 @@ const idOf = ({ payment }: Candidate): number => payment.id
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
   recheckUpTo !== null && blockNumber <= recheckUpTo
 
-/** False if it was decided elsewhere since it was read, or a reorganisation removed it. */
+/** False if it was decided elsewhere since we read it, or a reorganisation removed it. */
 function isAsRead({ payment }: Candidate, current: PageFacts['current']): boolean {
   const now = current.get(payment.id)
   return now?.state === payment.state && now.blockHash === payment.blockHash && now.reason === payment.reason
 }
 
-/** The senders of inner transfers. A code that was read now is kept; one that was read before stands. */
+/** The senders of inner transfers. Stores a code that was read now; one that was read before stays. */
 async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFacts['payers']> {
   const inner = page.filter(({ payment }) => payment.innerIndex > 0)
   const payers = await readPayerStandings(
@@ -152,7 +152,7 @@ interface Decided {
   written: Written[]
 }
 
-/** Decides about one after the other. Behind a payment that stays undecided the later ones of its wallet are left as they are. */
+/** Decides about one after the other. If a payment stays undecided, the later ones of its wallet are left as they are. */
 function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: PageFacts): Decided {
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
@@ -187,7 +187,7 @@ function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): De
   const verdict = judgePayment(factsOf(basis, candidate, facts))
   if (verdict.kind === 'undecided') return { outcome: 'undecided' }
   const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
-  // What a contract was judged by is noted each time: it is judged again once that changes.
+  // Each time we record what a contract was judged by, because it is judged again once that changes.
   if (isHeldAgain && verdict.reason !== 'contractWallet') return { outcome: 'unchanged' }
   const { wallet, from, blockNumber, blockHash } = payment
   const evidence = { ...verdict.evidence, wallet, from, blockNumber, blockHash }
@@ -223,7 +223,7 @@ function factsOf(
   }
 }
 
-/** True if one provider alone has told a payment, although there are two to ask. */
+/** True if only one provider has reported a payment, although there are two to ask. */
 export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: Payment): boolean =>
   hasSecond && proof === 'believed'
 
@@ -241,7 +241,7 @@ function payerOf(
   return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
 }
 
-/** Mints a payment that the operator has released despite the verdict: only the contract's cap held it up. */
+/** Mints a payment that the operator has released despite the verdict, because only the contract's cap held it up. */
 function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, { places }: PageFacts): Decision {
   const { walletNodes, walletInFlight } = walletUse(places.get(payment.from) ?? [], payment.tierNo)
   if (walletNodes + walletInFlight >= walletMax) return { outcome: 'unchanged' }
@@ -250,7 +250,7 @@ function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, { 
   return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
 }
 
-/** Logs each verdict on a payment of a tier's price, and how many of those of no price were held or ignored for which reason. */
+/** Logs each verdict on a payment that matches a tier's price, and for the others how many were held or ignored for which reason. */
 function tell(ctx: Logging, page: readonly Candidate[], written: readonly Written[]): void {
   const byId = new Map(page.map((candidate) => [candidate.payment.id, candidate]))
   const unpriced: Written[] = []

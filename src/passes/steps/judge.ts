@@ -1,6 +1,6 @@
-// Judges the payments that wait for it by the page, those of a tier's price first, each kind in chain order. A payment whose facts cannot be read, or
-// that fails to be judged, holds up the later ones of its wallet, no other wallet's. Of an inner transfer the facts are also what its sender's
-// code was, and whether that is somebody's wallet.
+// Judges the waiting payments page by page, those that match a tier's price first, both groups in chain order. If a payment's facts cannot be read,
+// or judging it fails, it holds up the later ones of its wallet, but of no other wallet. For an inner transfer the facts include its sender's code,
+// and whether that is someone's wallet.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/faults.ts'
@@ -45,25 +45,25 @@ import { agree } from './prove-released.ts'
 
 type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
 
-/** Payments read to be judged in one run at most; the rest wait for the next run. */
+/** The most payments that one run reads to judge; the rest wait for the next run. */
 const JUDGED_MAX = 10_000
-/** Payments judged in one transaction. Each of their wallets takes a lock, of which a small server keeps some 1,300 for all who are connected. */
+/** Payments judged in one transaction. Each of their wallets takes a lock, and a small server has about 1,300 of these for all its connections. */
 export const PAGE_MAX = 500
-/** Payments whose facts are read from the chain at a time. */
+/** Payments whose facts we read from the chain at a time. */
 const READINGS_AT_ONCE = 4
 /** A provider that lags has a payment's block after this, block time. */
 const TOLD_AFTER_SEC = 120
-/** After this long judging gives way to the mint of what it has accepted. */
+/** After this long, judging gives way to the mint of what it has accepted. */
 const BEFORE_MINT_MS = 2_000
 
 export interface JudgeResult {
   accepted: number
   held: number
-  /** Those that could not be judged: they wait, each in the log. */
+  /** Payments that could not be judged. They wait, and each is in the log. */
   failed: number
 }
 
-/** Payments judged in one transaction, and read for one run, at most. */
+/** The most payments judged in one transaction, and read for one run. */
 interface JudgingLimits {
   page?: number
   most?: number
@@ -71,13 +71,13 @@ interface JudgingLimits {
 
 /** The judging of one run. */
 export interface Judging {
-  /** What has come of it so far. */
+  /** The result so far. */
   readonly result: JudgeResult
-  /** Judges on until nothing is left, or `stop` says so, which is asked before each page. */
+  /** Judges on until nothing is left, or `stop`, which it calls before each page, says so. */
   goOn(stop: () => boolean): Promise<void>
 }
 
-/** Judges all that waits, as far as the run's time allows. */
+/** Judges everything that waits, within the run's time. */
 export async function judge(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
@@ -89,7 +89,7 @@ export async function judge(
   return judging.result
 }
 
-/** Reads what the ledger has seen up to block `upToBlock`, the settled height, to be judged. */
+/** Reads what the ledger has seen up to block `upToBlock`, the settled height, in order to judge it. */
 export async function beginJudging(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
@@ -100,7 +100,7 @@ export async function beginJudging(
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) result.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
-  // Judged payments are minted and credited, by terms that the operator has to enter first.
+  // Judged payments are minted and credited by terms that the operator has to enter first.
   const waiting = (await hasTerms(ctx.pool)) ? await readWaiting(ctx, cursor, { upToBlock, limit: most }) : null
   if (waiting === null) return { result, goOn: async () => {} }
   const basis: JudgingBasis = {
@@ -128,13 +128,13 @@ export async function beginJudging(
   }
 }
 
-/** Says when the buyers who are accepted by now have waited long enough for their mint, or fill one. */
+/** Tells when the buyers accepted so far have waited long enough for their mint, or fill one. */
 export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
   const deadline = performance.now() + BEFORE_MINT_MS
   return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
 }
 
-/** What waits to be judged, in chain order, and the contract's cap of a wallet; null where nothing does. */
+/** What waits to be judged, in chain order, and the contract's cap of a wallet; null if nothing does. */
 async function readWaiting(
   ctx: LedgerDb & FactoryRead & RuledBy<TrustRules>,
   cursor: Cursor,
@@ -157,7 +157,7 @@ async function readWaiting(
   ]
   if (seen.length === 0 && !full && shown.length === 0) return null
   const walletMax = await ctx.contract.maxPerWallet()
-  // A wallet may have room again: judged again at every run. Those of full ones are left out, or they would take the whole run.
+  // Judged again at every run, because a wallet may have room again. Those of full wallets are left out, because they would take the whole run.
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
@@ -176,7 +176,7 @@ const candidateOf = ({ candidate }: Judged): Candidate => candidate
 
 type Bench = JudgeContext & { basis: JudgingBasis }
 
-/** Payments of a tier's price come first, then those for which the chain has to be read. What no fact can make a sale delays no buyer. */
+/** Payments that match a tier's price come first, then those for which we have to read the chain. What no fact can make a sale delays no buyer. */
 async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page: number): AsyncGenerator<Judged[]> {
   const undecided: Candidate[] = []
   for await (const judged of judgeInOrder(bench, chunks(candidates.filter(mayBuy), page))) {
@@ -192,8 +192,8 @@ async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page
 const WAITS: readonly Outcome[] = ['undecided', 'failed']
 
 /**
- * Judges pages one after the other; one that fails goes payment by payment. Behind a payment that waits, the later ones of its wallet are left
- * out: their outcome is that one's.
+ * Judges pages one after the other; a page that fails goes payment by payment. If a payment waits, the later ones of its wallet are left out, and
+ * share its outcome.
  */
 async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): AsyncGenerator<Judged[]> {
   const waiting = new Map<Address, Outcome>()
@@ -212,7 +212,7 @@ async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): Async
   }
 }
 
-/** Judges some payments in one transaction. Null if that fails and they are several: one of them, or somebody else's lock, must not stop the others. */
+/** Judges payments in one transaction. Null if that fails for several, because one of them, or another's lock, must not stop the rest. */
 async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
   const [first] = page
   if (!first) return []
@@ -234,8 +234,8 @@ async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<
 }
 
 /**
- * Reads codes and holdings, of a few wallets at a time, those that were never asked for first. One that cannot be read backs off, and with it the
- * later payments of its wallet.
+ * Reads codes and holdings, for a few wallets at a time, those never read before first. One that cannot be read backs off, and with it the later
+ * payments of its wallet.
  */
 async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): AsyncGenerator<Judged[]> {
   if (unread.length === 0) return
@@ -246,7 +246,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
     ofWallets.sort((a, b) => triedAt(a) - triedAt(b)),
     READINGS_AT_ONCE,
   )) {
-    // The first payment of each wallet, then the second one where that was decided.
+    // The first payment of each wallet, then the second one if that was decided.
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
       const decided = await judgeByReadings(bench, next)
@@ -258,7 +258,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
   }
 }
 
-/** Readings of the chain are taken outside of locks, one kind after the other, and only where everything else passes. @returns the decided ones. */
+/** Reads from the chain outside of locks, one kind after the other, and only if everything else passes. @returns the decided ones. */
 async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
   const decided: Judged[] = []
   let left = asked
@@ -306,7 +306,7 @@ async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candid
   return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
 }
 
-/** Asks two providers for a payment that one has told. It waits until both tell it alike; people are told of one that waits for long. */
+/** Asks two providers for a payment that one has reported. It waits until both agree; if it waits for long, we report it. */
 async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
   const { payment } = candidate
   if (!restsOnOne(basis, payment)) return candidate

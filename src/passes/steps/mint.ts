@@ -1,6 +1,5 @@
-// Mints what was accepted: one transaction for all of it, each node into the cohort that its time belongs to. Opens
-// cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it,
-// and never signs what the minter's budget has no room for.
+// Mints what was accepted: one transaction for all of it, each node into the cohort that fits its time. Opens cohorts if a tier lacks them. It must
+// never mint without the fork guard, except on chains where the settled height replaces it, and never sign more than the minter's budget allows.
 import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
@@ -26,9 +25,9 @@ import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './sen
 
 type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
-/** Cohorts opened in one transaction at most: about 50,000 gas each. */
+/** The most cohorts opened in one transaction: about 50,000 gas each. */
 const OPENINGS_MAX = 100
-/** The longest wait of a payment for a round that skips turns, in block time from its own block on; then a cohort is opened for it. */
+/** The longest that a payment waits for a round that skips turns, in block time from its own block on. Then a cohort is opened for it. */
 const SKIP_AWAITED_SEC = 300
 
 /** Refusals of one call that need not apply to another. */
@@ -44,15 +43,15 @@ export interface Mintable {
 
 /** The result of minting. */
 export interface MintResult {
-  /** The one transaction; null where there was nothing to send. */
+  /** The one transaction; null if there was nothing to send. */
   sent: Sent | null
   /** The part of the minter's budget that is spent while work waits for it. */
   budgetSpent: BudgetAnswer
 }
 
 /**
- * Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. What the operator released may be
- * of a block above the settled height: then it waits.
+ * Sends at most one transaction: the mint of accepted payments, or the openings that they need first. If the operator released a payment above the
+ * settled height, it waits.
  */
 export async function mint(ctx: MintContext, sending: SenderRun, mintable: Mintable): Promise<MintResult> {
   const { cursor, run } = sending
@@ -74,7 +73,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   }
   if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
   const budget = await ctx.contract.budget(cursor.number)
-  // A buyer who waits for a cohort goes first: the others' mint is one transaction later, theirs would be never.
+  // A buyer who waits for a cohort goes first. The others' mint is then one transaction later; otherwise theirs would never come.
   if (openings.length > 0 && budget.cohorts > 0) {
     const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
     if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
@@ -92,7 +91,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
 
 type Choose = (tierNo: number) => { cohort: number } | null
 
-/** As many as one mint takes, and with those that wait for a cohort as many of tiers that have one. */
+/** As many as one mint takes; if some wait for a cohort, as many more from tiers that have one. */
 async function readAccepted(
   { pool }: LedgerDb,
   { upToBlock, believes }: Mintable,
@@ -100,7 +99,7 @@ async function readAccepted(
 ): Promise<payments.Payment[]> {
   const waiting: payments.Payment[] = []
   const exceptTiers: number[] = []
-  // Each turn leaves out one tier more at least.
+  // Each round leaves out at least one more tier.
   for (;;) {
     const page = await payments.readPayments(pool, {
       ...{ states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX, exceptTiers },
@@ -122,8 +121,8 @@ function batchOf(accepted: readonly payments.Payment[], choose: Choose): Minting
 }
 
 /**
- * True if due turns are neither paid nor skipped for an unknown time: the contract names no distributor, or the terms call
- * them not owed and the contract's owner has not confirmed it yet. By phases, a cohort would then be opened for each slot, without end.
+ * True if due turns stay neither paid nor skipped for an unknown time: the contract names no distributor, or the terms call them not owed and the
+ * contract's owner has not confirmed it yet. Phase by phase, we would then open a cohort for each slot, without end.
  */
 async function areTurnsStanding(
   { contract }: FactoryRead,
@@ -133,7 +132,7 @@ async function areTurnsStanding(
   return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
 }
 
-/** One for each tier that somebody has paid for, where none can be shared. */
+/** One for each paid tier without a cohort to share. */
 function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): CohortOpening[] {
   const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
@@ -162,7 +161,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
-    // A tier's nodes one after the other: the contract counts them in one place.
+    // A tier's nodes one after the other, because the contract counts them in one place.
     orders: batch.map(({ order }) => order).toSorted((a, b) => a.cohort - b.cohort),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
     validUntil: validUntil(ctx, sending),
@@ -170,7 +169,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   return await send(ctx, sending, call, async (sql, outboxId) => {
     const ids = batch.map(({ payment }) => payment.id)
     const current = await payments.lockPayments(sql, ids)
-    // A payment that was orphaned or decided otherwise since it was read must not be carried.
+    // The mint must not carry a payment that was orphaned or decided otherwise since we read it.
     if (current.length !== ids.length || current.some((payment) => payment.state !== 'accepted')) {
       throw new Error('a payment changed while its mint was being signed; the next run mints again')
     }
@@ -179,8 +178,8 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
 }
 
 /**
- * Plans the cohorts to open: for every tier on sale, and for tiers of accepted payments that are off sale. None where a round is about to
- * make room in an existing cohort.
+ * Plans the cohorts to open: for every tier on sale, and for tiers of accepted payments that are off sale. None if a round is about to make room in
+ * an existing cohort.
  */
 async function planOpenings(
   ctx: LedgerDb & FactoryRead,
@@ -201,7 +200,7 @@ async function planOpenings(
   return needed.slice(0, OPENINGS_MAX)
 }
 
-/** The turns that the distributor will skip for nodes that wait: none where no node waits, or there is no distributor. */
+/** The turns that the distributor will skip for waiting nodes; none if no node waits, or there is no distributor. */
 async function readSkippable(
   { contract }: FactoryRead,
   { number }: Cursor,

@@ -1,6 +1,5 @@
-// Plans the round that is due: the turns that every due cohort is owed, at the terms and the seed of each one's own time, after those that
-// are not owed. Amounts: amountBy (follower/seeds.ts) by turnAmountWei (domain/credit.ts). The same plan is what the credit pass sends and
-// what the operator is shown beforehand.
+// Plans the due round: the turns that every due cohort is owed, each at the terms and the seed of its own time, after those that are not owed.
+// Amounts: amountBy (follower/seeds.ts) by turnAmountWei (domain/credit.ts). The credit pass sends the same plan that the operator's preview shows.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
@@ -31,7 +30,7 @@ import type { ChainRead, LedgerDb } from '../context.ts'
 
 type PricedTurn = Turn & TurnTerms
 
-/** The plan, and every due cohort with what the amounts of its turns came from. */
+/** The plan, and every due cohort with the inputs of its turns' amounts. */
 export interface DueRound {
   plan: RoundPlan
   /** The ledger's terms at the time of planning, and the contract's bounds of a turn. */
@@ -40,7 +39,7 @@ export interface DueRound {
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
-/** All entries of the operator that a round's amounts depend on. */
+/** All entries of the operator that affect a round's amounts. */
 export interface TermsBasis {
   terms: CreditTerms[]
   tiers: TierVersion[]
@@ -50,40 +49,37 @@ async function readBasis(sql: Sql): Promise<TermsBasis> {
   return { terms: await readCreditTerms(sql), tiers: await readTierVersions(sql) }
 }
 
-/**
- * Throws where terms or tiers have changed since a round was planned. Run in the transaction that stores its intent: new entries wait
- * for its end.
- */
+/** Throws if terms or tiers have changed since a round was planned. Run in the transaction that stores its intent; new entries wait until it ends. */
 export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
   await lockTermsForReading(sql)
   if (!isDeepStrictEqual(await readBasis(sql), basis))
     throw new Error('terms were entered while a round was being signed; the next run plans it again')
 }
 
-/** The inputs of a round's plan besides the ledger. */
+/** What a round's plan needs besides the ledger. */
 export interface RoundBasis {
   cursor: Cursor
-  /** Null: not known. */
+  /** Null if unknown. */
   bounds: TurnBounds | null
   /** Turns due later wait. */
   upTo: number
 }
 
-/** Cohorts, and what says which of their turns are owed. */
+/** Cohorts, and which of their turns are owed. */
 interface Owing {
   cohorts: readonly LedgerCohort[]
   terms: readonly CreditTerms[]
   windows: readonly NotOwedWindow[]
 }
 
-/** A cohort on its way into the plan. */
+/** A cohort that may enter the plan. */
 interface Candidate {
   state: LedgerCohort
   planned: DueRound['cohorts'][number]
   payable: PayableCohort
 }
 
-/** Most times that a round's turns are shared again without cohorts that turned out to lie outside the bounds. */
+/** How often a round's turns are redistributed after cohorts turned out to be outside the bounds. */
 const SHARES_MAX = 10
 
 /** Plans the next round as of the cursor. Odd cohorts are not credited. */
@@ -92,7 +88,7 @@ export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, 
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
   const reader = termsReader(ctx, cursor.number)
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
-  // The first turn of each shows if it can be computed at all; the others share the round.
+  // The first turn of each shows whether it can be computed at all; the others share the round.
   for (const candidate of candidates) await price(reader, candidate, Math.min(1, candidate.payable.payable))
   const planned = candidates.map((candidate) => candidate.planned)
   const sharing = candidates.filter(
@@ -136,7 +132,7 @@ async function readCandidates(
   })
 }
 
-/** Adds turns to a cohort's until it has so many. */
+/** Adds turns to a cohort until it has `count`. */
 async function price(reader: TermsReader, { state, planned, payable }: Candidate, count: number): Promise<void> {
   for (let i = planned.turns.length; i < count; i++) {
     const due = payable.firstPayable + i * payable.intervalSec
@@ -145,7 +141,7 @@ async function price(reader: TermsReader, { state, planned, payable }: Candidate
   }
 }
 
-/** Cohorts whose turns that are not owed keep out nodes that are paid for. */
+/** Cohorts whose turns that are not owed keep out paid nodes. */
 async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
   if (!schedule || owing.windows.length === 0) return new Set()

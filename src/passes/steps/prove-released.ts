@@ -1,5 +1,5 @@
-// Proves the payments that a person released although their amount is no tier's: a transfer that could buy nothing by itself was not proven when its
-// block was read. What stays unproven is not minted.
+// Proves the payments that a person released although their amount matches no tier: we did not prove them when we read their block, because such a
+// transfer could buy nothing on its own. Unproven ones are not minted.
 import { orNull } from '../../chain/faults.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
@@ -13,7 +13,7 @@ type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /**
  * Proves what is accepted and rests on one provider's word.
- * @returns whether that word suffices for a mint: it does only if there is no second provider, and this chain's blocks prove no transactions.
+ * @returns whether that word suffices for a mint. It does only if there is no second provider, and this chain's blocks prove no transactions.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
   const isAlone = ctx.chain.providers.length < VOICES
@@ -27,7 +27,7 @@ export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunL
   return false
 }
 
-/** Asks two providers for a payment. @returns whether both tell it as the ledger has it. */
+/** Asks two providers for a payment. @returns whether both agree with the ledger. */
 export async function agree({ pool, chain }: LedgerDb & ChainRead, payment: payments.Payment): Promise<boolean> {
   const tx = await orNull(chain.minedTransaction(payment.txHash))
   const { txHash, from, wallet, valueWei, blockHash, succeeded } = payment

@@ -1,5 +1,5 @@
-// Looks after recorded refunds until their blocks are final: a reorganisation may take a refund back, and then the buyer was not
-// paid. Where it stands in another block that is noted; where it is gone, the payment is held again and an alarm is raised.
+// Watches recorded refunds until their blocks are final, because a reorganisation may remove a refund, and then the buyer was not paid. If it is in
+// another block, we record that; if it is gone, we hold the payment again and raise an alarm.
 import type { TransactionView } from '../../chain/port.ts'
 import { type Cursor, oldestBlockNumber } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -18,15 +18,15 @@ import { raiseAlarm } from '../../follower/alarm.ts'
 import { readFinality } from '../../follower/finality.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
-/** Refunds that the chain is asked about in one run, at most, and at a time. A deep reorganisation of a busy day takes out some. */
+/** The most refunds that one run asks the chain about, and how many at a time. A deep reorganisation of a busy day takes out some. */
 const LOOKED_AT_MAX = 50
 const AT_ONCE = 5
-/** A transaction that was taken out may come back within so many blocks, as wallets and pools send it again. */
+/** A transaction that was reorganised out may come back within this many blocks, because wallets and pools send it again. */
 const GONE_BLOCKS = 64
 
 /**
- * Looks at the refunds that are not final. Those whose blocks the ledger has followed stand, and cost no request, however many there are, as on a
- * chain that calls nothing final: there a refund is final once its header is no longer kept. What cannot be read now is looked at by the next run.
+ * Checks the refunds that are not final. Those in blocks that the ledger has followed stand and cost no request, however many there are, as on a
+ * chain that calls nothing final; there a refund is final once we no longer keep its header. The next run checks what cannot be read now.
  */
 export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
   try {
@@ -46,7 +46,7 @@ export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, curs
 
 interface Heights {
   cursor: Cursor
-  /** The oldest header that is kept: no reorganisation is followed from below it. */
+  /** The oldest header that we keep. We follow no reorganisation from below it. */
   oldest: number
 }
 
@@ -66,7 +66,7 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 
-/** In the block it was recorded in, it is what it was. In another one it may be by an inner call, which only a trace shows. */
+/** In the block in which it was recorded it is unchanged. In another one it may be an inner call, which only a trace shows. */
 async function paysBack(
   ctx: LedgerDb & ChainRead,
   tx: TransactionView,
@@ -80,14 +80,14 @@ async function paysBack(
   return ofValue(transfers).length >= ofValue(await readRefundsBy(ctx.pool, txHash, to)).length
 }
 
-/** Gone: it failed where it is now, or its block is canonical no more and it has not come back for long enough. */
+/** Gone: it failed where it is now, or its block is no longer canonical and it has not come back for long enough. */
 function isGone(
   cursor: Cursor,
   refund: Refund,
   { tx, there }: { tx: TransactionView | null; there: Block | null },
 ): boolean {
   if (tx?.succeeded === false) return true
-  // A provider that lags, or forgets old transactions, has not seen it go.
+  // A provider that lags, or forgets old transactions, cannot tell that it is gone.
   return there !== null && there.hash !== refund.blockHash && cursor.number >= refund.blockNumber + GONE_BLOCKS
 }
 

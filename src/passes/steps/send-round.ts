@@ -1,5 +1,5 @@
-// Makes a round of a plan (plan-round.ts) and sends it: what of it fits the transaction and the purse, without the cohorts that the contract refuses.
-// A cohort that is wrong in the ledger keeps no other from being paid.
+// Makes a round from a plan (plan-round.ts) and sends it: as much as fits the transaction and the account's ether, without the cohorts that the
+// contract refuses. A cohort that is wrong in the ledger does not stop payment of the others.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
@@ -12,13 +12,13 @@ import { type SenderRun, type Sent, send, validUntil } from './send.ts'
 
 type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
 
-/** Errors of the contract that a cohort which differs from the ledger's can be the cause of; of the others, the round as a whole is. */
+/** Errors of the contract that a cohort which differs from the ledger's can cause. Any other error concerns the round as a whole. */
 const COHORTS_FAULTS: readonly string[] = [
   ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
-  // The value is exact: a cohort's size may differ.
+  // The value is exact, and a cohort's size may differ.
   ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
 ]
-/** Simulations in one run to find the cohorts at fault: enough for three of two hundred. */
+/** The most simulations in one run to find the faulty cohorts: enough for three of two hundred. */
 const SIMULATIONS_MAX = 48
 
 type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
@@ -27,11 +27,11 @@ type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
 export interface SentRound {
   round: number
   plan: RoundPlan
-  /** Null: the contract has no surplus for it. */
+  /** Null if the contract has no surplus for it. */
   sent: Sent | null
 }
 
-/** Sends a plan's round, or as much of it as can be sent. */
+/** Sends a plan's round, or as much of it as possible. */
 export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
   const tried = await trySend(ctx, sending, round, planned)
@@ -94,7 +94,7 @@ async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, pla
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
-/** The cohorts that a simulation lets through: halves what is refused until what is left is one cohort. */
+/** The cohorts that a simulation accepts. It halves what is refused until one cohort is left. */
 async function withoutFaults(
   ctx: RoundContext,
   sending: SenderRun,

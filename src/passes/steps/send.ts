@@ -17,19 +17,19 @@ import { agreedNonce, readNonce } from './nonce.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
-/** Reverts in a row, of calls that a simulation had let through, after which a signer account pauses: some fault wastes gas. */
+/** After this many reverts in a row, of calls that a simulation had accepted, a signer account pauses, because some fault wastes gas. */
 const REVERTS_MAX = 3
-/** Length of the cooldown, in block time from the last revert; then it tries once, and pauses again if that reverts. */
+/** Length of the cooldown, in block time from the last revert. Then it tries once, and pauses again if that reverts. */
 const REST_SEC = 900
 
-/** An account that sends in one run of its pass, as of the followed block, for as long as the run holds its lock. */
+/** An account that sends in one run of its pass, as of the followed block, while the run holds its lock. */
 export interface SenderRun {
   readonly run: Run
   readonly sender: SignerAccount
   readonly cursor: Cursor
 }
 
-/** Until when a call that is signed now can be carried out, in block time: what was signed ends by itself. */
+/** Until when a call that is signed now can be executed, in block time. So every signed call expires. */
 export function validUntil({ rules }: RuledBy<SendRules>, { cursor }: SenderRun): number {
   return cursor.time + rules.validForSec
 }
@@ -50,13 +50,13 @@ export type Sent =
         | 'nonceUnknown'
         | 'guardRefused'
       detail: string
-      /** Set where the signer account's ether falls short of what the call needs. */
+      /** Set if the signer account has less ether than the call needs. */
       short?: { hasWei: bigint; needsWei: bigint }
     }
 
 /**
- * Makes and sends a call. `claim` runs in the transaction that stores the signed bytes and marks what the call is for; it throws
- * to take everything back.
+ * Makes and sends a call. `claim` runs in the transaction that stores the signed bytes, and marks what the call is for; if it throws, everything is
+ * rolled back.
  */
 export async function send(
   ctx: SendContext,
@@ -76,7 +76,7 @@ export async function send(
   const [reading, fees, balance] = await Promise.all([readNonce(ctx, sending), feesNow(ctx, sender), sender.balance()])
   if (reading.kind === 'unknown') return { kind: 'refused', why: 'nonceUnknown', detail: reading.detail }
   const nonce = reading.next
-  // Everything we sent is in followed blocks, so a provider that says less has not seen them yet.
+  // Everything we sent is in followed blocks, so a provider with a lower nonce has not seen them yet.
   if (reading.now < nonce)
     return { kind: 'refused', why: 'providerBehind', detail: `nonce ${reading.now}, the ledger is at ${nonce}` }
   if (fees.maxFeeWei > ctx.rules.feeCapWei)
@@ -124,8 +124,8 @@ function smallerSize({ why, short }: Extract<Sent, { kind: 'refused' }>, size: n
 }
 
 /**
- * Throws where the ledger has left the fork that a call's guard names: another pass may have followed there since the cursor was read, and a
- * payment of that fork, bound to this one, would be minted where it was never made. Asked once what the call is for is locked.
+ * Throws if the ledger has left the fork that a call's guard names. Another pass may have followed there since we read the cursor, and a payment of
+ * that fork, bound to this one, would be minted where it was never made. Call it once the call's payments or cohorts are locked.
  */
 async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
   if (call.kind === 'openCohorts' || call.guard === null) return
@@ -134,22 +134,22 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
     throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
 }
 
-/** The reason that a signer account must pause: its last transactions reverted one after the other. Null when it may send. */
+/** Why a signer account must pause: its last transactions reverted one after the other. Null if it may send. */
 async function cooldownOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
-  // A last one whose header is pruned was long ago.
+  // If the last one's header is pruned, it was long ago.
   if (inARow < REVERTS_MAX || lastTime === null || cursor.time - lastTime >= REST_SEC) return null
   const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
   ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
-  // Said once for each cooldown, by the revert that began it.
+  // Reported once for each cooldown, by the revert that began it.
   if (await writeState(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
   return detail
 }
 
 /**
- * Looks after what is stored and not in a followed block: the same bytes again, or the same call at a higher fee.
- * @returns true while something is outstanding, so that nothing new may be sent.
+ * Looks after stored transactions that are not in a followed block: sends the same bytes again, or the same call at a higher fee.
+ * @returns true while something is pending, so nothing new may be sent.
  */
 export async function resolvePending(ctx: SendContext, sending: SenderRun): Promise<boolean> {
   const { sender, cursor } = sending
@@ -166,7 +166,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
     return true
   }
   const accountNonce = reading.now
-  // Where the outbox does not know, asks for the account at the followed block: a lagging provider has no such block.
+  // If the outbox does not know, asks for the account at the followed block, which a lagging provider does not have.
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
   // Both sides say that it is unused: no followed block has it, and no block that the provider knows.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
@@ -199,7 +199,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
 
 /** Gas for a call that does nothing, or reverts at once. */
 const FILL_GAS = 100_000n
-/** Uses up a nonce: a mint of nothing, which at worst reverts. */
+/** Uses up a nonce with an empty mint, which at worst reverts. */
 function nothing(ctx: RuledBy<SendRules>, sending: SenderRun): FactoryCall {
   return { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
 }
@@ -221,8 +221,8 @@ async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fe
 }
 
 /**
- * The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. Where its time is over, or the guard has
- * lapsed, that could only revert: then a call that does nothing takes its nonce, for less gas, and what it was for is sent again.
+ * The same call, nonce and guard at a higher fee: a further attempt of the same intent. If it has expired, or the guard has, it could only revert.
+ * Then a call that does nothing takes its nonce, for less gas, and its payments or round are sent again.
  */
 async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.PendingIntent, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
@@ -231,7 +231,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   if (await refuseGuard(ctx, sender, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
-  // A transaction already signed may yet be mined.
+  // A transaction that is already signed may yet be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   const said = lapsed ? 'fee raised, for a call that does nothing: the former one has lapsed' : 'fee raised'
@@ -240,7 +240,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   await handOver(ctx, sending, signed, 'resend.sent')
 }
 
-/** Lets the pass go on when the signer does not sign now: its work waits until the next run. */
+/** Lets the pass go on if the signer does not sign now; its work waits until the next run. */
 async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | SignerFault> {
   try {
     return await signing
@@ -275,7 +275,7 @@ function attemptOf(txHash: Hash, raw: `0x${string}`, fees: Fees, cursor: Cursor)
   }
 }
 
-/** A call as the outbox kept it, with its amounts as numbers again. */
+/** A call as the outbox stored it, with its amounts as numbers again. */
 export function reviveCall(stored: unknown): FactoryCall {
   const call = stored as FactoryCall
   if (call.kind !== 'credit') return call

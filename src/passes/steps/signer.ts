@@ -1,5 +1,5 @@
-// Watches whether an account's signer signs what a run asks of it, and keeps that on record: a signer that is down stops mints or
-// rounds while everything else looks well. It must never send anything.
+// Watches whether an account's signer signs what a run asks of it, and records that, because a signer that is down stops mints or rounds while
+// everything else looks well. It must never send anything.
 import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -10,23 +10,23 @@ import { wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
 import type { SignerAnswer } from '../outcomes.ts'
 
-/** Calls that each account really signs, without content: a signer with rules of its own allows them. */
+/** Calls of the kind that each account really signs, without content, so a signer with its own rules allows them. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
   minter: { kind: 'mint', orders: [], guard: null, validUntil: 0 },
   distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null, validUntil: 0 },
 }
-/** No block takes a transaction that asks for less gas than 21,000: what is signed with this can never be mined. */
+/** No block takes a transaction with less gas than 21,000, so what is signed with this can never be mined. */
 const TRIAL_GAS = 1n
 
-/** Has an account sign a call without content that can never be mined, and drops it. Throws a SignerFault where it is not signed. */
+/** Makes an account sign a call without content that can never be mined, and drops it. Throws a SignerFault if it is not signed. */
 export async function trySigning(role: AccountRole, sender: SignerAccount): Promise<void> {
   const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
   await sender.sign(EMPTY_CALLS[role], { nonce: 0, gasLimit: TRIAL_GAS, fees })
 }
 
 /**
- * Runs `body` with a signer account whose signatures are watched, and notes what came of them. A signer that is on record as down is asked in
- * every run, also where there is nothing to sign, so that its record ends when it is back.
+ * Runs `body` with a signer account whose signatures are watched, and records the result. If a signer is recorded as down, every run asks it, even if
+ * there is nothing to sign, so that its record ends when it is back.
  */
 export async function withSigner<T>(
   ctx: LedgerDb & Logging,
@@ -64,7 +64,7 @@ export async function withSigner<T>(
   return { result, signer: refusal === null ? 'signed' : 'notSigned' }
 }
 
-/** Keeps the record; and tells, by the audit log, where a trouble begins. */
+/** Keeps the record, and reports in the audit log when a trouble begins. */
 async function note(
   ctx: LedgerDb & Logging,
   role: AccountRole,
@@ -87,7 +87,7 @@ async function note(
   )
 }
 
-/** Notes that no failure is known, and tells once that has lasted. */
+/** Records that no failure is known, and reports that once it has lasted. */
 async function noteWell(ctx: LedgerDb, role: AccountRole, { address }: Pick<SignerAccount, 'address'>): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await noteCalm(sql, `signer ${role}`)) !== 'over') return
