@@ -1,6 +1,6 @@
-// Reads ranges of blocks one after another, each while the one before it is being stored. It must never read two at once, never
-// hide a fault from the caller that asks for the range, and leave nothing under way once it has ended.
-// Old blocks are surveyed (survey/survey.ts) where that can be had; the newer ones, and all others, are read one by one.
+// Reads ranges of blocks one after another, each while the one before is being stored. It must never read two at once, never hide a fault from the
+// caller that asks for the range, and leave nothing in flight once it has ended.
+// If possible it surveys old blocks (survey/survey.ts); it reads the newer ones, and all others, one by one.
 import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
@@ -10,22 +10,22 @@ import { HEADERS_KEPT } from './store.ts'
 import type { Pace } from './survey/pace.ts'
 import { type SurveyContext, surveyRange } from './survey/survey.ts'
 
-/** Blocks nearer to the final one than the headers kept are read one by one; and so are a few, which a survey would not spare. */
+/** Blocks nearer to the final one than the headers we keep are read one by one; so are a few blocks, for which a survey would save nothing. */
 export const SURVEY: SurveyRules = { behind: HEADERS_KEPT, blocksMin: 512 }
-/** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
+/** The most blocks in one database transaction: enough to sync fast, few enough to keep the transaction short. */
 const RANGE_MAX = 512
-/** Towards the target ranges get shorter, down to this: while the last one is being stored, nothing is left to read. */
+/** Near the target, ranges get shorter, down to this, because nothing is left to read while the last one is being stored. */
 const LAST_RANGE_MIN = 64
 
-/** A block that ranges follow on; null before the first one that is followed. */
+/** The block that ranges follow; null before the first one. */
 export type Place = Pick<Block, 'number' | 'hash'> | null
 
 export interface Reading {
-  /** The range that follows on a block, begun now unless it was before. Null at the target, and where the time is up. */
+  /** The range that follows a block; starts reading it now unless already started. Null at the target, and when the time is up. */
   after(place: Place): Promise<ObservedRange | null>
-  /** Begins to read the next range. A fault is thrown when the range is asked for. */
+  /** Starts reading the next range. `after` then throws its fault. */
   beginAfter(range: ObservedRange): void
-  /** Waits for reads that were begun and never asked for. */
+  /** Waits for reads that were started but never asked for. */
   end(): Promise<void>
 }
 
@@ -35,11 +35,11 @@ export interface Route {
   /** The last block that may be surveyed. */
   surveyTo: number
   pace: Pace
-  /** Blocks that are read one by one, at most. */
+  /** The most blocks that are read one by one. */
   readMax: number
 }
 
-/** Reads up to a target. Begins nothing once the run is out of time; what was begun by then is still given. */
+/** Reads up to a target. Starts nothing once the run is out of time, but still returns what was started. */
 export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLimits, route: Route): Reading {
   const { chain, rules } = ctx
   const { target, pace } = route
@@ -86,7 +86,7 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     },
     end,
     async after(place) {
-      // Another run has moved the cursor meanwhile: the range no longer fits.
+      // Another run has moved the cursor meanwhile, so the range no longer fits.
       if (begun && begun.parent !== (place?.hash ?? null)) await end()
       if (!begun) begin(place)
       const range = begun?.range ?? null
@@ -96,10 +96,10 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
   }
 }
 
-/** At most half of what is left, so that what remains to be stored in the end is little. */
+/** At most half of the rest, so that little remains to be stored at the end. */
 const rangeSize = (left: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_MIN, Math.ceil(left / 2)))
 
-/** The block that the first range of a ledger follows on is not stored: the provider is asked for it. Null for that of the first block of all. */
+/** The block before the first range of a ledger is not stored, so we ask the provider for it. Null for the very first block. */
 async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {
   if (from === 0) return null
   const parent = await chain.block(from - 1)

@@ -3,19 +3,19 @@ import type { Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { Logging } from '../passes/context.ts'
 
-/** An event that needs a look, and the row it concerns. */
+/** An event that a person must look at, and the row it concerns. */
 interface Alarm {
   action: string
   subject?: string
   detail?: object
   level?: 'info' | 'warn' | 'error'
-  /** The line of the log, in words. */
+  /** The message in the log. */
   says?: string
-  /** The person whose act raised it, as in the act's own row; left out: a pass. */
+  /** The person whose act raised it, as in the act's own row. Left out if a pass did. */
   by?: { readonly name: string; readonly requestId: string | null }
 }
 
-/** Raises an alarm. Runs in the transaction that found its reason. */
+/** Raises an alarm. Runs in the transaction that found the reason. */
 export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
   const { level = 'warn', says = 'needs a look', detail = {}, by = { name: 'pass', requestId: null }, ...what } = alarm
   log[level]({ actor: by.name, ...what, ...detail }, says)

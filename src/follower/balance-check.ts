@@ -1,6 +1,6 @@
-// Checks the payments wallets: the balance of each at the followed block against what the ledger knows of. What differs arrived or left by
-// an internal call, which no transaction's value shows: its blocks are located and traced, and each inner transfer is filed. What no trace
-// explains is filed as a residue, held for the operator. It must never keep payments from being judged.
+// Checks the payments wallets: compares the balance of each at the followed block with the ledger. A difference arrived or left by an inner call,
+// which no transaction's value shows. We locate its blocks, trace them, and file each inner transfer. What no trace explains becomes a residue, held
+// for the operator. It must never keep payments from being judged.
 import { residueRef } from '../chain/digest.ts'
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
@@ -33,15 +33,15 @@ type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 type Place = Pick<Block, 'number' | 'hash'>
 
-/** The time of a run in which old residues are traced or proven, and a wallet's new differences traced. The rest is for judging and minting. */
+/** How long a run may trace or prove old residues, and trace a wallet's new differences. The rest of the time is for judging and minting. */
 const RETRACING_MS = 2_000
 const PROVING_MS = 2_000
 const TRACING_MS = 10_000
 
 /**
- * Checks the wallets' balances at the cursor, one that is closed at its last block: one reading of each where nothing differs, none where
- * this block was checked already.
- * @throws a LeftOutFault if a provider had left out transfers: then the ledger went back.
+ * Checks the wallets' balances at the cursor, or a closed one at its last block. This takes one reading of each if nothing differs, and none if this
+ * block was already checked.
+ * @throws a LeftOutFault if a provider had left out transfers; then the ledger has rewound.
  * @returns how many payments were filed as `unattributed`.
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
@@ -64,13 +64,13 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   return filed
 }
 
-/** A run in which nothing new is begun after a time. */
+/** A run that starts nothing new after a time. */
 function within(run: RunLimits, ms: number): RunLimits {
   const until = performance.now() + ms
   return { checkLock: run.checkLock, outOfTime: () => performance.now() > until || run.outOfTime() }
 }
 
-/** Checks one wallet, or begins its balance. @returns how many residues were filed that arrived. */
+/** Checks one wallet, or begins its balance. @returns how many incoming residues were filed. */
 async function checkWallet(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -78,7 +78,7 @@ async function checkWallet(
   run: RunLimits,
 ): Promise<number> {
   const balance = await readBegun(ctx, cursor, address)
-  // Another run has followed on meanwhile: that one checks.
+  // Another run has followed on meanwhile, and will check.
   if (balance === null) return 0
   const upTo = await lastBlockOf(ctx, balance, cursor)
   if (balance.base === null || balance.auditedBlock === null || balance.auditedBlock === upTo.number) return 0
@@ -107,7 +107,7 @@ async function checkWallet(
   return filed
 }
 
-/** Compares the transfers of blocks that differ with the blocks' own lists, if a sale may be hidden in one. */
+/** Compares the transfers of blocks that differ with the blocks' own lists, if one of them may hide a sale. */
 async function compareBlocks(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -123,7 +123,7 @@ async function compareBlocks(
   }
 }
 
-/** The differences by their names as residues, with what the operator has done to these. */
+/** The differences by their names as residues, with the operator's decisions on these. */
 async function nameDifferences(
   ctx: LedgerDb & ChainRead,
   address: Address,
@@ -139,7 +139,7 @@ async function nameDifferences(
   })
 }
 
-/** The balance at the cursor, begun where it was not; null where the ledger stands elsewhere, or the state to begin with is not to be had. */
+/** The balance at the cursor, begun if necessary; null if the ledger has moved, or the first state is not available. */
 async function readBegun(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -153,7 +153,7 @@ async function readBegun(
   return begun?.cursor.hash === cursor.hash ? begun : null
 }
 
-/** The block that a wallet is checked at: the cursor's, or its last one where it is closed. */
+/** The block at which a wallet is checked: the cursor's, or the last one if its books are closed. */
 async function lastBlockOf(
   ctx: BalanceCheckContext,
   { closedBlock }: wallet.WalletBalance,
@@ -162,14 +162,14 @@ async function lastBlockOf(
   return closedBlock !== null && closedBlock < cursor.number ? await blockAt(ctx, closedBlock) : cursor
 }
 
-/** A balance begins before the first block that is read for the wallet; at `upTo`, the last one by now, where that state is gone. */
+/** A balance begins before the first block that we read for the wallet; or at `upTo`, the last one now, if that state is gone. */
 async function beginWalletBalance(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   upTo: Place,
   balance: wallet.WalletBalance,
 ): Promise<boolean> {
   const address = balance.wallet
-  // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
+  // If a provider does not show a block, that says nothing about its state. We would take what came up to the cursor for what was there before.
   const before = await blockBeforeFirst(ctx, balance)
   const first = await ctx.chain.balanceAt(address, before)
   if (first !== null)
@@ -211,7 +211,7 @@ async function markChecked(
   })
 }
 
-/** Files what was found, in one transaction, unless the ledger has moved on since the balance was read. @returns the residues that arrived. */
+/** Files the findings in one transaction, unless the ledger has moved on since the balance was read. @returns the residues that arrived. */
 async function file(
   ctx: LedgerDb & ChainRead & Logging,
   balance: wallet.WalletBalance,
@@ -232,7 +232,7 @@ async function file(
   return filed
 }
 
-/** Stores what a trace, or an earlier one, proves of a difference. @returns whether one does. */
+/** Stores what this trace, or an earlier one, proves about a difference. @returns whether one does. */
 async function storeExplained(
   ctx: ChainRead & Logging,
   sql: Sql,
@@ -246,7 +246,7 @@ async function storeExplained(
   return true
 }
 
-/** One difference over the blocks of several: none of them can hold a sale. */
+/** One difference over the blocks of several, none of which can hold a sale. */
 function together(small: readonly Difference[]): Difference[] {
   const [first, last] = [small[0], small.at(-1)]
   const residueWei = small.reduce((total, difference) => total + difference.residueWei, 0n)
@@ -258,7 +258,7 @@ function together(small: readonly Difference[]): Difference[] {
 interface SignedResidue extends wallet.Residue {
   arrived: boolean
   proof: Proof
-  /** Of several blocks whose states were not to be had. */
+  /** Of several blocks whose states were not available. */
   isWide: boolean
 }
 
@@ -303,7 +303,7 @@ async function fileResidue(
   return filed && arrived
 }
 
-/** Runs `body` under the cursor's lock, if the balance is still the one that was read. False when it is not. */
+/** Runs `body` under the cursor's lock if the balance is still the one that was read. False if it is not. */
 function underCursor(
   ctx: LedgerDb,
   balance: wallet.WalletBalance,

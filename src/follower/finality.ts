@@ -1,17 +1,17 @@
-// Up to where the followed chain is final, by the providers' word held against the ledger's own blocks. It must never take a block for final
-// that the ledger has not followed.
+// How far the followed chain is final: the providers' word, checked against the ledger's own blocks. It must never take a block for final that the
+// ledger has not followed.
 import { type Cursor, readHashes } from '../db/blocks/blocks.ts'
 import { firmHeight } from '../domain/finality.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 export interface FollowedFinality {
-  /** The highest block that the providers call final, at most the followed one: for payments that wait for it. */
+  /** The highest block that the providers call final, at most the followed one. For payments that wait for it. */
   said: number
   /** The highest block that counts as final for halts and refunds. */
   firm: number
 }
 
-/** Null if the chain calls nothing final, or calls a block final that is not the ledger's. Throws a ChainFault if no provider answers. */
+/** Null if the chain calls nothing final, or the final block is not the ledger's. Throws a ChainFault if no provider answers. */
 export async function readFinality(
   { pool, chain }: LedgerDb & ChainRead,
   cursor: Cursor,

@@ -1,5 +1,5 @@
-// Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
-// chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
+// Follows the chain from the cursor to the head, range by range. Chain facts enter the ledger only this way. It must never skip a block, never rewind
+// for a provider that merely lags, and never guess.
 import { ChainFault, orNull, PartedFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
@@ -32,40 +32,40 @@ import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 import { createPace, type Pace } from './survey/pace.ts'
 
-/** Times that a run which others overtook follows on to where they are; the next run does the rest. */
+/** How often an overtaken run follows on to where the others are; the next run does the rest. */
 const OVERTAKEN_MAX = 3
-/** So few new blocks are read at once, and say themselves whether they follow on the cursor. */
+/** If there are at most this many new blocks, we read them at once; the first of them shows whether it follows the cursor. */
 const NEAR_MAX = 64
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
 export interface FollowResult {
-  /** First and last block stored by this run; null when none was. */
+  /** First and last block that this run stored; null if it stored none. */
   fromBlock: number | null
   toBlock: number | null
   head: Block
-  /** The ledger's block now; null only before the first block was stored. */
+  /** The ledger's block now; null only before the first block is stored. */
   cursor: Cursor | null
   detected: number
   minted: number
 }
 
-/** Where a run ends, unless it is at the provider's head. */
+/** Where a run ends, if not at the provider's head. */
 export interface FollowOptions {
   /** The last block to follow. */
   upTo?: number
-  /** Where the ledger is to stand after this run and others: headers are kept of the blocks before that one. `upTo` unless given. */
+  /** The block that this run and later ones should reach. We keep headers of the blocks before it. By default `upTo`. */
   goal?: number
   /** The most blocks to read one by one. */
   readMax?: number
-  /** Of several runs. */
+  /** Shared by several runs. */
   pace?: Pace
 }
 
 /**
  * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
- * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where no provider has the
- * chain that the ledger followed.
+ * @throws ChainFault: retryable if a provider could not answer or contradicts itself; a HaltFault if no provider has the chain that the ledger
+ * followed.
  */
 export async function follow(ctx: FollowContext, run: RunLimits, options: FollowOptions = {}): Promise<FollowResult> {
   try {
@@ -76,7 +76,7 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
   }
 }
 
-/** Follows, and once more if headers turn out not to be provable any longer. Throws a halt if they should be and are not. */
+/** Follows, and once more if headers turn out to be unprovable now. Throws a halt if they should be provable and are not. */
 async function followProven(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   try {
     return await followOn(ctx, run, options)
@@ -108,10 +108,10 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
     await storeUpTo(ctx, run, options, result)
   }
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
-  // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
+  // Another instance has gone past the head that we read. What lies behind it should be judged and minted too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
     const later = await ctx.chain.head({ toFollow: true })
-    // A provider that lags shows nothing new, however often it is asked.
+    // A provider that lags shows nothing new, however often we ask.
     if (later.number <= result.head.number) break
     result.head = later
     await placeCursor(ctx, later, result)
@@ -120,13 +120,13 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   return result
 }
 
-/** True if the next blocks are read at once: the first of them says whether it follows on the cursor. */
+/** True if we read the next blocks at once; the first of them shows whether it follows the cursor. */
 function isJustAhead({ rules }: RuledBy<FollowRules>, head: Block, cursor: Cursor | null): boolean {
   const ahead = cursor ? head.number - cursor.number : 0
   return ahead > 0 && ahead < Math.min(NEAR_MAX, (rules.survey ?? SURVEY).blocksMin)
 }
 
-/** Asks whether the provider is on the ledger's chain and has its block; takes the ledger back where the two have parted. */
+/** Checks whether the provider is on the ledger's chain and has its block; rewinds the ledger if the two have parted. */
 async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult): Promise<void> {
   await assertOwnChain(ctx)
   result.cursor = await canonicalCursor(ctx, head)
@@ -134,7 +134,7 @@ async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult
 
 const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && cursor.number > head.number
 
-/** Stores range by range up to the head, and adds to `result` what that brought. */
+/** Stores range by range up to the head, and adds the results to `result`. */
 async function storeUpTo(
   ctx: FollowContext,
   run: RunLimits,
@@ -148,13 +148,13 @@ async function storeUpTo(
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
       reading.beginAfter(range)
-      // Nothing of another chain is stored: blocks that follow on the ledger's may be those of a chain that has split from it. We ask after
-      // reading, so that the provider that gave the blocks answers.
+      // We must store nothing of another chain, and blocks that follow the ledger's may belong to a chain that has split off. We ask after reading,
+      // so that the provider that gave the blocks answers.
       await assertOwnChain(ctx)
       const stored = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
       if (!stored) {
-        // Another instance followed in between, or a wallet was entered: go on from where the ledger stands.
+        // Another instance followed in between, or a wallet was entered. Continue from the ledger's present block.
         result.cursor = await readCursor(ctx.pool)
         continue
       }
@@ -169,7 +169,7 @@ async function storeUpTo(
   }
 }
 
-/** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that no header of those blocks is kept. */
+/** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that we keep no header of those blocks. */
 async function routeOf(
   { chain, rules }: ChainRead & RuledBy<FollowRules>,
   { upTo = Number.MAX_SAFE_INTEGER, goal = upTo, readMax = Number.POSITIVE_INFINITY, pace }: FollowOptions,
@@ -183,7 +183,7 @@ async function routeOf(
   return { ...route, surveyTo: final ? Math.min(final.number, head.number, goal) - behind : -1 }
 }
 
-/** The same chain, read for what the ledger says at each range. */
+/** The same chain, with the ledger's present addresses at each range. */
 function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
   return {
     ...chain,
@@ -191,7 +191,7 @@ function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain
   }
 }
 
-/** The cursor, after taking the ledger back to the canonical chain where the two have parted. */
+/** The cursor, after rewinding the ledger to the canonical chain if the two have parted. */
 async function canonicalCursor(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FollowRules> & Logging,
   head: Block,
@@ -217,8 +217,8 @@ async function canonicalCursor(
 }
 
 /**
- * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null where none is
- * and the ledger may start over.
+ * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null if there is none and the
+ * ledger may start over.
  */
 async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: number): Promise<Block | null> {
   const oldest = await oldestBlockNumber(ctx.pool)
@@ -243,7 +243,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
   return fork
 }
 
-/** The deployment may be gone with the first blocks: what is sent to an address without code is lost. */
+/** The deployment may be gone with the first blocks, and what buyers send to an address without code is lost. */
 async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(

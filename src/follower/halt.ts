@@ -1,5 +1,5 @@
-// Refuses to go on where the chain is not the one that the ledger followed. What it must never do is guess: nothing is taken
-// back and nothing sent until the chain is the old one again, or an operator has looked.
+// Refuses to go on if the chain is not the one that the ledger followed. It must never guess: we rewind nothing and send nothing until the chain is
+// the old one again, or an operator has looked.
 // How many looks seal a halt, and what clears it: db/blocks/halts.ts (noteHalt; withdrawHalt by a run, clearHalt by the operator).
 import { ChainFault, orNull } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
@@ -30,8 +30,8 @@ const WORDS: Record<HaltReason, string> = {
 }
 
 /**
- * Ends a run: the chain is not the one the ledger followed. `noted` where the halt is sealed already; `confirmed` unless it rests on
- * the word of one of several providers.
+ * Ends a run because the chain is not the one the ledger followed. `noted` if the halt is already sealed; `confirmed` unless only one of several
+ * providers says so.
  */
 export class HaltFault extends ChainFault {
   readonly reason: HaltReason
@@ -53,9 +53,9 @@ export class HaltFault extends ChainFault {
 }
 
 /**
- * Asks every provider by itself, in order, before the word of the one that was asked first halts the passes. The answer is the first
- * that comes from the ledger's chain; providers found on another chain on the way to it are asked last from then on.
- * @throws the halt, where no provider has the ledger's chain.
+ * Asks every provider separately, in order, before the first one's word can halt the passes. Returns the first answer from the ledger's chain;
+ * providers found on another chain before that are asked last from then on.
+ * @throws the halt if no provider has the ledger's chain.
  */
 export async function askOthers<T>(
   { chain, log }: ChainRead & Logging,
@@ -79,14 +79,14 @@ export async function askOthers<T>(
   throw new HaltFault(fault.reason, { ...fault.detail, saidBy: hosts }, { confirmed: hosts.length >= VOICES })
 }
 
-/** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
+/** Checks whether a run may begin. @returns the unsealed halt, to be withdrawn once all is found to be well. */
 export async function assertNotHalted(ctx: LedgerDb): Promise<HaltState | null> {
   const halt = await readHalt(ctx.pool)
   if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
   return halt
 }
 
-/** Throws the halt of another chain. */
+/** Throws the halt for another chain. */
 export async function assertOwnChain(ctx: LedgerDb & ChainRead): Promise<void> {
   const identity = await readIdentity(ctx)
   if (!identity) return
@@ -94,7 +94,7 @@ export async function assertOwnChain(ctx: LedgerDb & ChainRead): Promise<void> {
   if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
 }
 
-/** Withdraws an unsealed halt, where the provider's head stands on what the ledger followed. */
+/** Withdraws an unsealed halt if the provider's head builds on what the ledger followed. */
 export async function clearHaltIfHealthy(
   ctx: LedgerDb & Logging,
   halt: HaltState | null,
@@ -110,7 +110,7 @@ export async function clearHaltIfHealthy(
   })
 }
 
-/** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */
+/** Records a halt, loudly: the reason and the evidence go to the settings, the health report and the audit log. */
 export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
   if (fault.noted) return
   const halt = await noteHalt(ctx.pool, fault)
@@ -120,7 +120,7 @@ export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Prom
   ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
 }
 
-/** A head below the cursor: a provider that lags, unless what it has there shares nothing with what the ledger stored. */
+/** For a head below the cursor: the provider lags, unless its block there shares nothing with what the ledger stored. */
 export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
   const stored = await readBlock(ctx.pool, head.number)
   if (stored?.hash === head.hash) return
@@ -132,8 +132,8 @@ export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<Foll
 }
 
 /**
- * Throws the halt of a chain that agrees with no stored header, the oldest of them that of block `oldest`. Not where that was the first to be
- * followed and the chain has this ledger's first block: then starting over can lose nothing older.
+ * Throws the halt for a chain that agrees with no stored header, the oldest of which is that of block `oldest`. Not if that was the first followed
+ * block and the chain has this ledger's first block, because then starting over loses nothing older.
  */
 export async function assertNotTooDeep(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
@@ -143,7 +143,7 @@ export async function assertNotTooDeep(
   if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
 }
 
-/** Refuses to take back what the chain had called final. The embedded chain is restarted from its last dump and may. */
+/** Refuses to rewind blocks that the chain had called final. The embedded chain restarts from its last dump, so it may. */
 export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   const finalized = await readFinalized(ctx.pool)
@@ -151,10 +151,10 @@ export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules
     throw new HaltFault('pastFinalized', { forkBlock: fork?.number ?? null, forkHash: fork?.hash ?? null, finalized })
 }
 
-/** Notes how far the followed chain is final: what is taken back from below that is no ordinary reorganisation. */
+/** Records how far the followed chain is final. A reorganisation below that is no ordinary one. */
 export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
-  // Not to know it now costs nothing: the next run notes it.
+  // Not knowing it now costs nothing; the next run records it.
   const final = await orNull(readFinality(ctx, cursor))
   if (!final) return
   const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
@@ -162,15 +162,15 @@ export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
   await writeState(ctx.pool, 'finalized', { number: stored.number, hash: stored.hash }, 'pass')
 }
 
-/** The id of the ledger's chain, as it was settled at the first start: what a provider says now may be a lie. */
+/** The id of the ledger's chain, as the first start settled it, because what a provider says now may be a lie. */
 export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }
 
-/** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be read. */
+/** Throws the halt for a chain with another block 0. @returns whether it has this ledger's; false if we cannot read it. */
 async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
-  // The embedded chain makes a new first block at every start.
+  // The embedded chain has a new first block at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false
   const genesis = await ctx.chain.block(0)
   if (genesis && genesis.hash !== identity.genesisHash)

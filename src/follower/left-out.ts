@@ -1,6 +1,6 @@
-// Compares what the ledger has of a block with the block's own list. In a block in which nothing seemed to act that list was not proven: a provider
-// may have left out a payment or a transaction of ours, or told another amount. Then the ledger goes back to before the block and reads it again.
-// It must never go back for anything that is not proven.
+// Compares what the ledger has of a block with the block's own list. If nothing in a block seemed to act, that list was not proven, so a provider may
+// have left out a payment or a transaction of ours, or given another amount. Then the ledger rewinds to before the block and reads it again. It must
+// never rewind for anything that is not proven.
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock } from '../db/blocks/blocks.ts'
@@ -20,10 +20,10 @@ import { rewindTo } from './rewind.ts'
 
 type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
-/** As the audit log calls it. */
+/** The name in the audit log. */
 const LEFT_OUT = 'leftOut'
 
-/** The ledger went back: what the run has read of it holds no longer. */
+/** The ledger has rewound, so what the run has read of it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
     super(`transactions of block ${block} were left out or told otherwise: the ledger went back to before it`, {
@@ -35,8 +35,8 @@ export class LeftOutFault extends ChainFault {
 
 /**
  * Compares the transfers of one block.
- * @returns `same` if they are those that the block's hash commits to; `unproven` if no provider proves its list, or the ledger cannot go back so far.
- * @throws a LeftOutFault once the ledger has gone back, and a ChainFault while providers do not prove the block, or contradict it.
+ * @returns `same` if they are those that the block's hash commits to; `unproven` if no provider proves its list, or the block is too old to rewind.
+ * @throws a LeftOutFault once the ledger has rewound, and a ChainFault while providers do not prove the block, or contradict it.
  */
 export async function compareTransfers(
   ctx: LeftOutContext,
@@ -56,13 +56,13 @@ export async function compareTransfers(
   return 'unproven'
 }
 
-/** The most of our transactions that are looked for in a run. */
+/** How many of our transactions we look for in a run at most. */
 const SENT_MAX = 20
 
 /**
- * Looks for transactions of ours in followed blocks that were told without them: an account's nonce has shown that some are missing. Any provider may
- * name the block, since the block's own list decides. One statement if none is missing.
- * @throws a LeftOutFault once the ledger has gone back.
+ * Looks for transactions of ours in followed blocks that providers gave without them; an account's nonce has shown that some are missing. Any
+ * provider may name the block, because the block's own list decides. One statement if none is missing.
+ * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
   const { pool, chain } = ctx
@@ -77,7 +77,7 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
   }
 }
 
-/** Takes the ledger back to before a block, unless it cannot go so far, or went back for this block before. */
+/** Rewinds the ledger to before a block, unless it cannot rewind that far, or has rewound for this block before. */
 async function goBack(
   ctx: LeftOutContext,
   cursor: Cursor,
@@ -88,7 +88,7 @@ async function goBack(
   }: Pick<Block, 'number' | 'hash'> & { failedProofs?: ObservedRange['failedProofs'] | undefined },
 ): Promise<void> {
   const { pool } = ctx
-  // From now on lists are proven whatever they hold, so that no provider has the ledger go back for the same block again.
+  // From now on we prove lists whatever they hold, so that no provider can make the ledger rewind for the same block again.
   await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, failedProofs ?? [toldOtherwise(number)]))
   const before = await readBlock(pool, number - 1)
   if (!before || (await hasAudit(pool, LEFT_OUT, hash))) return
@@ -98,7 +98,7 @@ async function goBack(
 
 /**
  * The block as its hash commits to it; null if nothing proves it.
- * @throws a ChainFault if providers do not answer, or contradict what the block commits to, which is told: nothing is accepted from it.
+ * @throws a ChainFault if providers do not answer, or contradict what the block commits to. We report that, and accept nothing of it.
  */
 async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), prices: undefined, isWhole: true }
@@ -107,7 +107,7 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
     const isLowered = error instanceof ProofFault && (await lowerOrHalt(ctx, error)) === null
-    // Of a block to which the ledger cannot go back an answer would change nothing.
+    // If the ledger cannot rewind to before a block, an answer about it would change nothing.
     if (isLowered || !(await readBlock(ctx.pool, number - 1))) return null
     throw error
   }
@@ -121,8 +121,8 @@ const toldOtherwise = (blockNumber: number) => ({
 })
 
 /**
- * True if the ledger has the block's payments and outflows, as far as the transactions themselves say them, and of payments whether they succeeded
- * if that is proven. What the ledger counts as dust it has not as a payment, and a payment stays one once it is dust.
+ * True if the ledger has the block's payments and outflows as the transactions themselves say, and, if that is proven, whether payments succeeded.
+ * The ledger does not store dust as a payment, but a payment stays one even if it counts as dust now.
  */
 async function hasTransfersOf(
   sql: Sql,
@@ -146,7 +146,7 @@ type Told = { txHash: Hash; wallet: Address } & (
   | { to: Address | null }
 )
 
-/** What its transaction says of a transfer, and its receipt of a payment if it is proven. */
+/** What its transaction says about a transfer, and its receipt about a payment if that is proven. */
 function wordsFor(told: Told, isOutcomeProven: boolean): string {
   const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded] : [told.to]
   return [told.txHash, told.wallet, ...of].join(' ')

@@ -1,5 +1,5 @@
-// Locates the blocks in which a payments wallet's balance and the books part, by bisection: each block in which the difference between
-// them changes. Value that came and went by internal calls to the same wei between two readings is not seen.
+// Locates by bisection the blocks in which a payments wallet's balance and the books part: each block in which the difference between them changes.
+// It misses value that came and left by inner calls to the same wei between two readings.
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
 import * as wallet from '../db/payments/wallet.ts'
@@ -15,17 +15,17 @@ export interface Question {
   upTo: number
   expectedWei: bigint
   balance: BalanceReading
-  /** What the reading at `checked` rests on. */
+  /** What backs the reading at `checked`. */
   checkedProof: Proof
 }
 
-/** Value that moved in a block and that the books do not know; negative where it left. */
+/** Value that moved in a block and that the books do not know; negative if it left. */
 export interface Difference {
   residueWei: bigint
-  /** What the readings at both its ends rest on, the weaker of them. */
+  /** What backs the readings at both its ends; the weaker of them. */
   proof: Proof
   block: Block
-  /** It arose in the blocks `fromBlock` to `block`: one and the same, unless the states between are gone. */
+  /** It arose in the blocks `fromBlock` to `block`, which are the same unless the states between are gone. */
   fromBlock: number
   balanceBeforeWei: bigint | null
   balanceAfterWei: bigint
@@ -39,17 +39,17 @@ interface Reading {
   aheadWei: bigint
 }
 
-/** The end of a stretch of blocks below which all is known. */
+/** The end of a stretch of blocks below which everything is known. */
 interface Low {
   number: number
-  /** The block whose balance is known: an earlier one where the states since are gone. */
+  /** The block whose balance is known; an earlier one if the states since are gone. */
   knownAt: number
   balanceWei: bigint
   proof: Proof
   aheadWei: bigint
 }
 
-/** The differences, oldest first; those found so far where the run's time is up. Where states are gone, a difference is of the oldest block that has one. */
+/** The differences so far, oldest first; all of them unless the run's time is up. If states are gone, a difference belongs to its oldest block. */
 export async function locateDifferences(
   ctx: LedgerDb & ChainRead,
   asked: Question,
@@ -66,7 +66,7 @@ export async function locateDifferences(
   const { wei, proof } = asked.balance
   const last = { block: await blockAt(ctx, upTo), balanceWei: wei, proof, aheadWei: wei - asked.expectedWei }
   const waiting: { low: Low; high: Reading }[] = [{ low: first, high: last }]
-  // Each turn halves a stretch or ends one. A stretch at whose ends the difference is the same is not looked into.
+  // Each round halves a stretch or finishes one. We do not look into a stretch with the same difference at both ends.
   for (let next = waiting.pop(); next && !run.outOfTime(); next = waiting.pop()) {
     const { low, high } = next
     if (low.aheadWei === high.aheadWei) continue
@@ -93,12 +93,12 @@ export async function locateDifferences(
   return found
 }
 
-/** Blocks on either side of the middle of a stretch that are tried if no provider proves the state of the middle one. */
+/** How many blocks on either side of a stretch's middle we try if no provider proves the state of the middle one. */
 const NEAR = 2
 
 /**
- * Reads a balance in the middle of a stretch, or near it. The balance is null if that state is gone, and at the stretch's last but one block if it has
- * no block that is proven: then a difference is of all of them. Throws a ChainFault if one of a longer stretch has to be asked for again.
+ * Reads a balance in the middle of a stretch, or near it. The balance is null if that state is gone, or, at the stretch's last but one block, if no
+ * block of it is proven; then the difference covers all of them. Throws a ChainFault if we have to ask again for one of a longer stretch.
  */
 async function readBetween(
   ctx: LedgerDb & ChainRead,
@@ -122,7 +122,7 @@ async function readBetween(
   return { block: await blockAt(ctx, high - 1), balance: null }
 }
 
-/** A block that was followed, or else the provider's. */
+/** The followed block, or else the provider's. */
 export async function blockAt(ctx: LedgerDb & ChainRead, number: number): Promise<Block> {
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })

@@ -1,5 +1,5 @@
-// A mint of a node that the ledger has already. If the ledger's row rests on a block that is not its own, or was never doubted, the ledger goes back
-// to before that block and reads again; if that has not helped, or cannot be done, the passes halt. It must never pass by in silence, or go round.
+// Handles a mint of a node that the ledger already has. If the ledger's row rests on a foreign block, or was never doubted, the ledger rewinds to
+// before that block and reads again. If that has not helped, or is impossible, the passes halt. It must never ignore such a mint, or loop.
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readHashes } from '../db/blocks/blocks.ts'
 import { isDuplicate } from '../db/core/sql.ts'
@@ -10,7 +10,7 @@ import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.
 import { HaltFault } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 
-/** As the audit log and the halt call it. */
+/** The name in the audit log and of the halt. */
 const MINTED_TWICE = 'mintedTwice'
 
 /** Nothing of the range was stored. */
@@ -24,12 +24,12 @@ export class MintedTwiceFault extends ChainFault {
   }
 }
 
-/** The fault of storing mints; any other error as it is. */
+/** The fault of storing mints; any other error unchanged. */
 export function asMintedTwice(error: unknown, minted: readonly NewNode[]): unknown {
   return isDuplicate(error, 'nodes') ? new MintedTwiceFault(minted, error) : error
 }
 
-/** Takes the ledger back to before the first of these nodes that it has. @throws a HaltFault where that is no remedy. */
+/** Rewinds the ledger to before the first of these nodes that it has. @throws a HaltFault if that does not help. */
 export async function takeBackMint(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   { minted }: MintedTwiceFault,

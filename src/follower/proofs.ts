@@ -1,5 +1,5 @@
-// Keeps what this chain's blocks prove, and decides what follows if one of them does not: it is a bad answer, another provider is asked, and it is
-// told. Only two providers that agree, or a person, lower what is asked for. What it must never do is to take one provider's word for either.
+// Keeps what this chain's blocks prove, and decides what to do if one of them does not: that is a bad answer, we ask another provider, and report it.
+// Only two providers that agree, or a person, lower what we require. It must never take one provider's word in either direction.
 import type { ChainFault, ProofFault } from '../chain/faults.ts'
 import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
@@ -9,15 +9,15 @@ import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../pass
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
 
-/** Providers are asked again after this, while a part is not asked for: a call each, for lists one for each block. */
+/** How often we ask providers again while we do not require a part: one call each, and for lists one per block. */
 const LOOK_MS = 600_000
-/** The block that they are asked for is so far behind the head: all of them have it. */
+/** The block that we ask for is this far behind the head, so that all providers have it. */
 const BEHIND_HEAD = 4
 
-/** When each ledger's providers were asked last, by `performance.now()`. */
+/** When we last asked each ledger's providers, by `performance.now()`. */
 const lookedAt = new WeakMap<Pool, number>()
 
-/** Has parts be asked for as the ledger says. To be called before anything is read. @returns what it says. */
+/** Requires parts as the ledger says. Call it before anything is read. @returns what the ledger says. */
 export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promise<ProofStates> {
   const states = await readProofStates(pool)
   chain.proofs.askFor(states, await isDoubted(pool))
@@ -25,8 +25,8 @@ export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promi
 }
 
 /**
- * Has headers, and then lists of transactions and receipts, be asked for from now on, if the providers show that they recompute. Not on the embedded chain, whose
- * blocks before its last start have other hashes.
+ * Requires headers, and then lists of transactions and receipts, from now on, if the providers show that they recompute. Not on the embedded chain,
+ * whose blocks before its last start have other hashes.
  */
 export async function learnProofs(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
@@ -47,7 +47,7 @@ export async function learnProofs(
   }
 }
 
-/** Tells people of answers that were not accepted, once for as long as they come. */
+/** Reports answers that we did not accept, once for as long as they come. */
 export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly FailedProof[]): Promise<void> {
   for (const { blockNumber, ...detail } of failed) {
     const says = 'an answer of a provider does not prove what this chain proves: it was not accepted'
@@ -58,14 +58,14 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
 }
 
 /**
- * What follows if no provider's answer proves a block: the part is lowered if two of them give the same one, as after a fork that this version
- * does not know. Else nothing is followed. @returns the fault to end the run with; null if the run may be tried again.
+ * What to do if no provider's answer proves a block: lower the part if two of them give the same one, for example after a fork that this version does
+ * not know. Otherwise follow nothing. @returns the fault to end the run with; null if the run may try again.
  */
 export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: ProofFault): Promise<ChainFault | null> {
   const { part, blockNumber, says } = fault
   const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
-  // What failed may have been read for what the ledger said before.
+  // The failed answer may be from before the ledger lowered the part.
   if ((await readProofStates(ctx.pool)).get(part) === 'lowered') return null
   if (!(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
     return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })

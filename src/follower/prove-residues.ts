@@ -1,5 +1,5 @@
-// Compares residues that rest on what providers said with balances that are proven, once there are such: a provider had none, or lied. What the proofs
-// contradict is withdrawn, and its wallet checked again. What the operator has decided, or taken apart, stays.
+// Compares residues that rest on what providers said with proven balances, once there are any, because a provider had none, or lied. Withdraws what
+// the proofs contradict, and checks the wallet again. What the operator has decided or split stays.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -16,12 +16,12 @@ import { blockAt } from './locate.ts'
 
 type ProveContext = LedgerDb & ChainRead & Logging
 
-/** Residues compared in one run at most; each takes two readings. */
+/** The most residues that one run compares; each takes two readings. */
 const PROVEN_MAX = 20
-/** A residue whose blocks no provider proves is tried again after this: proofs of old blocks rarely come. */
+/** How long before we try again a residue whose blocks no provider proves; proofs of old blocks rarely turn up. */
 const AGAIN_SEC = 600
 
-/** Compares those whose turn it is; one statement if there are none. */
+/** Compares those that are due; one statement if there are none. */
 export async function proveResidues(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<void> {
   for (const residue of await readToldResidues(ctx.pool, PROVEN_MAX)) {
     if (run.outOfTime()) return
@@ -44,7 +44,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
   if (before?.proof !== 'proven' || after?.proof !== 'proven') return
   await whileTold(ctx, cursor, residue, async (sql) => {
     const bookedWei = await netFlow(sql, wallet, { block: first.number, upTo: block.number })
-    // One of several blocks waits for the states between.
+    // A residue of several blocks waits for the states between.
     if (after.wei - before.wei === bookedWei) return isWide ? undefined : await proveResidueIn(sql, ref, null)
     await withdraw(ctx, sql, residue, {
       why: 'a residue is contradicted by proofs of its blocks: it is withdrawn',
@@ -76,7 +76,7 @@ async function whileTold(
   })
 }
 
-/** Withdraws a residue, so that the check of its wallet finds what really came. `proven`: the balance before it, if that was told wrongly. */
+/** Withdraws a residue, so that the check of its wallet finds what really came. `proven`: the balance before it, if the known one was wrong. */
 async function withdraw(
   { log }: Logging,
   sql: Sql,

@@ -1,5 +1,5 @@
-// Compares the ledger with the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and every
-// recorded difference. Each difference is reported, and stays on record until the two agree. Then what can be repaired is (repair.ts).
+// Compares the ledger with the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and every recorded
+// difference. It reports each difference and keeps it on record until the two agree. Then it repairs what it can (repair.ts).
 import { isDeepStrictEqual } from 'node:util'
 import { textDigest } from '../chain/digest.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
@@ -25,25 +25,25 @@ import type { FactoryRead, LedgerDb, Logging, RuledBy, UpkeepRules } from '../pa
 import { noteFinalized } from './halt.ts'
 import { type RepairContext, repair } from './repair.ts'
 
-/** Nodes compared in one step, at one block for both sides: four calls to the contract, under way at once. */
+/** Nodes compared in one step, at one block for both sides: four calls to the contract, in flight at once. */
 const STEP = 2_000
-/** A run compares no further node after this long, so that a slow provider makes the sweep slow, and no buyer wait. */
+/** A run compares no further node after this long, so that a slow provider slows down the sweep, and not the buyers. */
 const COMPARING_MS = 5_000
-/** A run compares no further node once so much differs: the record is to be read, and repairs are bounded, too. */
+/** A run compares no further node once this much differs, because a person must read the record, and repairs are bounded too. */
 const DRIFTS_MAX = 500
-/** Nodes on record as differing that are compared again in one run at most. */
+/** The most recorded nodes that one run compares again. */
 const NAMED_MAX = 100
-/** Cohorts compared in one run at most: ten requests. All there are, unless tiers and intervals have changed often. */
+/** The most cohorts that one run compares: ten requests. That is all of them, unless tiers and intervals have changed often. */
 const COHORTS_MAX = 1_000
 const DAY_SEC = 86_400
 
 export interface ReconcileResult {
   inserted: number
-  /** The differences; none where something was repaired, which the next run compares again. */
+  /** The differences; none if something was repaired, which the next run compares again. */
   drifts: Drift[]
 }
 
-/** Reconciles, and notes how far the chain is final, when the last time is long enough ago. @returns how many nodes were inserted. */
+/** Reconciles, and records how far the chain is final, if the last time is long enough ago. @returns how many nodes were inserted. */
 export async function reconcileWhenDue(ctx: RepairContext & RuledBy<UpkeepRules>, cursor: Cursor): Promise<number> {
   const since = await secondsSincePass(ctx.pool, 'reconcile')
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
@@ -57,14 +57,14 @@ export async function reconcileWhenDue(ctx: RepairContext & RuledBy<UpkeepRules>
     await passFinished(ctx.pool, 'reconcile', { outcome: result })
     return result.inserted
   } catch (error) {
-    // Comparing must never keep payments from being judged; the next pass compares again.
+    // Comparing must never keep payments from being judged. The next pass compares again.
     ctx.log.warn({ err: error }, 'the ledger could not be compared with the contract')
     await passFinished(ctx.pool, 'reconcile', { error: messageOf(error) })
     return 0
   }
 }
 
-/** Compares counters and one window of ids, inserts what is missing. `next` is where the following window begins. */
+/** Compares counters and one window of ids, and inserts what is missing. `next` is where the following window begins. */
 export async function reconcileWindow(
   ctx: RepairContext,
   cursor: Cursor,
@@ -77,15 +77,15 @@ export async function reconcileWindow(
     compareNamed(ctx, cursor),
     compareCohorts(ctx, cursor, chainCounters),
   ])
-  // Another run has followed on meanwhile: the two sides were not read at one block, so a difference would prove nothing.
+  // Another run has followed on meanwhile, so the two sides were not read at one block, and a difference would prove nothing.
   if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
   const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
   const ofCounters = compareCounters(ledgerCounters, chainCounters)
   const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts]))
-  // The counters were asked for by the block's number: where the chain has another block there by now, that is no drift.
+  // We read the counters by the block's number. If the chain has another block there by now, that is no drift.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
-  // Reported before any repair: a repair may fail, or never end.
+  // Report before any repair, because a repair may fail, or never end.
   await report(ctx, drifts)
   const repaired = await repair(ctx, cursor, drifts, counters.lastNodeId)
   // The next run compares repaired entries again; the record stays until then.
@@ -94,14 +94,14 @@ export async function reconcileWindow(
 
 const standsAt = async ({ pool }: LedgerDb, { hash }: Cursor) => (await readCursor(pool))?.hash === hash
 
-/** Removes duplicates: recorded differences within the window are compared twice. */
+/** Removes duplicates, because recorded differences within the window are compared twice. */
 const onceEach = (drifts: readonly Drift[]) => [
   ...new Map(drifts.map((drift) => [JSON.stringify(drift), drift])).values(),
 ]
 
 /**
- * Compares a window of ids step by step. If it ends early, the next run continues from there. A step during which the ledger followed on
- * proves nothing; those before it still hold.
+ * Compares a window of ids step by step. If it ends early, the next run continues from there. If the ledger followed on during a step, that step
+ * proves nothing; those before it are still valid.
  */
 async function compareWindow(
   ctx: LedgerDb & FactoryRead,
@@ -123,7 +123,7 @@ async function compareWindow(
   return { drifts, next }
 }
 
-/** Compares a stretch of node ids. `onChain` is how many of them the contract has. */
+/** Compares a range of node ids. `onChain` is how many of them the contract has. */
 async function compareFrom(
   ctx: LedgerDb & FactoryRead,
   cursor: Cursor,
@@ -138,7 +138,7 @@ async function compareFrom(
   return { drifts: compareNodes(known, theirs), onChain: theirs.length }
 }
 
-/** Compares again the nodes that are on record as differing, wherever the window is: the operator's own comparison looks at everything. */
+/** Compares again the nodes with a recorded difference, wherever the window is. The operator's own comparison looks at everything. */
 async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
   const recorded = ((await readState(ctx.pool, 'drift')) as Drift[] | null) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
@@ -148,9 +148,9 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promis
 }
 
 /**
- * Compares cohorts: those whose turn has come or will be next, which a round is planned from, as many as one run holds. Where neither the
- * contract's storage nor the ledger's cohorts have changed since the two agreed, they are not asked for again that day: it is a call for each. The
- * counters stand beside the storage's root, which is a provider's word alone.
+ * Compares cohorts, as many as one run holds: those whose turn is due or comes next, which rounds are planned from. If neither the contract's storage
+ * nor the ledger's cohorts have changed since the two agreed, we do not ask for them again that day, because each takes a call. We still compare the
+ * counters, because the storage root is only a provider's word.
  */
 async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, counters: Counters): Promise<Drift[]> {
   const byTurn = (a: CohortState, b: CohortState) => Number(b.size > 0) - Number(a.size > 0) || a.nextDue - b.nextDue
@@ -172,7 +172,7 @@ async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, count
   return drifts
 }
 
-/** Alerts the operator, once for each new state of affairs. */
+/** Alerts the operator, once for each new set of differences. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     const changed = await writeState(sql, 'drift', drifts, 'pass')

@@ -1,6 +1,6 @@
-// Repairs what the ledger lacks, after what the contract says: nodes are inserted from their own events, and missing transfers, withdrawals and
-// expulsions added. It must never store what another block than the ledger's own says: state is read at the followed block's hash, and each event's
-// block is compared with the ledger's header once all was read.
+// Repairs what the ledger lacks, by what the contract says: inserts nodes from their own events, and adds missing transfers, withdrawals and
+// expulsions. It must never store what a block other than the ledger's own says. It reads state at the followed block's hash, and compares each
+// event's block with the ledger's header after reading everything.
 import type { ChainNode } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
@@ -23,14 +23,14 @@ import type {
 import { areOlderCanonical, areOwnBlocks } from './own-blocks.ts'
 import { adopt } from './store.ts'
 
-/** Inserting and completing nodes: from their own events, after what the contract says of them. */
+/** Inserts and completes nodes from their own events, by what the contract says about them. */
 export type RepairContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
 
-/** Missing nodes inserted in one run at most. */
+/** The most missing nodes that one run inserts. */
 const REPAIRS_MAX = 100
-/** Repairs that fail in one run at most: each may have cost a provider many requests. */
+/** The most failed repairs in one run, because each may have cost a provider many requests. */
 const FAILURES_MAX = 3
-/** Fields of a node that differ where an event of it was not followed. */
+/** Fields of a node that differ if one of its events was not followed. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
 /** Inserts the nodes that the ledger lacks, then completes those whose events it lacks. @returns how many. */
@@ -55,15 +55,15 @@ export async function repair(
 }
 
 /**
- * Sets cohorts to what the contract says of them, so that the next round is planned from that. What was credited meanwhile and is not in the
- * ledger stays on record as a difference of the counters: a rescan finds it. @returns how many were set.
+ * Sets cohorts to the contract's values, so that the next round is planned from those. What was credited meanwhile and is not in the ledger stays
+ * recorded as a difference of the counters, until a rescan finds it. @returns how many were set.
  */
 async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
   if (numbers.length === 0) return 0
   const theirs = await ctx.contract.cohorts([...numbers], cursor)
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return 0
-    // Nodes that were inserted or completed have mended some.
+    // Nodes that were inserted or completed have fixed some.
     const wrong = (await readCohorts(sql)).flatMap((ours) => {
       const other = theirs.find(({ cohort }) => cohort === ours.cohort)
       return other && compareCohort(ours, other).length > 0 ? [{ ours, other }] : []
@@ -82,8 +82,8 @@ async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readon
 }
 
 /**
- * Repairs node by node: one that cannot be repaired, as where a provider limits the blocks of a question, keeps no other from it. After
- * a few that failed the rest has its turn at the next run, which begins with them. @returns how many were repaired.
+ * Repairs node by node. If one cannot be repaired, for example because a provider limits the blocks of a query, the others still are. After a few
+ * failures the rest waits for the next run, which begins with them. @returns how many were repaired.
  */
 async function repairEach(
   ctx: LedgerDb & Logging,
@@ -107,17 +107,17 @@ async function repairEach(
   return repaired
 }
 
-/** Inserts a node that the contract has and the ledger, although it followed past its mint, has not. */
+/** Inserts a node that the contract has and the ledger lacks, although it followed past its mint. */
 export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor)
   if (!onChain) return false
-  // Ids are given in the order of mints: it was minted no earlier than the one before it that the ledger has.
+  // Ids are assigned in the order of mints, so it was minted no earlier than the one before it that the ledger has.
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
   return insertNode(ctx, cursor, onChain, events)
 }
 
-/** Inserts one node from its own events, unless the ledger has moved on meanwhile, or they are of blocks that are not its own. */
+/** Inserts one node from its own events, unless the ledger has moved on meanwhile, or they are from blocks that are not its own. */
 async function insertNode(
   ctx: RepairContext,
   cursor: Cursor,
@@ -133,7 +133,7 @@ async function insertNode(
   const read = [...events, ...credits, ...left.credits]
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
-  // A node that lags does not know all of its events yet.
+  // A provider's node that lags does not know all of its events yet.
   const withdrawnWei = withdrawals.at(-1)?.withdrawnTotalWei ?? 0n
   if (transfers.at(-1)?.to !== node.owner || withdrawnWei !== node.withdrawnWei) return false
   if (!(await areOlderCanonical(ctx, read))) return false
@@ -167,7 +167,7 @@ async function insertNode(
   })
 }
 
-/** The credits of a node's cohort in the very block of its mint. */
+/** The credits of a node's cohort in exactly the block of its mint. */
 async function creditsIn(
   ctx: LedgerDb & NodeHistoryRead,
   { cohort, blockNumber }: { cohort: number; blockNumber: number },
@@ -184,7 +184,7 @@ const roundsBefore = (credits: readonly FactoryEvent[], { txIndex, logIndex }: F
 
 type Expulsion = Extract<FactoryEvent, { kind: 'nodeExpelled' }>
 
-/** What has to be read of a node's expulsion: the credits of its block, and, in the ledger, those of its cohort until then. */
+/** What we have to read for a node's expulsion: the credits of its block, and, in the ledger, those of its cohort until then. */
 async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Expulsion[]) {
   const credits: FactoryEvent[] = []
   for (const expulsion of expulsions) credits.push(...(await creditsIn(ctx, expulsion)))
@@ -199,7 +199,7 @@ async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Ex
   return { credits, counted }
 }
 
-/** Replaces what the ledger has of a node's transfers, withdrawals and expulsion by the node's own events, unless these are no more. */
+/** Replaces the ledger's transfers, withdrawals and expulsion of a node by the node's own events, unless there are no more of these. */
 async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
@@ -215,7 +215,7 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     if (!(await areOwnBlocks(sql, read))) return false
     const known = await nodes.countEvents(sql, nodeId)
-    // All that there is, or more, is known: then it is not for want of events that the two differ.
+    // The ledger already has all there are, or more, so the two do not differ because of missing events.
     if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
     const isExpelledNow = expulsions.length > known.expulsions
     if (transfers.length + withdrawals.length === known.transfers + known.withdrawals && !isExpelledNow) return false

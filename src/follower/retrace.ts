@@ -1,5 +1,5 @@
-// Traces residues again that no trace could explain when they were found: the provider that had none may have one now. A residue is replaced
-// by the inner transfers that it was made of, in one transaction, only while it is undecided. On a decided one they are noted.
+// Traces residues again that no trace could explain when they were found, because the provider that had none may have one now. Only while a residue
+// is undecided, the inner transfers that it consists of replace it, in one transaction. On a decided one they are recorded.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -18,10 +18,10 @@ import { cannotBuy, FAILURES_MAX, storeTraced, traceWithinBudget, weighTrace } f
 
 type RetraceContext = LedgerDb & ChainRead & Logging
 
-/** Residues traced again in one run at most: those of new blocks go before. */
+/** The most residues that one run traces again; those of new blocks come first. */
 const RETRACED_MAX = 50
 
-/** Traces again the residues whose turn it is; one statement where there are none. */
+/** Traces again the residues that are due; one statement if there are none. */
 export async function retraceResidues(ctx: RetraceContext, cursor: Cursor, run: RunLimits): Promise<void> {
   const waiting = await readResiduesToTrace(ctx.pool, RETRACED_MAX)
   if (waiting.length === 0) return
@@ -35,13 +35,13 @@ export async function retraceResidues(ctx: RetraceContext, cursor: Cursor, run: 
   }
 }
 
-/** @returns whether the trace was believed. */
+/** @returns whether we believed the trace. */
 async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableResidue): Promise<boolean> {
   const transfers = await traceWithinBudget(ctx, residue.block, residue.wallet)
   if (transfers === null) return false
   return await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
-    // It was decided, attributed in part, or its block was taken out meanwhile.
+    // It was decided, attributed in part, or its block was reorganised out meanwhile.
     if (!(await lockResidue(sql, residue))) return false
     const trace = await weighTrace(sql, residue, transfers)
     if (trace.contradicts || (residue.decided && trace.isProven)) await noteShown(sql, residue.ref, trace.shown)

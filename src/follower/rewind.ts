@@ -1,5 +1,5 @@
-// Takes the ledger back to a block that is still canonical. Entries of other blocks go, values that depended on them are computed
-// again, and our transactions there are sent again. The operator's decisions stay.
+// Rewinds the ledger to a block that is still canonical. Entries of other blocks are removed, values that depended on them are recomputed, and our
+// transactions there are sent again. The operator's decisions stay.
 import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../db/blocks/blocks.ts'
 import { rewindSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
@@ -26,12 +26,12 @@ interface Cause {
   subject?: string
 }
 
-/** The chain's own doing. */
+/** The chain did it. */
 const REORGANISATION: Cause = { actor: 'pass', action: 'reorganisation' }
 
 /**
- * Rewinds to `fork`, or, where that is null, to before the first block, unless the cursor was moved since `expected` was read.
- * One transaction. `cause` names who has it done and what the audit log calls it, where it is not the chain's doing. @returns whether it did.
+ * Rewinds to `fork`, or, if that is null, to before the first block, unless the cursor has moved since `expected` was read. One transaction. If the
+ * chain did not cause it, `cause` names who did, and the action in the audit log. @returns whether it did.
  */
 export async function rewindTo(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
@@ -41,7 +41,7 @@ export async function rewindTo(
 ): Promise<boolean> {
   const height = fork?.number ?? ctx.rules.startBlock - 1
   const rewound = await inTransaction(ctx.pool, async (sql) => {
-    // Before the cursor, as who enters a wallet does.
+    // Before the cursor, in the same order as when a wallet is entered.
     await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
@@ -59,7 +59,7 @@ export async function rewindTo(
     await deleteBlocksAbove(sql, height)
     await reopenRefunds(sql, height)
     await rewindSurveyed(sql, fork?.number ?? -1)
-    // The block that the books begin with, the one before the first, may be another one now.
+    // The block that the books begin with, the one before the first, may now be another one.
     await (fork ? rewindWalletBalances(sql, height) : forgetWalletBalances(sql))
     await (fork ? writeCursor(sql, fork) : removeCursor(sql))
     const detail = {
@@ -72,7 +72,7 @@ export async function rewindTo(
       resent,
     }
     await writeAudit(sql, { ...cause, detail })
-    // A rescan reads the same blocks again: nothing of it is gone.
+    // A rescan reads the same blocks again, so nothing is gone.
     if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunded)
     await notifyLedgerChanged(sql)
     failpoint('rewind.storing')
@@ -83,7 +83,7 @@ export async function rewindTo(
   return rewound
 }
 
-/** Reports refunded payments, or those about to be, whose blocks are gone: they may never have been received. */
+/** Reports refunded payments, or those about to be, whose blocks are gone, because we may never have received them. */
 async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
   for (const { ref, refundTxHash, valueWei } of refunded) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }

@@ -1,4 +1,4 @@
-// The terms and the seed of turns: the seed as it was kept when its block was followed, else from stored headers, else from the chain by
+// The terms and the seed of turns. The seed comes from the row stored when its block was followed, else from stored headers, else from the chain by
 // bisection. Used both to plan a round and to publish what a followed one was computed from.
 import { turnDigest } from '../chain/digest.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
@@ -24,31 +24,31 @@ export interface Seed {
 }
 
 interface FoundSeed extends Seed {
-  /** Where neither the ledger nor the range had it. */
+  /** Set if neither the ledger nor the range had it. */
   lookedUp?: SeedBlock
 }
 
 /** A credit as the follower found it. */
 type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'intervalSec' | 'amountWei'>
 
-/** Looks turns' terms up; holds what it has read for the length of one step. */
+/** Looks up turns' terms, and keeps what it has read for the length of one step. */
 export interface TermsReader {
   /**
-   * Terms of a turn that is owed since `due`; fields are null where the ledger has none, or where the seed block is not there yet. A
-   * new ledger has none from before its own start: then the first it has, or the turn, and all after it, could never be paid. Throws a ChainFault
-   * if of several providers one alone tells the seed.
+   * Terms of a turn that is owed since `due`; fields are null if the ledger has none, or if the seed block is not there yet. A new ledger has no
+   * terms from before its own start; then it uses the first ones, because otherwise that turn, and all after it, could never be paid. Throws a
+   * ChainFault if only one of several providers gives the seed.
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
-   * Terms by which a credit's turns were paid: those in force at the time of each. From before any were known: the first, if they come to
-   * the credit's amount. Several turns in one sum have terms and seeds of their own each. `notAfter`: a block by which they had come.
+   * Terms by which a credit's turns were paid: those in force at the time of each. From before any were known: the first, if they yield the credit's
+   * amount. Several turns in one sum each have their own terms and seed. `notAfter` is a block by which they had come due.
    */
   paid(credit: PaidCredit, notAfter?: number): Promise<TurnTerms & { singles: SingleTurn[] }>
-  /** The blocks of seeds that were looked up on the chain. */
+  /** The seed blocks that were looked up on the chain. */
   lookedUp(): Promise<SeedBlock[]>
 }
 
-/** A turn's terms by the rule, and by the first that the ledger knows where the rule finds none. */
+/** A turn's terms by the rule, and by the first that the ledger knows if the rule finds none. */
 interface SeedLookup {
   inForce: TurnTerms
   first: TurnTerms
@@ -56,7 +56,7 @@ interface SeedLookup {
 
 /** `upTo` is the followed height; `fresh` has observed blocks that are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
-  // Read when first asked for: most ranges of blocks hold no turn.
+  // Read at the first request, because most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
   async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
@@ -114,7 +114,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
   }
 }
 
-/** Blocks of a range that is being stored, and what their seeds rest on. */
+/** Blocks of a range that is being stored, and what backs their seeds. */
 interface Fresh {
   blocks: readonly Block[]
   proof: Proof
@@ -124,13 +124,13 @@ const NO_BLOCKS: Fresh = { blocks: [], proof: 'believed' }
 
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
-/** What the seeds of several turns rest on; null if one is not known. */
+/** What backs the seeds of several turns; null if one is not known. */
 function proofOf(turns: readonly SingleTurn[]): Proof | null {
   const proofs = turns.flatMap(({ proof }) => proof ?? [])
   return proofs.length < turns.length ? null : weakest(proofs)
 }
 
-/** The turns of one credit with the terms that come to its amount. */
+/** The turns of one credit with the terms that yield its amount. */
 function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
     looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
@@ -141,7 +141,7 @@ function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: nu
   return sumWei(first.map((turn) => turn.amountWei ?? wei(0n))) === amountWei ? first : by('inForce')
 }
 
-/** The amount of a cohort's turn by its terms; null where one of them is missing. */
+/** The amount of a cohort's turn by its terms; null if one of them is missing. */
 export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort: number, due: number): Wei | null {
   if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   return turnAmountWei(turnDigest(seed, cohort, due), { minWei, maxWei }, payoutBps)
@@ -158,7 +158,7 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found
   const { number, time } = block
-  // A header recomputes to its own hash: only one that was followed is known to be of this chain.
+  // A header always recomputes to its own hash, so only a followed one is known to belong to this chain.
   const isFollowed = !observed && stored !== null
   const isProven = isFollowed && number > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
   const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
@@ -170,8 +170,8 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
 }
 
 /**
- * A seed that rests on one provider's word, as two tell its block alike if there are two. They name the hash, to which the header recomputes if this
- * chain's do. Theirs takes the place of another one.
+ * If a seed rests on one provider's word, and there are two, returns it as two agree on its block. They name the hash, to which the header recomputes
+ * if this chain's do. Their answer replaces a different one.
  */
 async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
   if (told.proof !== 'believed' || chain.providers.length < VOICES) return told
@@ -196,8 +196,8 @@ function firstFresh(fresh: readonly Block[], time: number): { block: Block; pare
 }
 
 /**
- * The blocks of a range that give turns their seeds: kept as they are followed, so that a turn that is paid years later needs no search.
- * `cohorts` are those before the range and as it left them; `before` is the header before it, where one is stored.
+ * The blocks of a range that give turns their seeds. We store them while following, so that a turn that is paid years later needs no search.
+ * `cohorts` are those before the range and as it left them; `before` is the header before it, if one is stored.
  */
 export function seedBlocksOf(
   blocks: readonly Block[],
@@ -210,7 +210,7 @@ export function seedBlocksOf(
   return firstBlocksOfTurns(times, afterTime, cohorts).flatMap((place) => {
     const block = blocks[place]
     const parent = place === 0 ? before : (blocks[place - 1] ?? null)
-    // Of a surveyed range most parents were not read: whoever pays the turn looks its block up.
+    // In a surveyed range most parents were not read; the code that pays the turn looks its block up.
     if (!block || parent?.number !== block.number - 1) return []
     return [{ number: block.number, time: block.time, parentTime: parent.time, seed: seedOf(block, parent) }]
   })

@@ -1,5 +1,5 @@
-// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one
-// transaction. Either all of it is in the ledger or none.
+// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one transaction. Either all of it gets into the
+// ledger or none.
 import { isDeepStrictEqual } from 'node:util'
 import {
   beginCursor,
@@ -49,15 +49,15 @@ import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
-/** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
+/** Headers that we keep, which is how deep a reorganisation we can follow: more than a day of blocks at one every twelve seconds. */
 export const HEADERS_KEPT = 8_192
 
-/** The contract's reasons for passing over an order: a full wallet, a cohort that takes no nodes just now, a spent budget, a full tier. */
+/** The contract's reasons for skipping an order: a full wallet, a cohort that takes no nodes just now, a spent budget, a full tier. */
 const SKIPPED_WALLET_FULL = 1
 const SKIPPED_COHORT = 2
 const SKIPPED_BUDGET = 4
 const SKIPPED_SUPPLY = 5
-/** After a closed cohort and a spent budget the payment simply waits for the next mint. */
+/** After a closed cohort or a spent budget the payment simply waits for the next mint. */
 const EXPECTED = [SKIPPED_WALLET_FULL, SKIPPED_COHORT, SKIPPED_BUDGET, SKIPPED_SUPPLY]
 
 export interface StoreResult {
@@ -67,8 +67,8 @@ export interface StoreResult {
 }
 
 /**
- * Stores a range that continues `expected`. Null when the cursor, a cohort, or what blocks are read for has changed since: nothing was stored. `headBlock` is the provider's
- * head: how far a ledger that turns out to be a restored one lags behind what it was.
+ * Stores a range that continues `expected`. Null, with nothing stored, if the cursor, a cohort, or the addresses to watch have changed since.
+ * `headBlock` is the provider's head; if the ledger turns out to be restored, it shows how far it lags.
  */
 export async function storeRange(
   ctx: LedgerDb & ChainRead & ServiceAccounts & Logging,
@@ -78,7 +78,7 @@ export async function storeRange(
 ): Promise<StoreResult | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
-  // Cohorts change with the cursor, or under its lock: both are compared below.
+  // Cohorts change with the cursor, or under its lock. We compare both below.
   const known = await readCohorts(ctx.pool)
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
@@ -91,8 +91,8 @@ export async function storeRange(
     const { signers, tiers } = begun
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
     const sorted = await sortNew(sql, range.transfers, tiers)
-    // None of these depends on another one, so they are sent together: the database need not wait for us between them. The long ones come
-    // last, since after one of them the driver sends no further statement before its answer.
+    // None of these depends on another, so we send them together, and the database need not wait for us between them. The long ones come last,
+    // because after one of them the driver sends no further statement before its answer.
     const others = Promise.all([
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
@@ -104,7 +104,7 @@ export async function storeRange(
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
       writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()]),
-      // Between the headers that are kept there is no hole: the search for a fork goes by them.
+      // There must be no gap between the headers that we keep, because the search for a fork relies on them.
       insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),
     ])
     const [detected] = await Promise.all([payments.insertIncomingTransfers(sql, sorted.payments), others])
@@ -118,8 +118,8 @@ export async function storeRange(
 }
 
 /**
- * Locks the cursor, or sets the first one. Null where the ledger is no longer what the range was read for. Else the accounts with pending
- * transactions, and the tiers where transfers came.
+ * Locks the cursor, or sets the first one. Null if the ledger has changed since the range was read. Otherwise the accounts with pending transactions,
+ * and the tiers if transfers came.
  */
 async function beginRange(
   sql: Sql,
@@ -128,7 +128,7 @@ async function beginRange(
 ): Promise<{ signers: readonly Address[]; tiers: readonly TierVersion[] } | null> {
   const current = await readCursor(sql, { lock: true })
   if (current?.hash !== expected?.hash) return null
-  // Without a cursor there is no lock on it: who enters a wallet waits, or is waited for.
+  // Without a cursor there is no lock on it, so either we or the entry of a wallet must wait.
   if (!current) await lockWalletsForReading(sql)
   const [watching, cohorts, tiers] = await Promise.all([
     readWatching(sql),
@@ -142,14 +142,14 @@ async function beginRange(
   return { signers: watching.signers, tiers }
 }
 
-/** Stores what the contract's events changed. Cohorts are written before. */
+/** Stores what the contract's events changed. Cohorts are written before this. */
 async function storeEvents(
   sql: Sql,
   { events, failedWithdrawals }: ObservedRange,
   changes: ReplayedChanges,
   turns: readonly StoredTurn[],
 ): Promise<void> {
-  // Each sends its first statement at once, in this order: nodes come before what happened to them, rounds before what they paid was withdrawn.
+  // Each sends its first statement at once, in this order: nodes before what happened to them, rounds before withdrawals of what they paid.
   await Promise.all([
     writeOpenings(sql, events),
     insertNodes(sql, changes.nodes),
@@ -162,7 +162,7 @@ async function storeEvents(
   ])
 }
 
-/** The turns that a range paid with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
+/** The turns that a range paid, with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
 async function readTurns(
   ctx: LedgerDb & ChainRead,
   { blocks, isSurveyed }: ObservedRange,
@@ -179,7 +179,7 @@ async function readTurns(
   const turns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
   )
-  // In a surveyed range seeds are looked up, once for each turn; several turns may come in one block.
+  // In a surveyed range we look seeds up, once for each turn; several turns may fall into one block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
   const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof }))
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
@@ -196,7 +196,7 @@ function wasReadFor(read: Watching, now: Watching): boolean {
   )
 }
 
-/** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */
+/** Sorts the transfers of a range. A transfer that we recorded as a payment before it was reorganised out stays one and keeps its decision. */
 async function sortNew(
   sql: Sql,
   transfers: readonly Incoming[],
@@ -218,7 +218,7 @@ function changesAnything(range: ObservedRange): boolean {
   return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
 }
 
-/** Everything in the range that used a nonce of a signer account: its transactions, and the authorizations that held. */
+/** Everything in the range that used a nonce of a signer account: its transactions, and the valid authorizations. */
 async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<NonceUse[]> {
   if (authorizations.length === 0) return sent
   const next = new Map<Address, number>()
@@ -229,7 +229,7 @@ async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): 
   return [...sent, ...authorizationsHeld(next, sent, authorizations)]
 }
 
-/** Settles payments on their way by the range: minted, passed over by the contract, or to be sent again. */
+/** Settles pending payments by the range: minted, skipped by the contract, or to be sent again. */
 async function settlePayments(
   ctx: ServiceAccounts & Logging,
   sql: Sql,
@@ -247,14 +247,14 @@ async function settlePayments(
     signers: readonly Address[]
   },
 ): Promise<void> {
-  // Of what was sent to the factory, owners sent most: no intent is theirs. The outbox had stored an intent before it was sent.
+  // Owners sent most of the transactions to the factory, and no intent is theirs. The outbox stores an intent before it is sent.
   const senders = new Set([...addressesOf(ctx), ...signers])
   const used = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
   const { settled, foreign } = await recordMined(sql, used, addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
-  // A node may be there before its payment: the payment came back in another block, or someone else minted with its ref.
+  // A node may be there before its payment, because the payment came back in another block, or someone else minted with its ref.
   const came = await payments.readRefsOfNodes(sql, hashesOf(transfers))
   const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
   await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
@@ -275,7 +275,7 @@ async function settlePayments(
     settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
   )
   for (const intent of settled) await noteSettled(ctx, sql, intent)
-  // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
+  // A restored ledger knows nothing of what was sent since its backup. We report that once, not once per transaction.
   if (!restored)
     for (const txHash of foreign) await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
 }
@@ -283,14 +283,14 @@ async function settlePayments(
 const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
   events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
 
-/** Reports cohorts that are not the service's: they take no mints, and are not credited. */
+/** Reports cohorts that are not the service's. They take no mints, and are not credited. */
 async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
   if (opened.length === 0) return
   for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
     await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
 }
 
-/** Gives payments their nodes, holds those whose ref another node has taken, and reports cases that an operator has to look at. */
+/** Gives payments their nodes, holds those whose ref another node has taken, and reports cases for the operator. */
 export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Promise<void> {
   const { surprises, toConfirm, others } = await payments.adoptNodes(sql, refs)
   await alarmSurprises(ctx, sql, surprises)
@@ -301,14 +301,14 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
-  // A payment that is decided already is not held.
+  // A payment that is already decided is not held.
   for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
 }
 
 const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
 
-/** Reports payments that were minted against their state. One that is about to be refunded must not be sent back any more. */
+/** Reports payments that were minted against their state. If a refund was about to be sent, it must not be sent any more. */
 async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly payments.MintSurprise[]): Promise<void> {
   for (const { ref, before, heldFor } of surprises) {
     const detail = { before, heldFor }
@@ -325,7 +325,7 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
   }
 }
 
-/** Reports refs whose node was minted to another wallet. A node that the wallet has given away since is no news. */
+/** Reports refs whose node was minted to another wallet. If the wallet has given the node away since, that is no news. */
 async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['refsTaken']): Promise<void> {
   if (taken.length === 0) return
   const mintedTo = await readMintedTo(
@@ -338,7 +338,7 @@ async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['re
   }
 }
 
-/** Reports nodes that were expelled though somebody paid for them: each of these payments is to be sent back. */
+/** Reports nodes that were expelled although someone had paid for them. Each of these payments must be refunded. */
 async function alarmExpelled(ctx: Logging, sql: Sql, expulsions: ReplayedChanges['expulsions']): Promise<void> {
   for (const { ref, nodeId } of await readPaidExpulsions(sql, expulsions))
     await raiseAlarm(ctx, sql, { action: 'paidNodeExpelled', subject: ref, detail: { nodeId: String(nodeId) } })

@@ -1,19 +1,19 @@
-// Proves that the blocks which were not read hold nothing of ours, by the states of accounts at both ends of a stretch of blocks: what is known to
-// have happened in it must be all that changed them. A stretch at whose ends an account shows more is halved, asking that account alone, until
-// the blocks are found, and those are read.
+// Proves that the blocks that we did not read hold nothing of ours, by the states of accounts at both ends of a stretch of blocks: what we know
+// happened in it must explain every change. If an account's states differ by more, we halve the stretch, asking for that account alone, until we find
+// the blocks, and read those.
 //
-// Why sums over a whole range are as good as looking between each two known blocks: without code, and with all its own transactions known, which
-// the nonce counts, nothing takes value out of a payments wallet but what is known. (A contract cannot come to be at the address of a key, which
-// survey.ts makes sure of, and an EIP-7702 delegation, which makes code of it, uses up a nonce.) So what is unknown can only have come in, no unknown inflow is hidden by another
-// one, and the balances differ by all of them. Nonces only grow, so that no unknown use of one is hidden either. Of the factory only its storage
-// is compared, in each gap between two blocks with known logs: what returned to itself within a gap rests on the providers' logs.
+// Why sums over a whole range are as good as looking between each two known blocks: without code, and with all its own transactions known, which the
+// nonce counts, only known transactions take value out of a payments wallet. (No contract can be created at the address of a key, which survey.ts
+// ensures, and an EIP-7702 delegation, which gives it code, uses up a nonce.) So unknown value can only have come in, no unknown inflow hides
+// another, and the balances differ by all of them. Nonces only grow, so no unknown use of one is hidden either. For the factory we compare only its
+// storage, in each gap between two blocks with known logs. For changes that cancel out within a gap we rely on the providers' logs.
 import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Seen } from './seen.ts'
 
-/** A stretch of so few blocks that differs is read whole. */
+/** If a stretch of this many blocks or fewer differs, we read all of it. */
 const READ_WHOLE_MAX = 4
-/** States that may be asked for to find what is not known: one for so many blocks, and some more. Beyond, reading all blocks costs no more. */
+/** How many states we may ask for to find unknown changes: one per this many blocks, and some more. Beyond that, reading all blocks costs no more. */
 const BLOCKS_PER_STATE = 16
 const STATES_MIN = 64
 
@@ -24,17 +24,17 @@ export interface Watched {
   factory: Address
 }
 
-/** The blocks above `low`, up to `high`, and the accounts whose states at both ends were read. */
+/** The blocks above `low`, up to `high`, and the accounts whose states at both ends we read. */
 export interface Stretch {
   low: ProvenBlock
   high: ProvenBlock
   accounts: readonly Address[]
 }
 
-/** `unexplained`: the first block of a stretch that was read and in which a wallet's account changed in a way that no transaction of its shows. */
+/** `unexplained`: the first block of a stretch that we read, in which a wallet's account changed in a way that none of its transactions shows. */
 export type Proof = { kind: 'proven' } | { kind: 'unexplained'; block: number } | { kind: 'notToBeHad' }
 
-/** Proves stretches, reading what blocks that takes. */
+/** Proves stretches, and reads the blocks that this needs. */
 export async function proveGaps(
   survey: SurveyReader,
   watched: Watched,
@@ -45,7 +45,7 @@ export async function proveGaps(
   let left = Math.max(STATES_MIN, Math.floor(blocks / BLOCKS_PER_STATE))
   const unexplained: number[] = []
   let waiting = differing(watched, seen, stretches)
-  // Each turn halves every stretch that is left, or ends it.
+  // Each round halves every remaining stretch, or finishes it.
   while (waiting.length > 0) {
     const short = waiting.filter((stretch) => lengthOf(stretch) <= READ_WHOLE_MAX)
     if (!(await seen.read(short.flatMap(numbersOf)))) return { kind: 'notToBeHad' }
@@ -75,7 +75,7 @@ const middleOf = ({ low, high }: Stretch) => Math.floor((low.block.number + high
 const numbersOf = (stretch: Stretch) =>
   Array.from({ length: lengthOf(stretch) }, (_, index) => stretch.low.block.number + 1 + index)
 
-/** The stretches at whose ends an account differs by more than is known, each with those accounts alone. */
+/** The stretches in which an account changed by more than we know, each with only those accounts. */
 function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]): Stretch[] {
   return stretches.flatMap((stretch) => {
     const accounts = stretch.accounts.filter((account) => !isKnown(watched, seen, stretch, account))
@@ -83,7 +83,7 @@ function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]):
   })
 }
 
-/** True if an account's states at both ends of a stretch differ by what is known to have happened, and by nothing else. */
+/** True if what we know to have happened explains the whole difference between an account's states at both ends of a stretch. */
 function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, account: Address): boolean {
   const [before, after] = statesOf(stretch, account)
   if (account === factory) return before.storageRoot === after.storageRoot
@@ -91,7 +91,7 @@ function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, ac
   return nonces === 0 && (balanceWei === 0n || !wallets.includes(account))
 }
 
-/** What the states at both ends say beyond what is known. */
+/** What the states at both ends show beyond what we know. */
 function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
   const [before, after] = statesOf(stretch, account)
   const known = seen.effectOn(account, stretch.low.block.number, stretch.high.block.number)
@@ -102,8 +102,8 @@ function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
 }
 
 /**
- * True where all blocks of a stretch were read and a wallet has still used a nonce, or lost value, in another way: it may have had code within. Value
- * that came by an internal call only is found by the comparison of balances with the books.
+ * True if we read all blocks of a stretch and a wallet still used a nonce, or lost value, in another way; it may have had code within. For value that
+ * only came in by an inner call, the comparison of balances with the books finds it.
  */
 function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): boolean {
   return stretch.accounts.some((account) => {

@@ -1,10 +1,9 @@
-// What was read of the blocks of a surveyed range so far, and what it did to the accounts that are watched: the known part of what their states
-// must show.
+// What we have read of the blocks of a surveyed range, and its effect on the watched accounts: the known part of what their states must show.
 import type { LoggedBlock, SurveyReader } from '../../chain/port.ts'
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 
-/** What blocks did to an account, as far as they were read. */
+/** The effect of the blocks that we have read on an account. */
 export interface Effect {
   /** Transactions that it sent. */
   nonces: number
@@ -14,11 +13,11 @@ export interface Effect {
 export interface Seen {
   /** The hash of a block that was read. */
   hashOf(number: number): Hash | null
-  /** Reads what was not read yet. @returns false where that is not to be had. */
+  /** Reads what we have not read yet. @returns false if that is not available. */
   read(numbers: readonly number[]): Promise<boolean>
   /** The known effect of the blocks above `low`, up to `high`. */
   effectOn(account: Address, low: number, high: number): Effect
-  /** What was read of the blocks up to `last`, as one range that ends with it. */
+  /** What we read of the blocks up to `last`, as one range that ends with it. */
   rangeTo(last: Block): ObservedRange
 }
 
@@ -68,7 +67,7 @@ export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[],
   }
 }
 
-/** Ranges of single blocks in one, in chain order, without what is above its last block. */
+/** Ranges of single blocks merged into one, in chain order, without what is above its last block. */
 function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedRange, 'watching'> {
   type Placed = { blockNumber: number; txIndex: number; logIndex?: number }
   const inOrder = <T extends Placed>(pick: (range: ObservedRange) => readonly T[]): T[] =>

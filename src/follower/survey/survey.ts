@@ -1,8 +1,8 @@
-// Surveys a range of old blocks: reads those that can hold something of ours, and proves of the others that they hold nothing. Candidates come
-// first: the blocks of the factory's logs, and those of the payments that its mints name. It must never take a range for proved on the word of
-// fewer providers than there are to agree, and never answers a part of what happened: null where anything is not to be had.
+// Surveys a range of old blocks: reads those that can hold something of ours, and proves that the others hold nothing. Candidates come first: the
+// blocks of the factory's logs, and those of the payments that its mints name. It must never take a range for proved on the word of fewer providers
+// than must agree, and never answer only a part of what happened: it returns null if anything is not available.
 //
-// Not found are transactions that moved nothing and used no nonce of ours: payments and withdraw calls that failed, transfers of no value.
+// It does not find transactions that moved nothing and used no nonce of ours: failed payments and withdraw calls, transfers of zero value.
 import { orNull } from '../../chain/faults.ts'
 import type { LoggedBlock, ProvenBlock } from '../../chain/port.ts'
 import { readSignersKnown } from '../../db/blocks/signers.ts'
@@ -20,7 +20,7 @@ import {
 import { type Proof, proveGaps, type Stretch, type Watched } from './gaps.ts'
 import { createSeen, type Seen } from './seen.ts'
 
-/** Blocks with logs, and payments that these name, in one range at most: a range is one database transaction. */
+/** The most blocks with logs, and payments that these name, in one range, because a range is one database transaction. */
 const CANDIDATES_MAX = 1_024
 
 export type SurveyContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts
@@ -33,7 +33,7 @@ export interface Asked {
 }
 
 /**
- * The range, which may end before `to`. Null where it has to be read block by block: states or logs are not to be had, a wallet has code, or too much
+ * The range, which may end before `to`. Null if we have to read it block by block: states or logs are not available, a wallet has code, or too much
  * happened for a search to cost less.
  */
 export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<ObservedRange | null> {
@@ -44,7 +44,7 @@ export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<Obs
   if (!all) return null
   const { logged, to } = upToSomeCandidates(all, end)
   const accounts = await accountsOf(ctx, watching, asked.from, logged)
-  // First of all: where states are not to be had, nothing else is read in vain.
+  // First of all, because if states are not available we should read nothing else in vain.
   const first = await readBeginning(ctx, asked, accounts)
   if (first === null) return null
   const seen = createSeen(survey, logged, {
@@ -57,9 +57,9 @@ export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<Obs
   const last = await prove(ctx, { ...asked, to }, { first, logged, accounts, seen })
   if (last === null) return null
   const range = seen.rangeTo(last)
-  // Whoever got a part by a log that no provider gave at first was not watched.
+  // An account may have received a role in a log that no provider gave at first; then it was not watched.
   if (!namedIn(range.events).every((account) => accounts.signers.includes(account))) return null
-  // Accounts that no longer hold a part were watched for their logs alone.
+  // Accounts that no longer hold a role were watched only for their logs.
   const ours = [...addressesOf(ctx), ...watching.signers]
   return { ...range, sent: range.sent.filter(({ sender, to }) => ours.includes(sender) || to === ctx.contract.factory) }
 }
@@ -72,13 +72,13 @@ function namedIn(events: ObservedRange['events']): Address[] {
   )
 }
 
-/** The last block up to which the same wallets are watched as in the first. */
+/** The last block up to which we watch the same wallets as in the first. */
 function lastBefore({ wallets }: Watching, { from, to }: Asked): number {
   const ends = wallets.flatMap(({ watchedFrom, closedBlock }) => [watchedFrom - 1, closedBlock ?? to])
   return Math.min(to, ...ends.filter((end) => end >= from))
 }
 
-/** As many blocks with logs as one range takes, and where it ends then. */
+/** As many blocks with logs as one range takes, and where it then ends. */
 function upToSomeCandidates(all: readonly LoggedBlock[], to: number): { logged: readonly LoggedBlock[]; to: number } {
   let candidates = 0
   const over = all.findIndex(({ refs }, index) => {
@@ -103,8 +103,8 @@ async function accountsOf(
 }
 
 /**
- * The states before the range; null also where a wallet has code by then, by which value may come and go without a transaction of the wallet, or may
- * have had some within.
+ * The states before the range. Null also if a wallet has code by then, by which value may come and go without a transaction of the wallet, or may
+ * have had code within.
  */
 async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched): Promise<ProvenBlock | null> {
   const { wallets, signers, factory } = accounts
@@ -117,9 +117,9 @@ async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched
 }
 
 /**
- * Those of the wallets that are not known for accounts of keys: they have sent nothing by the final block, or have code. Where an address has no nonce,
- * a contract may have been made, sent all away and been removed within one transaction (CREATE2, EIP-6780), and shows in no state afterwards. Null
- * where that is not to be had.
+ * The wallets that are not known to be accounts of keys: they have sent nothing by the final block, or have code. If an address has no nonce, a
+ * contract may have been created there, sent everything away and been removed within one transaction (CREATE2, EIP-6780), which no later state shows.
+ * Null if this is not available.
  */
 export async function readOfNoKey({ chain }: ChainRead, wallets: readonly Address[]): Promise<Address[] | null> {
   if (wallets.length === 0) return []
@@ -140,16 +140,16 @@ interface Material {
   seen: Seen
 }
 
-/** The last block up to which all that was not read is proved to hold nothing; null where there is none. */
+/** The last block up to which everything that we did not read is proved to hold nothing; null if there is none. */
 async function prove(ctx: SurveyContext, asked: Asked, material: Material): Promise<Block | null> {
   const { accounts, seen } = material
   let { to } = asked
-  // A turn that does not end it takes the end of the range below where it was.
+  // Each round that does not finish lowers the end of the range.
   while (to >= asked.from) {
     const ends = await readEnds(ctx, { ...asked, to }, material)
     if (ends === null) return null
     const { block: last } = ends.last
-    // The ledger goes on from this block: whoever is asked for the next ones must have it, too.
+    // The ledger continues from this block, so the provider of the next ones must have it too.
     const seenAs = seen.hashOf(last.number) ?? (await ctx.chain.block(last.number))?.hash
     if (seenAs !== last.hash) return null
     const proof: Proof = await proveGaps(ctx.chain.survey, accounts, seen, ends.stretches)
