@@ -1,8 +1,8 @@
 // Judges whether the allowances that the contract's owner set for the service's keys still suffice: the minter's budget for a week, and the
-// distributor's bounds for the cost of turns. Pure.
+// distributor's bounds for the amounts of turns. Pure.
 import { BPS_BASE } from './units.ts'
 
-/** The rest of the minter's budget, and what a week like the last one takes of it. */
+/** What is left of the minter's budget, and how much of it a week like the last one uses. */
 export interface BudgetUse {
   nodes: number
   cohorts: number
@@ -20,7 +20,7 @@ export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: 
   return short
 }
 
-/** The least and the most that a node of these rates is credited for a turn: the ends of the range at the lowest and highest rate. */
+/** The least and the most that a node at these rates is credited for a turn: the ends of the range at the lowest and highest rate. */
 export function turnRange(
   { minWei, maxWei }: { minWei: bigint; maxWei: bigint },
   payoutBps: readonly number[],

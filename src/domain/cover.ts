@@ -2,9 +2,9 @@
 import type { Wei } from './units.ts'
 
 export interface Cover {
-  /** Balance minus debt; negative when the balance does not suffice. */
+  /** Balance minus debt; negative if the balance does not suffice. */
   surplusWei: bigint
-  /** floor(balance x 10000 / outstanding), or null when nothing is owed. */
+  /** floor(balance x 10000 / outstanding); null if nothing is owed. */
   coverBps: number | null
 }
 

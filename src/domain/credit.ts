@@ -1,8 +1,8 @@
-// Computes the amount of a turn, and the turns of a round. The seed cannot be picked by choosing when a pass runs: it comes from the first
+// Computes the amount of a turn, and the turns of a round. Nobody can pick the seed by choosing when a pass runs, because it comes from the first
 // block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
 import { BPS_BASE, type Hash, sumWei, type Wei, wei } from './units.ts'
 
-/** From a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule that new nodes join. */
+/** In force from a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule that new nodes join. */
 export interface CreditTerms {
   fromTime: number
   payouts: boolean
@@ -23,12 +23,12 @@ export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerm
 
 /** The four 64-bit words of a hash. */
 const WORDS = [0n, 64n, 128n, 192n]
-/** Chains without randomness put counters and times into the words of `mixHash`. A word that is drawn is less than this once in 2^32 times. */
+/** Chains without randomness put counters and times into the words of `mixHash`. A random word is below this only once in 2^32 times. */
 const DRAWN_LEAST = 2n ** 32n
 
 /**
- * The seed of a turn: prevrandao of the first block not before its due time, or that block's hash if prevrandao is no randomness. It is none if it
- * is the parent's, or if one of its words is too small to have been drawn: zero, BSC's millisecond, Arbitrum's count, L1 block and version.
+ * The seed of a turn: prevrandao of the first block not before its due time, or that block's hash if prevrandao is not random. It is not random if it
+ * equals the parent's, or if one of its words is too small for a random one: zero, BSC's millisecond, Arbitrum's count, L1 block and version.
  */
 export function seedOf(block: { hash: Hash; prevrandao: Hash }, parent: { prevrandao: Hash } | null): Hash {
   const value = BigInt(block.prevrandao)
@@ -48,14 +48,14 @@ export function turnAmountWei(digest: bigint, terms: { minWei: bigint; maxWei: b
 /** One turn and what it pays each node. */
 export interface Turn {
   due: number
-  /** Null where a fact is missing: no terms, no payout, or no seed block yet. */
+  /** Null if a fact is missing: no terms, no payout, or no seed block yet. */
   amountWei: Wei | null
 }
 
-/** The fate of a turn. `delay`: it is owed until the contract's owner says otherwise, and waits for that. */
+/** What happens to a turn. `delay`: it is owed until the contract's owner says otherwise, and waits for that. */
 export type TurnFate = 'pay' | 'skip' | 'delay'
 
-/** A cohort whose turn is due, with all that its amount depends on. */
+/** A cohort whose turn is due, with everything that affects its amount. */
 export interface DueCohort {
   cohort: number
   size: number
@@ -64,11 +64,11 @@ export interface DueCohort {
   /** Its pending turn, and how many turns from there on are not owed and can be skipped. */
   pendingDue: number
   skipped: number
-  /** True if a node waits to join it, so that a round that pays it nothing is worth sending. */
+  /** True if a node waits to join it. Then a round that pays the cohort nothing is still worth sending. */
   isSkipNeeded: boolean
-  /** True if the turn after those is not owed by the terms, and waits for the window of the contract's owner. */
+  /** True if the next turn is not owed by the terms, but waits for the window of the contract's owner. */
   isDelayed: boolean
-  /** The turns after those that would be paid, without gaps. */
+  /** The turns after those that the round would pay, without gaps. */
   turns: readonly Turn[]
 }
 
@@ -78,7 +78,7 @@ export interface PlannedCredit {
   pendingDue: number
   skipped: number
   turns: { due: number; amountWei: Wei }[]
-  /** The credit of each node for all of its turns. */
+  /** The credit of each node for all of its turns together. */
   amountWei: Wei
   nodeCount: number
 }
@@ -86,16 +86,16 @@ export interface PlannedCredit {
 export interface RoundPlan {
   credits: PlannedCredit[]
   totalWei: Wei
-  /** Nodes to be credited. */
+  /** How many nodes it credits. */
   nodeCount: number
-  /** Cohorts whose pending turn is not owed, or is owed until the contract's owner says otherwise. Neither is paid. */
+  /** Cohorts whose pending turn is not owed, or is owed until the contract's owner says otherwise. The round pays neither. */
   notOwed: number[]
   delayed: number[]
   /** Cohorts that must wait for the operator: they hold unpaid nodes. */
   unbacked: number[]
-  /** Cohorts that cannot be computed yet. */
+  /** Cohorts that we cannot compute yet. */
   unknown: number[]
-  /** Cohorts that must wait for the contract's owner: the distributor may not pay so little, or so much. */
+  /** Cohorts that must wait for the contract's owner, because the distributor may not pay that little, or that much. */
   outOfBounds: number[]
 }
 
@@ -105,14 +105,14 @@ export interface TurnBounds {
   ceilingWei: bigint
 }
 
-/** Cohorts in one round at most: about 2 million gas, an eighth of what a transaction may carry. */
+/** The most cohorts in one round: about 2 million gas, an eighth of what a transaction may carry. */
 export const CREDITS_PER_ROUND_MAX = 200
-/** Turns in one round at most: the contract's own limit, since each needs a seed. */
+/** The most turns in one round: the contract's own limit, because each needs a seed. */
 export const TURNS_PER_ROUND_MAX = 2_000
 
 /**
- * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. `bounds` is null where
- * they could not be read: then no cohort is checked against them.
+ * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. `bounds` is null if they could not
+ * be read; then no cohort is checked against them.
  */
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
   const credits: PlannedCredit[] = []
@@ -154,7 +154,7 @@ function totalled(credits: PlannedCredit[]): Pick<RoundPlan, 'credits' | 'totalW
 
 const firstDue = ({ turns, pendingDue }: DueCohort) => turns[0]?.due ?? pendingDue
 
-/** The turns up to the first that cannot be computed yet: no turn is paid before an earlier one. */
+/** The turns before the first that we cannot compute yet, because no turn is paid before an earlier one. */
 function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   const unknown = turns.findIndex((turn) => turn.amountWei === null)
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
@@ -175,7 +175,7 @@ function lengthsWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null)
   })
 }
 
-/** A cohort that has turns to be paid. */
+/** A cohort with turns to pay. */
 export interface PayableCohort {
   cohort: number
   intervalSec: number
@@ -183,7 +183,7 @@ export interface PayableCohort {
   payable: number
 }
 
-/** Distributes a round's turns over cohorts, the oldest first. @returns the number for each; a cohort that is not named has to wait. */
+/** Distributes a round's turns over cohorts, the oldest first. @returns the number for each; a cohort without one has to wait. */
 export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, number> {
   const sharing = [...cohorts]
     .sort((a, b) => a.firstPayable - b.firstPayable || a.cohort - b.cohort)
@@ -201,8 +201,8 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 }
 
 /**
- * The first half of a plan, where the chain's transactions or the signer account's ether do not suffice for all of it. Half of its cohorts, or
- * about half of its only cohort's turns, as the bounds allow; the rest stays due. Null where nothing smaller exists.
+ * The first half of a plan, if all of it exceeds the chain's transactions or the signer account's ether. Half of its cohorts, or about half of its
+ * only cohort's turns, as the bounds allow; the rest stays due. Null if nothing smaller exists.
  */
 export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {
   const [first, second] = plan.credits
@@ -215,9 +215,9 @@ export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan
   return planOf(plan, [{ ...first, turns, amountWei: sumWei(turns.map(({ amountWei }) => amountWei)) }])
 }
 
-/** The most that a cohort on the contract can hold for each of its nodes, over its lifetime: 80 bits. */
+/** The most that a cohort on the contract can record for each of its nodes over its lifetime: 80 bits. */
 const PER_NODE_MAX_WEI = 2n ** 80n - 1n
-/** How long that must suffice, whatever is drawn: a hundred years. */
+/** How long that must suffice, whatever the draws: a hundred years. */
 const LIFE_SEC = 100n * 31_557_600n
 
 /** The most a turn may pay at the base rate so that no node of a tier at `payoutBps` outgrows the contract within 100 years. */

@@ -1,7 +1,7 @@
-// Development chains and the accounts that each of them funds. The accounts' private keys are public knowledge, which is
-// why they are written here. A production service refuses them. Pure.
+// Development chains and the accounts that each of them funds. The accounts' private keys are public knowledge, so they may stand here. A production
+// service refuses them. Pure.
 
-/** Private development chains, where accounts with publicly known keys are the usual ones. */
+/** Private development chains, which usually use accounts with publicly known keys. */
 export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
 
 export interface DevelopmentAccount {

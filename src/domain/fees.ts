@@ -1,25 +1,25 @@
-// Decides what a new transaction offers per gas: what the provider suggests, within what followed blocks show and the operator's caps.
-// passes/steps/fees.ts brings these together; domain/send.ts (decideSend) raises the offer of one that is stuck. Pure.
+// Decides what a new transaction offers per gas: what the provider suggests, within the limits of what followed blocks show and the operator's caps.
+// passes/steps/fees.ts brings these together; domain/send.ts (decideSend) raises the offer of a stuck transaction. Pure.
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 
 /** Blocks that bound the fees. */
 export const FEE_BLOCKS = 20
 
-/** The lowest bound of a tip: where blocks show little or nothing, a common tip must still pass. */
+/** The lowest limit of a tip, so that if blocks show little or nothing, a common tip still passes. */
 const TIP_LEAST_WEI = 10n ** 9n
-/** Factor over the highest tip of the last blocks that a tip may reach. */
+/** A tip may reach this many times the highest tip of the last blocks. */
 const TIP_ROOM = 2n
-/** Factor by which the base fee may have risen since the followed block, for which the provider is believed. */
+/** How many times its value in the followed block the base fee may be for us to believe the provider. */
 const BASE_FEE_ROOM = 4n
 
 /** The fee limits of a transaction, wei per gas. */
 export interface FeeLimits {
-  /** The maximum in all. */
+  /** The maximum in total. */
   capWei: bigint
   /** The maximum tip of a first attempt. */
   tipMaxWei: bigint
-  /** The highest base fee that is believed; null where none was followed. */
+  /** The highest base fee that we believe; null if none was followed. */
   baseFeeMaxWei: bigint | null
 }
 
@@ -41,7 +41,7 @@ export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: 
   }
 }
 
-/** A provider's word on fees, wei per gas. */
+/** A provider's suggestion for fees, wei per gas. */
 export interface SuggestedFees {
   /** The base fee of its latest block. */
   baseFeeWei: bigint
@@ -64,7 +64,7 @@ export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
   return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
 }
 
-/** The offer by what the followed blocks show alone, without a provider's word; null where they show no base fee. */
+/** The offer by what the followed blocks show alone, without a provider's word; null if they show no base fee. */
 export function feesSeen(seen: readonly BlockFees[], rules: FeeRules): Fees | null {
   const baseFeeWei = seen.at(-1)?.baseFeeWei ?? null
   if (baseFeeWei === null) return null
@@ -81,7 +81,7 @@ function nextBaseFeeMax(baseFeeWei: bigint): bigint {
   return baseFeeWei + baseFeeWei / 8n + 1n
 }
 
-/** The lower one of the two in the middle; null where there is none. */
+/** The lower one of the two in the middle; null if there is none. */
 export function median(values: readonly bigint[]): bigint | null {
   const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
@@ -94,13 +94,13 @@ function greatest(values: readonly (bigint | null)[]): bigint | null {
   )
 }
 
-/** Chains whose fees are a small part of Ethereum's, so that a far lower cap is still generous. */
+/** Chains whose fees are a small fraction of Ethereum's, so a far lower cap is still generous. */
 const ROLLUPS = new Set([10, 130, 480, 8453, 42161, 42170, 57073, 59144, 81457, 534352, 7777777])
 const GWEI = 10n ** 9n
 
 /**
- * The default caps: at least five times what ordinary traffic pays. Chains that are not named here have the widest limits, since some ask
- * for tips of 30 gwei and more.
+ * The default caps: at least five times what ordinary traffic pays. Chains that are not listed here have the widest limits, because some require tips
+ * of 30 gwei and more.
  */
 export function usualFeeRules(chainId: number): FeeRules {
   if (ROLLUPS.has(chainId)) return { feeCapWei: 50n * GWEI, tipMaxWei: 2n * GWEI }

@@ -1,4 +1,4 @@
-// Decides how far a chain counts as final, by what providers call final, and what a fact rests on that follows from several. Pure.
+// Decides how far a chain counts as final, from what providers call final, and what backs a fact that follows from several others. Pure.
 
 import type { Proof } from './observed.ts'
 import type { Hash } from './units.ts'
@@ -11,16 +11,16 @@ export interface FinalWord {
   voices: number
 }
 
-/** Blocks on top of one that is final if the chain calls none final, or a single provider does. */
+/** How many blocks on top make a block final if the chain calls none final, or only one provider does. */
 export const FINAL_DEPTH = 64
-/** Providers that must say the same before it is believed about money, if so many are configured. */
+/** How many providers must agree before we believe them about money, if that many are configured. */
 export const VOICES = 2
 
-/** True if what traces tell of senders counts: two providers tell it, or the operator trusts the only one. */
+/** True if what traces say about senders counts: two providers agree, or the operator trusts the only one. */
 export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
   providers >= VOICES || trustsProvider
 
-/** What a fact rests on that follows from several: the weakest of theirs. */
+/** What backs a fact that follows from several: the weakest of theirs. */
 export function weakest(proofs: readonly Proof[]): Proof {
   if (proofs.includes('believed')) return 'believed'
   return proofs.includes('agreed') ? 'agreed' : 'proven'

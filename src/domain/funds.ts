@@ -1,14 +1,14 @@
-// Judges whether an account that sends has enough ether left: a warning before the passes stop for lack of it. Pure.
+// Judges whether a sending account has enough ether left, to warn before the passes stop for lack of it. Pure.
 
 /** The cost of a signer account's next transactions. */
 export interface Spending {
-  /** Gas of the mint that waits to be sent now; 0 where there is none. */
+  /** Gas of the mint that is waiting to be sent; 0 if there is none. */
   waitingGas: bigint
   /** Gas of an average transaction. */
   gasPerTransaction: bigint
   /** The gas price offered now, wei. */
   maxFeeWei: bigint
-  /** The most ether that the next round hands out; 0 for a signer account that hands out none. */
+  /** The most ether that the next round pays out; 0 for a signer account that pays none. */
   nextRoundWei: bigint
 }
 

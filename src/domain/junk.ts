@@ -3,22 +3,22 @@ import type { Incoming } from './observed.ts'
 import type { TierVersion } from './tiers.ts'
 
 /**
- * A transfer is dust if its value is below a thousandth of the lowest price that any tier had had by its block. That is some cents where a
- * node costs some dozen dollars, less than a refund would cost. So no price is ever dust, an old one in its grace included.
+ * A transfer is dust if its value is below a thousandth of the lowest price that any tier had had by its block. If a node costs a few dozen dollars,
+ * that is a few cents, less than a refund would cost. So no price is ever dust, not even an old one in its grace.
  */
 export const DUST_PER_PRICE = 1_000n
 
-/** Transfers by their fate. */
+/** Transfers by how we treat them. */
 export interface SortedTransfers<T extends Incoming = Incoming> {
   /** Judged one by one. */
   payments: T[]
   /** Recorded in the books, and never judged. */
   dust: T[]
-  /** They moved nothing, either of no value or failed dust: counted. */
+  /** Moved nothing, either of zero value or failed dust. We only count these. */
   zero: T[]
 }
 
-/** Sorts transfers. Without a tier by its block, only a transfer of no value at all is known to be no sale. */
+/** Sorts transfers. If no tier existed by its block, only a transfer of zero value is known to be no sale. */
 export function sortTransfers<T extends Incoming>(
   transfers: readonly T[],
   versions: readonly Pick<TierVersion, 'priceWei' | 'fromBlock'>[],
@@ -26,7 +26,7 @@ export function sortTransfers<T extends Incoming>(
   const sorted: SortedTransfers<T> = { payments: [], dust: [], zero: [] }
   for (const transfer of transfers) {
     const { valueWei, succeeded, blockNumber } = transfer
-    // By its value alone: in another block of another chain a transfer that failed may succeed.
+    // By its value alone, because in another block of another fork a failed transfer may succeed.
     const isDust =
       versions.some(({ fromBlock }) => fromBlock <= blockNumber) &&
       versions.every(({ priceWei, fromBlock }) => fromBlock > blockNumber || valueWei * DUST_PER_PRICE < priceWei)

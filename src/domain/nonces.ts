@@ -3,9 +3,9 @@ import type { Authorization, NonceUse } from './observed.ts'
 import { type Address, wei } from './units.ts'
 
 /**
- * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its account's
- * next at its turn. A transaction uses its signer account's nonce before those of the authorizations that it carries. `next`: by account,
- * the nonce after the blocks before these; for an unknown account none is valid before its first transaction in these.
+ * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its account's next at
+ * that point. A transaction uses its signer account's nonce before those of the authorizations that it carries. `next`: by account, the nonce after
+ * the blocks before these; for an unknown account none is valid before its first transaction in these.
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,
@@ -15,7 +15,7 @@ export function authorizationsHeld(
   const now = new Map(next)
   const uses = [
     ...sent.map((use) => ({ use, order: 0 })),
-    // In the order of the list within one transaction: the sort is stable.
+    // In list order within one transaction, because the sort is stable.
     ...authorizations.map((use) => ({ use, order: 1 })),
   ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex || a.order - b.order)
   return uses.flatMap(({ use, order }) => {

@@ -1,9 +1,9 @@
-// The shapes of observed blocks, in the ledger's own words. The chain side produces them, the database side stores them; neither knows the
-// other. Block times are unix seconds.
+// The shapes of observed blocks, in the ledger's own words. The chain side produces them and the database side stores them; neither knows the other.
+// Block times are unix seconds.
 import type { WatchedWallet } from './payment-wallets.ts'
 import type { Address, Hash, Wei } from './units.ts'
 
-/** A block header, as far as the ledger needs it. `time` is its timestamp, `prevrandao` the header's mixHash. */
+/** A block header with the fields that the ledger needs. `time` is its timestamp, `prevrandao` the header's mixHash. */
 export interface Block {
   number: number
   hash: Hash
@@ -17,10 +17,7 @@ export interface BlockFees {
   number: number
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
-  /**
-   * The median of the tips that accounts other than our signer accounts paid in it; null where there were none, or the provider does not
-   * say.
-   */
+  /** The median of the tips that accounts other than our signer accounts paid in it; null if there were none, or the provider does not say. */
   tipWei: bigint | null
 }
 
@@ -33,69 +30,67 @@ export interface Position {
   txIndex: number
 }
 
-/** The addresses that blocks are read for, besides the factory. */
+/** The addresses that we look for in blocks, besides the factory. */
 export interface Watching {
   wallets: readonly WatchedWallet[]
-  /** Our signer accounts, as far as they are known. */
+  /** Our signer accounts, if known. */
   signers: readonly Address[]
-  /** The prices that tiers have or had: a transfer of another amount buys nothing by itself. Unknown unless given: then any amount may. */
+  /** The prices that tiers have or had; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
   prices?: readonly bigint[] | undefined
-  /** The next nonces of accounts, as the followed blocks have them: what is far from all of them is no authorization of ours. */
+  /** The next nonces of accounts by the followed blocks. Anything far from all of them is no authorization of ours. */
   nonces?: Readonly<Partial<Record<Address, number>>> | undefined
-  /** True if lists of transactions are to be proven, whatever they hold. */
+  /** True if lists of transactions must be proven, whatever they hold. */
   isWhole?: boolean
 }
 
 /**
- * A part of blocks that a chain may prove: a header by the block's hash, the list of transactions and that of receipts by its roots, accounts by
- * its state root.
+ * A part of blocks that a chain may prove: a header by the block's hash, the lists of transactions and receipts by their roots, accounts by the state
+ * root.
  */
 export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
 
-/** Parts that are asked for once blocks show them, in this order: what is under a root proves nothing without the header that names it. */
+/** Parts that we require once blocks prove them, in this order, because what is under a root proves nothing without the header that names it. */
 export const LEARNT = ['header', 'transactions', 'receipts'] as const
 
-/** What a fact rests on: its block's hash, two providers that tell the same, or the word of one. */
+/** What backs a fact: its block's hash, two providers that agree, or the word of one. */
 export type Proof = 'proven' | 'agreed' | 'believed'
 
-/** An account's ether after a block, and what that rests on: a proof is one against the state root of the block's header. */
+/** An account's ether after a block, and what backs that: a proof is one against the state root of the block's header. */
 export interface BalanceReading {
   wei: bigint
   proof: Proof
 }
 
-/** An answer of a provider that does not recompute to what its block's hash commits to. */
+/** A provider's answer that does not recompute to what its block's hash commits to. */
 export interface FailedProof {
   part: ProvenPart
   blockNumber: number
-  /** The provider's; null where there was no other one to ask. */
+  /** The provider's host; null if there was no other one to ask. */
   host: string | null
-  /** What was given and computed, or why nothing was. */
+  /** The given and computed values, or why there are none. */
   says: string
 }
 
-/** What the ledger says of the parts: `askedFor` once the chain has shown one, `lowered` since it ceased to. Nothing of one that it never showed. */
+/** What the ledger says about parts: `askedFor` (required) once proven, `lowered` since that stopped. Parts never proven are absent. */
 export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
 
-/** What all providers together show about a part of a chain's blocks. A fault of theirs shows nothing. */
+/** What all providers together show about a part of a chain's blocks. If they fail, that shows nothing. */
 export interface ChainProofs {
   /**
-   * What must recompute from now on. A part that does not is asked of another provider, or is a fault. `isDoubted`: lists of transactions are proven
+   * What must recompute from now on. If a part does not, we ask another provider, or it is a fault. `isDoubted`: lists of transactions must be proven
    * whatever they hold.
    */
   askFor(states: ProofStates, isDoubted?: boolean): void
   /**
-   * A block, of the newest up to this one, whose part recomputes, and whose hash two providers name, or the only one does. False if they show that
-   * it does not recompute; null if they show nothing of it.
+   * The newest block up to this one whose part recomputes, and whose hash two providers (or the only one) name. False if they show that it does not
+   * recompute; null if they show nothing about it.
    */
   newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
-  /**
-   * True if the bloom and the receipts' root in that block's header are those of blocks that it settles (Avalanche since Helicon).
-   */
+  /** True if the bloom and the receipts' root in that block's header belong to blocks that it settles (Avalanche since Helicon). */
   hasForeignBlooms(number: number): Promise<boolean>
   /**
-   * True if two providers give the same part of that block, field by field, and it does not recompute. A list of known types that must recompute
-   * is none such: no fork changes that.
+   * True if two providers give the same part of that block, field by field, and it does not recompute. False for a list of known types that must
+   * recompute, because no fork changes that.
    */
   isUnprovable(part: ProvenPart, number: number): Promise<boolean>
 }
@@ -105,7 +100,7 @@ export interface Incoming extends Position {
   wallet: Address
   from: Address
   valueWei: Wei
-  /** False when the transaction reverted: the value never arrived. */
+  /** False if the transaction reverted, so the value never arrived. */
   succeeded: boolean
 }
 
@@ -113,22 +108,22 @@ export interface Incoming extends Position {
 export interface Transfer extends Incoming {
   /** The transaction's type (EIP-2718); 0 for a legacy one. */
   type: number
-  /** True if no key has signed it: a deposit from a parent chain, or the chain's own. */
+  /** True if it has no signature: a deposit from a parent chain, or the chain's own. */
   isUnsigned: boolean
-  /** Of its sender, recipient and value. A transfer that cannot act is `believed`: nothing was asked. */
+  /** Backs its sender, recipient and value. A transfer that cannot act is `believed`, because we did not check it. */
   proof: Proof
 }
 
 /** A transfer to a payments wallet by a call within a transaction, as a trace shows it. */
 export interface InnerTransferIn extends Incoming {
-  /** Among the transaction's inner transfers to that wallet, from 1. */
+  /** Position among the transaction's inner transfers to that wallet, from 1. */
   innerIndex: number
   ref: Hash
 }
 
 /** A transfer from a payments wallet by a call within a transaction. */
 export interface InnerTransferOut extends Position {
-  /** Among the transaction's inner transfers from that wallet, from 1. */
+  /** Position among the transaction's inner transfers from that wallet, from 1. */
   innerIndex: number
   ref: Hash
   wallet: Address
@@ -136,7 +131,7 @@ export interface InnerTransferOut extends Position {
   valueWei: Wei
 }
 
-/** A top-level transaction sent by a payments wallet. `feeWei` was paid even where it reverted. */
+/** A top-level transaction sent by a payments wallet. It paid `feeWei` even if it reverted. */
 export interface Outflow extends Position {
   wallet: Address
   to: Address | null
@@ -145,16 +140,16 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** What used a nonce of an account: a transaction, or an authorization that held. */
+/** What used a nonce of an account: a transaction, or a valid authorization. */
 export interface NonceUse extends Position {
   sender: Address
   nonce: number
   succeeded: boolean
   gasUsed: bigint
   feeWei: Wei
-  /** The called address; null where it created a contract. */
+  /** The called address; null if it created a contract. */
   to: Address | null
-  /** Ether that moved with it; 0 where it reverted. */
+  /** Ether that moved with it; 0 if it reverted. */
   valueWei: Wei
 }
 
@@ -162,13 +157,13 @@ export interface NonceUse extends Position {
 export interface SenderTransaction extends NonceUse {
   /** The transaction's type (EIP-2718); 0 for a legacy one. */
   type: number
-  /** Of its sender, recipient, nonce and value. */
+  /** Backs its sender, recipient, nonce and value. */
   proof: Proof
 }
 
 /**
- * An EIP-7702 authorization that one of our signer accounts signed, in the transaction `txHash` of any account. It used up `nonce` where
- * that was the signer account's next.
+ * An EIP-7702 authorization that one of our signer accounts signed, in the transaction `txHash` of any account. It used up `nonce` if that was the
+ * signer account's next.
  */
 export interface Authorization extends Position {
   sender: Address
@@ -180,7 +175,7 @@ export interface FailedWithdrawal extends Position {
   caller: Address
   nodeIds: bigint[]
   to: Address
-  /** The amount asked for; null for withdrawAll. */
+  /** The requested amount; null for withdrawAll. */
   amountWei: Wei | null
 }
 
@@ -188,9 +183,9 @@ export interface FailedWithdrawal extends Position {
 export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
-    /** An order for `to` was skipped: its ref already is node `nodeId`, which another wallet owns. */
+    /** An order for `to` was skipped because its ref already is node `nodeId`, which another wallet owns. */
     | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }
-    /** The node left cohort `cohort` for the closed one, with what it was credited until then. */
+    /** The node left cohort `cohort` for the closed one, with its credits until then. */
     | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number; creditedWei: Wei }
     | { kind: 'transfer'; nodeId: bigint; from: Address; to: Address }
     | { kind: 'cohortOpened'; cohort: number; tierNo: number; firstDue: number; intervalSec: number }
@@ -202,7 +197,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
         /** The first paid turn, and the number of turns from it on. */
         due: number
         turns: number
-        /** For all of these turns together. */
+        /** The sum over these turns. */
         amountPerNodeWei: Wei
         nodeCount: number
       }
@@ -211,11 +206,11 @@ export type FactoryEvent = Position & { logIndex: number } & (
     /** The round was paid from surplus. Without this event the distributor sent its ether. */
     | { kind: 'surplusSpent'; round: number; amountWei: Wei; allowanceWei: Wei }
     | { kind: 'withdrawn'; nodeId: bigint; owner: Address; to: Address; amountWei: Wei; withdrawnTotalWei: Wei }
-    /** An act of the contract's owner, or ether that came: the event's own name and arguments, addresses in lower case, numbers in decimal. */
+    /** An act of the contract's owner, or incoming ether: the event's own name and arguments, addresses in lower case, numbers in decimal. */
     | { kind: 'ownerAct'; name: OwnerActName; detail: Readonly<Record<string, string>> }
   )
 
-/** Events of who may do what: keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership; and of ether that is owed to no node. */
+/** Events about permissions: keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership; and about ether owed to no node. */
 export const OWNER_ACTS = [
   'MinterSet',
   'MinterRefilled',
@@ -233,7 +228,7 @@ export const OWNER_ACTS = [
 ] as const
 export type OwnerActName = (typeof OWNER_ACTS)[number]
 
-/** The accounts to which an act of the owner gives a part. */
+/** The accounts to which an act of the owner gives a role. */
 export function accountsNamed(
   name: OwnerActName,
   { minter, distributor }: Readonly<Record<string, string>>,
@@ -245,13 +240,13 @@ export function accountsNamed(
 /** Everything the ledger needs of a contiguous range of blocks; parent hashes were checked. */
 export interface ObservedRange {
   /**
-   * True where not all blocks of the range were read: `blocks` are those that were, and the last. It was proved of the others that they hold
-   * nothing that moved value or changed the factory.
+   * True if not all blocks of the range were read: `blocks` are those that were, and the last. We proved that the others hold nothing that moved
+   * value or changed the factory.
    */
   isSurveyed?: true
-  /** The addresses it was read for: where the ledger's differ by now, it has to be read again. */
+  /** The addresses for which it was read. If the ledger's have changed, it must be read again. */
   watching: Watching
-  /** Answers that another provider’s took the place of. */
+  /** Answers that another provider's replaced. */
   failedProofs?: readonly FailedProof[]
   blocks: Block[]
   /** Of the last blocks of the range, at most `FEE_BLOCKS`. */

@@ -1,6 +1,6 @@
-// The wallets that buyers pay to: which one is in force at a block, which are read, and when a payment to a replaced one is no sale any
-// more. All instances go by the ledger's rows. What may not be one: refuseWallet, asked at the first start (boot/preflight.ts, which also
-// refuses one that was used before) and when the operator enters one (operator/payment-wallets.ts). Pure.
+// The wallets that buyers pay to: which one is in force at a block, which ones we read, and when a payment to a replaced one is no longer a sale. All
+// instances use the ledger's rows. refuseWallet says which addresses may not be one; the first start calls it (boot/preflight.ts, which also refuses
+// one that was used before), and so does the operator's act (operator/payment-wallets.ts). Pure.
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from './development.ts'
 import type { Address } from './units.ts'
 
@@ -12,14 +12,14 @@ export interface WatchedWallet {
   closedBlock: number | null
 }
 
-/** A wallet of the ledger; wallets are in the order in which they were entered. */
+/** A wallet of the ledger. Wallets are in order of entry. */
 export interface PaymentWallet extends WatchedWallet {
-  /** In force in blocks not below this height and not older than this time. */
+  /** In force in blocks from this height on that are not older than this time. */
   fromBlock: number
   fromTime: number
   /** The earlier ones were stolen. */
   stolen: boolean
-  /** Seconds of block time for which a payment to the previous wallet is still a sale; ignored where that one was stolen. */
+  /** Seconds of block time for which a payment to the previous wallet is still a sale; ignored if that one was stolen. */
   graceSec: number
 }
 
@@ -29,20 +29,20 @@ export interface BlockPlace {
   time: number
 }
 
-/** Minimum distance from the followed block to the one in which a planned change comes into force: blocks, and seconds of block time. */
+/** The smallest distance from the followed block to the one in which a planned change takes effect: blocks, and seconds of block time. */
 export const CHANGE_AHEAD_BLOCKS = 64
 export const CHANGE_AHEAD_SEC = 300
 
 const holds = ({ fromBlock, fromTime }: PaymentWallet, at: BlockPlace) => fromBlock <= at.number && fromTime <= at.time
 
-/** The wallet shown to buyers at a block: of those in force, the one entered last. Null where none is. */
+/** The wallet that buyers see at a block: the last entered of those in force. Null if there is none. */
 export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): PaymentWallet | null {
   return wallets.findLast((wallet) => holds(wallet, at)) ?? null
 }
 
 /**
- * True if a wallet was replaced so long before a block that a payment to it is no sale. A planned change leaves a grace, a theft none. An
- * unknown wallet counts as replaced.
+ * True if a wallet was replaced so long before a block that a payment to it is no sale. A planned change has a grace, a theft none. An unknown wallet
+ * counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
   const index = wallets.findIndex((known) => known.wallet === wallet)
@@ -66,7 +66,7 @@ export interface WalletFacts {
   isTraceable: boolean
 }
 
-/** The reason why an address cannot be a payments wallet, with a remedy; null: no objection. */
+/** Why an address cannot be a payments wallet, with a remedy; null if there is no objection. */
 export function refuseWallet(
   wallet: Address,
   { factory, chainId, hotKeys, hasCode, isTraceable }: WalletFacts,

@@ -1,5 +1,5 @@
-// Judges a payment: a column of refusals, cheapest first, each named for its rule. Pure: facts are read before, evidence is stored after.
-// It never passes what it could not check. Room on a wallet is asked again where a released payment goes on (passes/steps/judge.ts,
+// Judges a payment: a list of refusals, cheapest first, each named after its rule. Pure: the caller reads facts before, and stores evidence after. It
+// must never pass what it could not check. Room in a wallet is checked again when a released payment goes on (passes/steps/judge.ts,
 // acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
 import type { TierSelection, TierVersion } from './tiers.ts'
@@ -21,7 +21,7 @@ export const JUDGED_REASONS = [
   'contractWallet',
 ] as const
 export type JudgedReason = (typeof JUDGED_REASONS)[number]
-/** The reasons why a payment waits for the operator (or, `walletLimit`, for room), but for a refund in progress: that is recorded or given up before any other decision. */
+/** Why a payment waits for the operator (or, `walletLimit`, for room). Without a refund in progress, which must be recorded or cancelled first. */
 export const DECIDABLE_REASONS = [
   ...JUDGED_REASONS,
   'unattributed',
@@ -44,7 +44,7 @@ export interface PaymentFacts {
   from: Address
   valueWei: bigint
   succeeded: boolean
-  /** All payments wallets, past and present: a transfer between them is no sale. */
+  /** All payments wallets, past and present, because a transfer between them is no sale. */
   wallets: readonly Address[]
   /** True if it came to a replaced wallet after the grace. */
   isToOldWallet: boolean
@@ -52,21 +52,21 @@ export interface PaymentFacts {
   serviceAccounts: readonly Address[]
   /** Wallets whose payments are held for the operator (exchanges). */
   senderDenied: boolean
-  /** True for a payment from before a restore or rebuild: a refund may have been recorded in what was lost. */
+  /** True for a payment from before a restore or rebuild, because the lost part may have recorded a refund. */
   beforeRestore: boolean
   selection: TierSelection
-  /** Nodes of any tier: held, and paid for but not minted yet. */
+  /** Nodes of any tier: owned, and paid for but not minted yet. */
   walletNodes: number
   walletInFlight: number
   /** The contract's cap. */
   walletMax: number
-  /** Nodes of the selected tier: held, and paid for but not minted yet. */
+  /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number
   tierInFlight: number
   holding: HoldingReading
-  /** Who sent it, where a contract may have. */
+  /** Who sent it, in case that is a contract. */
   payer: PayerFacts
-  /** True if one provider alone has told it, although there are two to ask. */
+  /** True if only one provider has reported it, although there are two to ask. */
   restsOnOne: boolean
 }
 
@@ -75,7 +75,7 @@ export type Verdict =
   | { kind: 'ignored'; reason: IgnoreReason; evidence: Evidence }
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
-  /** Undecided: a fact could not be read yet. The payment stays as it is and is judged again. */
+  /** Undecided because a fact could not be read yet. The payment stays as it is and is judged again. */
   | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' }
 
 /**
@@ -157,8 +157,8 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 const RETRY_PAUSE_SEC_MAX = 300
 
 /**
- * The block time at which a payment of which a fact could not be read at `now` is judged again. Each pause is half of the payment's age, up
- * to a bound. None goes past the time at which the payment is held.
+ * The block time at which to judge a payment again if a fact could not be read at `now`. Each pause is half of the payment's age, up to a limit. None
+ * goes past the time at which the payment is held.
  */
 export function retryTimeOf(
   { blockTime, now }: { blockTime: number; now: number },
@@ -185,7 +185,7 @@ function judgeHolding(tier: TierVersion, facts: PaymentFacts): HoldingVerdict {
       if (facts.holding.sinceSec < tier.holdingRetrySec) return { kind: 'undecided' }
       return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
-      // A needed holding that was not read is an unchecked fact; it must never pass.
+      // A required holding that was not read is an unchecked fact, and must never pass.
       return { kind: 'undecided' }
   }
 }

@@ -1,5 +1,5 @@
-// The switch `payouts`: which turns are owed by the ledger's terms and by the windows of the contract's owner, and which acts of the owner
-// make both agree. A turn is skipped only where both say that it is not owed.
+// The switch `payouts`: which turns are owed by the ledger's terms and by the windows of the contract's owner, and which acts of the owner make both
+// agree. A turn is skipped only if both say that it is not owed.
 import { type CreditTerms, type TurnFate, termsAt } from './credit.ts'
 
 /** A window of turns that are not owed: from `from` on, before `until`. The contract keeps windows in order, without overlap. */
@@ -13,20 +13,20 @@ export interface NotOwedWindow {
 /** The end of an open-ended window: the contract's largest time. */
 export const NO_END = 2 ** 40 - 1
 
-/** The fate of the turn due at a time. Missing terms mean `pay`: the turn then waits for its terms. */
+/** What happens to the turn due at a time. Missing terms mean `pay`; the turn then waits for its terms. */
 export function turnFate(terms: readonly CreditTerms[], windows: readonly NotOwedWindow[], due: number): TurnFate {
   if (termsAt(terms, due)?.payouts !== false) return 'pay'
   if (windows.some(({ from, until }) => from <= due && due < until)) return 'skip'
-  // Windows are only ever added behind the last one: before its end, a turn outside all of them is owed for good.
+  // Windows are only ever added after the last one, so before its end, a turn outside all of them is owed for good.
   return due < (windows.at(-1)?.until ?? 0) ? 'pay' : 'delay'
 }
 
-/** A call of the contract's owner on its windows, with its arguments as the contract takes them. */
+/** A call of the contract's owner on its windows, with the contract's arguments. */
 export type WindowCall =
   | { name: 'addNotOwed'; window: bigint; from: bigint; until: bigint }
   | { name: 'endNotOwed'; window: bigint; until: bigint }
 
-/** The owner's next act so that the windows agree with the terms; null where they do, as far as they still can. */
+/** The owner's next act to make the windows agree with the terms; null if they do, as far as they still can. */
 export function windowCallNeeded(
   terms: readonly CreditTerms[],
   windows: readonly NotOwedWindow[],
@@ -36,7 +36,7 @@ export function windowCallNeeded(
   const last = windows.at(-1)
   if (last) {
     const owedFrom = spans.findLast(({ from }) => from < last.until)?.until ?? last.from
-    // The contract replaces a past time by its own.
+    // The contract replaces a past time with its own.
     if (Math.max(owedFrom, last.from, now) < last.until)
       return { name: 'endNotOwed', window: BigInt(last.window), until: BigInt(Math.max(owedFrom, last.from)) }
   }
@@ -53,7 +53,7 @@ export function windowCallNeeded(
   return null
 }
 
-/** The times in which turns are not owed by the terms, in order. */
+/** The times in which the terms do not owe turns, in order. */
 function spansOff(terms: readonly CreditTerms[]): { from: number; until: number }[] {
   const sorted = [...terms].sort((a, b) => a.fromTime - b.fromTime)
   const spans: { from: number; until: number }[] = []

@@ -1,5 +1,5 @@
-// Decides when a refund is safe, so that no node can come of the payment any more: every mint signed for it has expired in a final block,
-// and the payment's own block is final. Pure.
+// Decides when a refund is safe because the payment can no longer become a node: every mint signed for it has expired in a final block, and the
+// payment's own block is final. Pure.
 
 /** The longest validity of a signed call, in seconds of block time, under any settings. */
 export const VALID_FOR_SEC_MAX = 3_600
@@ -12,22 +12,22 @@ export interface FinalBlock {
 
 /** The facts that a refund's safety depends on. Times are unix seconds of block time. */
 export interface RefundFacts {
-  /** Null where none is known. */
+  /** Null if none is known. */
   final: FinalBlock | null
-  /** The expiry of the last recorded mint of the payment; null where none can be carried out. */
+  /** The expiry of the last recorded mint of the payment; null if none can be executed. */
   signedUntil: number | null
-  /** The same for mints that a lost ledger may have signed; null where there was none. */
+  /** The same for mints that a lost ledger may have signed; null if there was none. */
   lostUntil: number | null
-  /** The payment's block; null while a reorganisation has it out. */
+  /** The payment's block; null while it is reorganised out. */
   blockNumber: number | null
 }
 
 export interface RefundSafety {
-  /** The last block time at which a mint of the payment can be carried out; null where no such mint is known. */
+  /** The last block time at which a mint of the payment can be executed; null if no such mint is known. */
   safeAfter: number | null
-  /** True if a node may yet come of the payment by itself. */
+  /** True if the payment may still become a node automatically. */
   mayStillMint: boolean
-  /** True if no reorganisation can take the payment out. */
+  /** True if no reorganisation can remove the payment. */
   isPaymentFinal: boolean
 }
 

@@ -1,5 +1,5 @@
-// Replays the factory's events onto the cohorts as the contract did: computes what a range of blocks changes in the ledger, without reading
-// the chain's state. Pure; the same events give the same ledger after any restart.
+// Replays the factory's events onto the cohorts as the contract did, and computes what a range of blocks changes in the ledger without reading the
+// chain's state. Pure; the same events give the same ledger after any restart.
 import type { FactoryEvent, OwnerActName } from './observed.ts'
 import { effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
@@ -45,7 +45,7 @@ export interface NewRound extends Stamp {
   round: number
   mode: 'treasury' | 'swaps'
   totalWei: Wei
-  /** Zero where the round only skipped turns. */
+  /** Zero if the round only skipped turns. */
   nodeCount: number
 }
 /** A round's credit to the nodes of a cohort, for one turn or several. */
@@ -70,7 +70,7 @@ export interface NewSkip {
   due: number
   turns: number
 }
-/** A node that left its cohort for the closed one, with what it was credited there and the number of these credits. */
+/** A node that left its cohort for the closed one, with its credits there and their number. */
 export interface NewExpulsion extends Stamp {
   nodeId: bigint
   cohort: number
@@ -110,7 +110,7 @@ export interface ReplayedChanges {
   cohortStates: Map<string, { blockNumber: number; state: LedgerCohort }>
 }
 
-/** Thrown when events rest on something unknown to the ledger: it was not followed from the factory's first block. */
+/** Thrown if events need something that the ledger does not know, because it was not followed from the factory's first block. */
 export class MissingHistory extends Error {}
 
 /** Replays events in chain order onto the ledger's cohorts. The input is not changed. */
@@ -162,7 +162,7 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
     case 'nodeExpelled': {
       const cohort = cohortOf(changes, known, event.cohort)
       changes.expulsions.push(expelled(event, stamp, cohort))
-      // Never below zero: the node may be missing in the ledger, which the reconciler finds.
+      // Never below zero, because the ledger may lack the node, which the reconciler finds.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
       break
     }
@@ -242,7 +242,7 @@ function applyMinted(
     perNodeAtMintWei: cohort.perNodeWei,
     turnsAtMint: cohort.turnCount,
   })
-  // A past turn of an empty cohort is owed to no node: the contract moves it on when the first one joins.
+  // A past turn of an empty cohort is owed to no node, so the contract moves it on when the first one joins.
   const nextDue = effectiveDue(cohort, event.blockTime)
   change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
 }
@@ -314,7 +314,7 @@ function change(changes: ReplayedChanges, blockNumber: number, cohort: LedgerCoh
   changes.cohortStates.set(`${cohort.cohort}:${blockNumber}`, { blockNumber, state: cohort })
 }
 
-/** The final owner of each node after these transfers, mints left out. */
+/** The final owner of each node after these transfers, without mints. */
 export function lastOwners(transfers: readonly OwnershipChange[]): Map<bigint, Address> {
   const owners = new Map<bigint, Address>()
   for (const transfer of transfers) if (transfer.from !== ZERO_ADDRESS) owners.set(transfer.nodeId, transfer.to)

@@ -23,19 +23,19 @@ export function effectiveDue(cohort: Pick<CohortState, 'intervalSec' | 'nextDue'
   return cohort.nextDue + (Math.floor((now - cohort.nextDue) / cohort.intervalSec) + 1) * cohort.intervalSec
 }
 
-/** A cohort with a due, unpaid turn cannot take nodes: they would be paid for a time before their mint. */
+/** A cohort with a due, unpaid turn cannot take nodes, because they would be paid for a time before their mint. */
 export function isDue(cohort: Pick<CohortState, 'nextDue' | 'size'>, now: number): boolean {
   return cohort.size > 0 && cohort.nextDue <= now
 }
 
-/** The turn a node minted now waits for: the last phase not later than an interval ahead. */
+/** The turn for which a node minted now waits: the last phase not later than an interval ahead. */
 export function firstTurnDue(schedule: Schedule, now: number): number {
   return Math.floor((now + schedule.intervalSec) / schedule.slotSec) * schedule.slotSec
 }
 
 /**
- * The cohort that a node minted now joins: of its tier and the schedule's interval, its next turn between interval - slot and interval
- * ahead, with no turn waiting to be paid. Null: one has to be opened (see `openingsNeeded`).
+ * The cohort that a node minted now joins: of its tier and the schedule's interval, its next turn between interval - slot and interval ahead, with no
+ * turn waiting to be paid. Null if one has to be opened (see `openingsNeeded`).
  */
 export function chooseCohort(
   cohorts: readonly CohortState[],
@@ -67,9 +67,9 @@ export interface Opening {
 }
 
 /**
- * The cohorts a tier lacks: one for each phase that no cohort of the schedule's interval has. Where a payment waits for a cohort, also a
- * second one of the phase that a node minted now would join, if all cohorts of that phase wait for their turn to be paid. Without a waiting
- * payment that would only breed cohorts: every phase is in that state for a moment, once an interval. Soonest needed first.
+ * The cohorts that a tier lacks: one for each phase that no cohort with the schedule's interval has. If a payment waits for a cohort, also a second
+ * one of the phase that a node minted now would join, if all cohorts of that phase wait for their turn to be paid. Without a waiting payment that
+ * would only breed cohorts, because every phase is in that state for a moment, once an interval. Soonest needed first.
  */
 export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: number, isWaitedFor: boolean): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
@@ -88,8 +88,8 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
 }
 
 /**
- * The cohort that nodes of a tier share while no turn is paid or skipped: of the schedule's interval, not waiting to be paid, with the
- * farthest next turn. Null: one has to be opened (see `sharedOpening`).
+ * The cohort that nodes of a tier share while no turn is paid or skipped: of the schedule's interval, not waiting to be paid, with the farthest next
+ * turn. Null if one has to be opened (see `sharedOpening`).
  */
 export function chooseSharedCohort(
   cohorts: readonly CohortState[],
@@ -108,8 +108,8 @@ export function chooseSharedCohort(
 }
 
 /**
- * The one cohort to open for a tier whose nodes share it; null where there is one. A due cohort takes no nodes any more, so at most one is
- * opened in an interval, whatever the phases.
+ * The one cohort to open for a tier whose nodes share it; null if there is one. A due cohort takes no more nodes, so at most one opens per interval,
+ * whatever the phases.
  */
 export function sharedOpening({ cohorts, schedule, now }: CohortsAt, tierNo: number): Opening | null {
   if (chooseSharedCohort(cohorts, tierNo, schedule, now)) return null

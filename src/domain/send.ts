@@ -1,4 +1,4 @@
-// Decides what to do about our transaction that is stored but not in a block yet, and how much a mint may carry. Pure: the pass reads, this
+// Decides what to do about a stored transaction of ours that is not in a block yet, and how much a mint may carry. Pure: the pass reads, this
 // decides.
 import { larger } from './units.ts'
 
@@ -10,7 +10,7 @@ export interface Outstanding {
   maxPriorityFeeWei: bigint
   /** Height at which the last attempt was signed. */
   signedAtBlock: number
-  /** What came of handing it over last, by its kind; null before. */
+  /** The kind of the last broadcast's outcome; null before it. */
   lastOutcome: string | null
 }
 
@@ -21,13 +21,13 @@ export interface SendView {
   accountNonce: number
   /** The fees that a new transaction would offer now. */
   feesNow: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
-  /** What the provider suggests, within the caps alone: for what a pool has refused. */
+  /** What the provider suggests, within only the caps, for what a pool has refused. */
   suggested: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
   /** The cap: never offer more than this per gas. */
   feeCapWei: bigint
-  /** The highest tip that a provider's word may lead to. */
+  /** The highest tip that we offer on a provider's word. */
   tipMaxWei: bigint
-  /** True if it has expired, so that another call takes its nonce. */
+  /** True if it has expired, so another call takes its nonce. */
   isLapsed: boolean
 }
 
@@ -38,46 +38,44 @@ export type SendDecision =
   | { kind: 'resend' }
   /** Sign again at these fees, with the same nonce; store, send. */
   | { kind: 'bump'; maxFeeWei: bigint; maxPriorityFeeWei: bigint }
-  /** The fee it would take is above the cap: send the same bytes again and alert the operator. */
+  /** The fee it would take is above the cap, so send the same bytes again and alert the operator. */
   | { kind: 'capped' }
 
 /**
- * The maximum number of nodes in one mint. To wallets without nodes they take about 74,000 gas each, so this fills nine tenths of what a
- * transaction may carry. As one mint is in flight at a time, it also bounds the sales of a block without a buyer waiting for the next.
+ * The maximum number of nodes in one mint. For wallets without nodes each takes about 74,000 gas, so this fills nine tenths of what a transaction may
+ * carry. Because one mint is in flight at a time, it also bounds the sales of a block without making a buyer wait for the next.
  */
 export const MINT_BATCH_MAX = 200
 
 /**
- * The gas floor of each order in a mint: the cost of one that is carried out. An order that would be skipped just now is estimated at next
- * to nothing. Without the floor, one owner who moved a node in between could make the whole mint run out of gas, again and again.
+ * The gas floor of each order in a mint: the cost of one that succeeds. The estimate for an order that would be skipped just now is next to nothing.
+ * Without the floor, one owner who moved a node in between could make the whole mint run out of gas, again and again.
  */
 const ORDER_GAS = 80_000n
-/** The gas of a mint beside its orders. */
+/** The gas of a mint besides its orders. */
 const MINT_GAS = 40_000n
 
-/** The gas floor of a mint of so many orders. */
+/** The gas floor of a mint with this many orders. */
 export function leastMintGas(orders: number): bigint {
   return orders === 0 ? 0n : MINT_GAS + ORDER_GAS * BigInt(orders)
 }
 
-/**
- * The next batch size where a signer account's funds do not suffice: about as much as they pay for, at least one, and less than before.
- */
+/** The next batch size if a signer account's funds do not suffice: about as much as they pay for, at least one, and less than before. */
 export function affordablePart(batch: number, { hasWei, needsWei }: { hasWei: bigint; needsWei: bigint }): number {
   const part = needsWei === 0n ? batch : Number((BigInt(batch) * hasWei) / needsWei)
   return Math.max(1, Math.min(part, batch - 1))
 }
 
-/** Blocks after which a pending transaction counts as stuck on its fee. */
+/** After this many blocks a pending transaction counts as stuck on its fee. */
 export const STUCK_AFTER_BLOCKS = 12
-/** Replacement needs at least 10 % more on both fee fields; an eighth leaves no doubt about rounding. */
+/** Replacement needs at least 10 % more on both fee fields; an eighth is safe against rounding. */
 const BUMP_NUMERATOR = 9n
 const BUMP_DENOMINATOR = 8n
 
-/** Decides about an outstanding transaction. The order of the cases is the policy. */
+/** Decides about a pending transaction. The order of the cases is the policy. */
 export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   if (view.accountNonce > tx.nonce) return { kind: 'wait', why: 'mined' }
-  // A higher fee would need more funds still.
+  // A higher fee would need even more funds.
   if (tx.lastOutcome === 'insufficientFunds' && !view.isLapsed) return { kind: 'resend' }
   if (tx.lastOutcome === 'feeTooLow' && view.headBlock > tx.signedAtBlock) return raiseRefused(tx, view)
   if (view.headBlock - tx.signedAtBlock < STUCK_AFTER_BLOCKS) return { kind: 'resend' }
@@ -87,7 +85,7 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
 
-/** What pools refused is in none of them, and waits for nothing: the provider's suggestion, then twice as much, once a block at most. */
+/** No pool has what pools refused, so do not wait: offer the provider's suggestion, then twice as much, at most once a block. */
 function raiseRefused(tx: Outstanding, { suggested, feeCapWei, tipMaxWei }: SendView): SendDecision {
   const next = tx.attempts > 1 ? tx.maxPriorityFeeWei * 2n : raised(tx.maxPriorityFeeWei)
   const wanted = smaller(larger(next, suggested.maxPriorityFeeWei), smaller(tipMaxWei, feeCapWei))
@@ -109,14 +107,14 @@ export interface StuckFacts {
   isOver: boolean
   /** It offers less than the last block's base fee. */
   isCheap: boolean
-  /** The kind of the providers' last answer; null before they were asked. */
+  /** The kind of the providers' last answer; null before they answered. */
   lastOutcome: string | null
 }
 
 /**
- * Why a transaction is stuck, in the order of treatment: `nonce` (the signer account's is in doubt), `behind` (another one of its signer
- * account), `over` (it has expired: the next run spends its nonce on nothing), `fee` (blocks ask for more than it offers), `refused` (the
- * providers do not take it), `waiting` (they have it, and no block took it).
+ * Why a transaction is stuck, in the order of treatment: `nonce` (the signer account's is in doubt), `behind` (another one of its signer account),
+ * `over` (it has expired; the next run uses its nonce for an empty call), `fee` (blocks need more than it offers), `refused` (the providers do not
+ * accept it), `waiting` (they have it, but no block took it).
  */
 export function whyStuck(facts: StuckFacts): 'nonce' | 'behind' | 'over' | 'fee' | 'refused' | 'waiting' {
   if (facts.isAhead) return 'nonce'
@@ -126,7 +124,7 @@ export function whyStuck(facts: StuckFacts): 'nonce' | 'behind' | 'over' | 'fee'
   return facts.lastOutcome === 'accepted' ? 'waiting' : 'refused'
 }
 
-/** Clients also ask for strictly more than before, and an eighth of nothing is not. */
+/** Clients also require strictly more than before, and an eighth of zero is not. */
 function raised(feeWei: bigint): bigint {
   return larger((feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR, feeWei + 1n)
 }

@@ -1,4 +1,4 @@
-// Decides which credit terms may be entered, and from when. The same rules hold for the environment's terms of a new ledger and for an act.
+// Decides which credit terms may be entered, and from when. The same rules apply to the environment's terms for a new ledger and to an act.
 import { turnRange } from './budget.ts'
 import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
 import { BPS_BASE } from './units.ts'
@@ -7,11 +7,11 @@ import { BPS_BASE } from './units.ts'
 export type TermsContent = Omit<CreditTerms, 'fromTime'>
 
 /**
- * Minimum lead, in seconds, from the latest known block time to the time at which an entry comes into force. By then every instance has
- * followed it, and every outstanding round is planned.
+ * Minimum lead, in seconds, from the latest known block time to the time at which an entry takes effect. By then every instance has followed it, and
+ * every pending round is planned.
  */
 const TERMS_AHEAD_SEC = 300
-/** Cohort numbers have 16 bits: with 255 to a tier, a schedule can change many times before they run out. */
+/** Cohort numbers have 16 bits. With 255 per tier, a schedule can change many times before they run out. */
 export const COHORTS_PER_TIER_MAX = 255
 
 /** The facts that entries are checked against. */
@@ -20,11 +20,11 @@ export interface TermsLimits {
   leastIntervalSec: number
   /** The rates of all tiers, in basis points. */
   payoutBps: readonly number[]
-  /** True if a turn that pays nothing was asked for by name. */
+  /** True if the operator asked by name for a turn that pays nothing. */
   zeroAllowed: boolean
 }
 
-/** Why terms cannot be entered, in a sentence that names fields as they are `called`; null: no objection. */
+/** Why terms cannot be entered, in a sentence that names fields as in `called`; null if there is no objection. */
 export function refuseTerms(
   terms: TermsContent,
   { leastIntervalSec, payoutBps, zeroAllowed }: TermsLimits,
@@ -58,7 +58,7 @@ const GWEI = 10n ** 9n
 /** The floor of a new factory: half of the least turn at the lowest rate, so that terms have room to fall. */
 export const floorFor = (minWei: bigint, lowestBps: bigint): bigint => (minWei * lowestBps) / BPS_BASE / 2n / GWEI
 
-/** The bounds that make room for a range at every rate, no narrower than the present ones; null where there is room. */
+/** The bounds that make room for a range at every rate, no narrower than the present ones; null if there is room already. */
 export function boundsNeeded(
   { minWei, maxWei }: Pick<CreditTerms, 'minWei' | 'maxWei'>,
   payoutBps: readonly number[],
@@ -72,7 +72,7 @@ export function boundsNeeded(
   return { floorGwei: floor / GWEI, ceilingGwei: (ceiling + GWEI - 1n) / GWEI }
 }
 
-/** The earliest time at which an entry may come into force: later than the latest block of any provider, and than the entry before it. */
+/** The earliest time at which an entry may take effect: later than the latest block of any provider, and than the previous entry. */
 export function earliestFrom(terms: readonly CreditTerms[], latestBlockTime: number): number {
   const before = terms.at(-1)
   return Math.max(latestBlockTime + TERMS_AHEAD_SEC, before ? before.fromTime + 1 : 0)

@@ -12,14 +12,14 @@ export interface TierVersion {
   priceWei: Wei
   /** Nodes of this tier one wallet may hold. */
   maxPerWallet: number
-  /** Amount of `holdingToken` the buyer must hold; 0 with a null token means open to anyone. */
+  /** Amount of `holdingToken` that the buyer must hold; 0 with a null token means open to anyone. */
   holdingWei: Wei
   holdingToken: Address | null
   payoutBps: number
   onSale: boolean
-  /** Seconds of block time for which the previous version still buys the tier; 0: it ended at once. */
+  /** Seconds of block time for which the previous version still buys the tier; 0 if it ended at once. */
   graceSec: number
-  /** Seconds of block time for which an unreadable holding is asked again. */
+  /** Seconds of block time for which we retry an unreadable holding. */
   holdingRetrySec: number
   fromBlock: number
   /** Unix seconds. */
@@ -29,13 +29,13 @@ export interface TierVersion {
 /** The form of a tier's id. */
 export const TIER_ID_FORM = /^[a-z0-9][a-z0-9-]{0,31}$/
 
-/** Bounds of a grace, seconds. A quote may live in caches for the minimum, and its price must still buy. */
+/** Bounds of a grace, seconds. Caches may keep a quote for the minimum, and its price must still buy. */
 export const GRACE_SEC_MIN = 120
 export const GRACE_SEC_MAX = 7 * 86_400
-/** The longest time for which a holding is asked again, seconds. */
+/** The longest time for which we retry a holding, seconds. */
 export const HOLDING_RETRY_SEC_MAX = 7 * 86_400
 
-/** The values for the first tier and the first change of the payments wallet; later ones take over those of their predecessor. */
+/** The values for the first tier and the first change of the payments wallet. Later ones take over those of their predecessor. */
 export interface FirstSaleTerms {
   priceGraceSec: number
   holdingRetrySec: number
@@ -47,8 +47,8 @@ export type TierSelection =
   | { kind: 'none' }
 
 /**
- * Selects the tier that `valueWei` pays for at a block. A price in force goes before one in its grace; among prices in force, a tier on
- * sale goes before one that is not.
+ * Selects the tier that `valueWei` pays for at a block. A price in force wins over one in its grace; among prices in force, a tier on sale wins over
+ * one that is not.
  */
 export function selectTier(
   versions: readonly TierVersion[],
@@ -72,7 +72,7 @@ export function selectTier(
   return { kind: 'none' }
 }
 
-/** The lowest price for which a node may be bought at a block, with those in their grace; null where none is on sale. */
+/** The lowest price at which a node can be bought at a block, including prices in their grace; null if none is on sale. */
 export function lowestPriceAt(
   versions: readonly TierVersion[],
   place: { blockNumber: number; blockTime: number },
@@ -86,7 +86,7 @@ export function lowestPriceAt(
   )
 }
 
-/** The block time at which a version's grace is over: the earliest end that a later version sets. A grace of 0 is over in every block. */
+/** The block time at which a version's grace ends: the earliest end that a later version sets. A grace of 0 is over in every block. */
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
@@ -110,8 +110,8 @@ export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, ti
 export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
 
 /**
- * Checks a tier's new version against the others. Two tiers on sale may not share a price, and a price that another tier has just given up
- * stays that tier's for the grace. `now` is the followed head's time. Null: no objection.
+ * Checks a tier's new version against the others. Two tiers on sale may not share a price, and a price that another tier has just given up stays that
+ * tier's for the grace. `now` is the followed head's time. Null if there is no objection.
  */
 export function refuseTierVersion(
   versions: readonly TierVersion[],

@@ -1,5 +1,5 @@
-// A payment's states and moves: from which state to which, who makes the move, and why. No other move exists: every statement
-// that changes a state takes its states from this table (db/payments/moves.ts). docs/ARCHITECTURE.md draws it. Pure.
+// A payment's states and moves: from which state to which, who makes the move, and why. No other move exists, because every statement that changes a
+// state takes its states from this table (db/payments/moves.ts). docs/ARCHITECTURE.md draws it. Pure.
 import { DECIDABLE_REASONS, type HoldReason, type IgnoreReason, JUDGED_REASONS } from './payment.ts'
 
 export const PAYMENT_STATES = [
@@ -31,18 +31,18 @@ export interface Move {
   by: readonly Mover[]
   /** Empty for a payment that is new to the ledger. */
   from: readonly PaymentState[]
-  /** Several where the target state differs from payment to payment. */
+  /** Several if the target state differs between payments. */
   to: readonly PaymentState[]
   /** A held payment moves only if it is held for one of these reasons. */
   heldFor?: readonly HoldReason[]
   /** The reason for which the payment is held or ignored afterwards. */
   reasons?: readonly (HoldReason | IgnoreReason)[]
-  /** The verdict that is stored with the move, together with its evidence. */
+  /** The verdict that is stored with the move, with its evidence. */
   verdict?: 'accepted' | 'held' | 'ignored' | 'refunded' | 'dismissed'
   why: string
 }
 
-/** The judge decides unjudged payments, those that wait for room in their wallet, and those that wait for their payer to be shown. */
+/** The judge decides unjudged payments, those that wait for room in their wallet, and those whose payer is not shown yet. */
 const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit', 'contractWallet'] } as const
 
 export const MOVES = {

@@ -1,5 +1,5 @@
-// Computes the times of a cohort's turns: which past ones are owed, which are not by the contract's owner, and in which blocks they come. A
-// turn's seed is of the first block not before it. All times are unix seconds of block time.
+// Computes the times of a cohort's turns: which past ones are owed, which are not owed by the contract's owner, and which blocks they fall into. A
+// turn's seed is from the first block not before it. All times are unix seconds of block time.
 import type { CreditTerms, TurnFate } from './credit.ts'
 import { type NotOwedWindow, turnFate } from './payouts.ts'
 import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedule.ts'
@@ -12,17 +12,17 @@ export interface OwedTurns {
   windows: readonly NotOwedWindow[]
 }
 
-/** The effect of one entry of a round on a cohort: it skips the turns of one window, then pays turns up to the next that is not owed. */
+/** The effect of one entry of a round on a cohort: it skips the turns of one window, then pays turns until the next that is not owed. */
 export interface PendingTurns {
   skipped: number
   payable: number
   /** The due time of the first turn that can be paid. */
   firstPayable: number
-  /** True if that turn has come and waits for the window of the contract's owner. */
+  /** True if that turn is due and waits for the window of the contract's owner. */
   isDelayed: boolean
 }
 
-/** Splits a cohort's turns that are due by `upTo`. The turns of a further window need a further round. */
+/** Splits a cohort's turns that are due by `upTo`. The turns of another window need another round. */
 export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns, upTo: number): PendingTurns {
   const { terms, windows } = owed
   const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
@@ -33,7 +33,7 @@ export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns,
   return { skipped, payable, firstPayable, isDelayed }
 }
 
-/** Counts turns in a row with the same fate. The fate is constant between the times at which terms or windows change. */
+/** Counts consecutive turns with the same fate. The fate is constant between the times at which terms or windows change. */
 function countTurns(
   fate: TurnFate,
   { nextDue, intervalSec }: Turning,
@@ -54,8 +54,8 @@ function turnsBefore(first: number, end: number, intervalSec: number): number {
 }
 
 /**
- * The cohort that a node minted now would join if its past turns, none of which is owed, were skipped. Null where a cohort takes the node
- * as it is, or where none would take it even then.
+ * The cohort that a node minted now would join if its past turns, none of which is owed, were skipped. Null if a cohort takes the node as it is, or
+ * if none would take it even then.
  */
 export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: OwedTurns): number | null {
   if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
@@ -68,8 +68,8 @@ export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: n
 }
 
 /**
- * Finds the blocks of a range that are the first not before a turn of one of these cohorts, by their times. `afterTime` is the time of the
- * block before the range. @returns their indexes in the range, ascending.
+ * Finds the blocks of a range, by their times, that are the first not before a turn of one of these cohorts. `afterTime` is the time of the block
+ * before the range. @returns their indexes in the range, ascending.
  */
 export function firstBlocksOfTurns(times: readonly number[], afterTime: number, cohorts: Iterable<Turning>): number[] {
   const last = times.at(-1) ?? afterTime
@@ -90,7 +90,7 @@ function nextTurn(due: number, intervalSec: number, after: number): number {
   return due > after ? due : due + (Math.floor((after - due) / intervalSec) + 1) * intervalSec
 }
 
-/** Many cohorts share a phase: one of each, from the earliest turn on. */
+/** Many cohorts share a phase, so this keeps one of each, from the earliest turn on. */
 function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   const phases = new Map<string, Turning>()
   for (const cohort of cohorts) {
@@ -101,7 +101,7 @@ function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   return phases.values()
 }
 
-/** Bisects for the first time not before `due`; it exists. */
+/** Bisects for the first time not before `due`, which must exist. */
 function placeAt(times: readonly number[], due: number): number {
   let low = 0
   let high = times.length - 1

@@ -22,13 +22,13 @@ export function wei(value: bigint): Wei {
   return value as Wei
 }
 
-/** Reads a decimal string of wei, as the database and the settings carry it. Throws RangeError on anything else. */
+/** Reads a decimal string of wei, as the database and the settings hold it. Throws RangeError on anything else. */
 export function parseWei(text: string): Wei {
   if (!/^(0|[1-9][0-9]{0,77})$/.test(text)) throw new RangeError(`not a decimal amount of wei: ${text.slice(0, 90)}`)
   return wei(BigInt(text))
 }
 
-/** An amount of wei in ether, exactly, without zeros at its end. */
+/** An amount of wei in ether, exactly, without trailing zeros. */
 export function inEther(amount: bigint): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(19, '0')
   const decimals = digits.slice(-18).replace(/0+$/, '')
@@ -47,13 +47,13 @@ export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }
 
-/** Lower-cases a 20-byte hex string that is known to be well formed (from the chain or a checked input). */
+/** Lower-cases a 20-byte hex string that must be well formed (from the chain or a checked input). */
 export function address(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`not an address: ${text.slice(0, 90)}`)
   return text.toLowerCase() as Address
 }
 
-/** Lower-cases a 32-byte hex string that is known to be well formed. */
+/** Lower-cases a 32-byte hex string that must be well formed. */
 export function hash(text: string): Hash {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new RangeError(`not a 32-byte hash: ${text.slice(0, 90)}`)
   return text.toLowerCase() as Hash

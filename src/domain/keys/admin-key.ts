@@ -1,4 +1,4 @@
-// Admin keys that the ledger holds: their scopes, their labels, and who holds one.
+// Admin keys in the ledger: their scopes, their labels, and who holds one.
 
 /** What a key may do: read; decide about payments, nodes and senders; prices; terms and payments wallets; the service itself. */
 export const SCOPES = ['read', 'decide', 'prices', 'terms', 'operate'] as const
@@ -6,10 +6,10 @@ export type Scope = (typeof SCOPES)[number]
 
 /** Labels of keys, in the ledger and in ADMIN_KEY. */
 export const LABEL_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/
-/** The service's own names in the ledger: an operator of that name would be taken for it, and their decisions would not be kept. */
+/** The service's own names in the ledger. An operator with such a name would be taken for the service, and their decisions would not be kept. */
 export const OUR_NAMES: readonly string[] = ['pass', 'start', 'seed', 'rebuild', 'refundCheck']
 
-/** The holder of a key, as the guard knows them once the key has opened. */
+/** The holder of a key, as the guard knows them once it has accepted the key. */
 export interface KeyHolder {
   /** The actor in the audit log. */
   readonly label: string
@@ -17,7 +17,7 @@ export interface KeyHolder {
   /** Null for a key of ADMIN_KEY, which the ledger does not hold. */
   readonly keyId: number | null
   readonly expiresAt: Date | null
-  /** The passkey that signed in, where the key is a session. */
+  /** The passkey that signed in, if the key is a session. */
   readonly passkey: { readonly id: number; readonly endsAt: Date; readonly signedInAt: Date } | null
 }
 

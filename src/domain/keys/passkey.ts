@@ -1,6 +1,6 @@
-// The party that browsers make passkeys for: the name that a passkey is bound to, and the origin that its signatures must name.
+// The relying party for which browsers make passkeys: the name that a passkey is bound to, and the origin that its signatures must name.
 
-/** The names of one's own machine, as URLs have them. */
+/** The names of the local machine in URLs. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 const IPV4 = /^\d+(\.\d+){3}$/
 
@@ -10,8 +10,8 @@ export interface RelyingParty {
 }
 
 /**
- * The relying party of a service at this URL. Null where browsers make no passkey: at an address without a name, and over http, which anyone on the
- * way can change. One's own machine is `localhost`, by whichever name the URL has it.
+ * The relying party of a service at this URL. Null if browsers make no passkey there: at an address without a name, and over http, which anyone on
+ * the path can change. The local machine is always `localhost`, whichever name the URL uses.
  */
 export function relyingPartyAt(publicUrl: string): RelyingParty | null {
   const { protocol, hostname, port, origin } = new URL(publicUrl)
@@ -21,5 +21,5 @@ export function relyingPartyAt(publicUrl: string): RelyingParty | null {
   return protocol === 'https:' && isName ? { id: hostname, origin } : null
 }
 
-/** The page that an invitation opens. The code is in the part that browsers send to nobody. */
+/** The page that an invitation opens. The code is in the fragment, which browsers do not send. */
 export const invitationLink = ({ origin }: RelyingParty, code: string): string => `${origin}/console#invite=${code}`

@@ -1,5 +1,5 @@
-// Says of a wallet, before it pays, whether its payment would become a node by itself: one check for each rule. Each check asks the judge
-// of payments about a payment of which everything else is in order, so that there is no second copy of a rule. Pure.
+// Says for a wallet, before it pays, whether its payment would become a node automatically: one check for each rule. Each check asks the judge of
+// payments about a payment that is otherwise in order, so there is no second copy of a rule. Pure.
 import { judgePayment, type PaymentFacts } from '../payment.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Wei, wei } from '../units.ts'
@@ -14,24 +14,24 @@ export interface WaitingPayment {
   blockNumber: number
   /** Unix seconds. */
   blockTime: number
-  /** The tier of its verdict; null where it has none yet. */
+  /** The tier of its verdict; null if it has none yet. */
   tierNo: number | null
 }
 
-/** Facts about a wallet that is about to buy. One that could not be read is null. */
+/** Facts about a wallet that is about to buy; null for those that could not be read. */
 export interface BuyerFacts {
   from: Address
   /** The tier's latest version, on sale or not. */
   tier: TierVersion
-  /** True if a quote of the tier would be given. */
+  /** True if a quote for the tier would be given. */
   quoted: boolean
   versions: readonly TierVersion[]
-  /** Nodes and payments that count already, of the wallet and of this tier. */
+  /** The wallet's nodes and payments that already count, and this tier's. */
   use: Pick<PaymentFacts, 'walletNodes' | 'walletInFlight' | 'tierNodes' | 'tierInFlight'>
   waiting: readonly WaitingPayment[]
-  /** Facts for which a person looks at each of its payments, whatever it pays. */
+  /** Facts that make a person review each of its payments, whatever it pays. */
   standing: Pick<PaymentFacts, 'wallets' | 'serviceAccounts' | 'senderDenied' | 'beforeRestore'>
-  /** Facts that decide about a payer whose ether comes by a call of a contract. */
+  /** Facts that decide about a payer whose ether comes from a contract's call. */
   contract: { mode: ContractWalletMode; signedIn: boolean; allowed: boolean }
   /** The chain's readings. */
   code: PayerCode | null
@@ -41,7 +41,7 @@ export interface BuyerFacts {
   gasPriceWei: bigint | null
 }
 
-/** True or false; null where it could not be checked, which is neither. */
+/** True or false; null if it could not be checked, which is neither. */
 type Passes = boolean | null
 
 /** The checks, in their order. */
@@ -75,7 +75,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
     },
     {
       check: 'holding',
-      // Unread, whatever the tier says of one that stays unreadable: nothing was paid yet.
+      // Unread, whatever the tier says about a holding that stays unreadable, because nothing was paid yet.
       passes: passes({ holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei } }),
       ...{ token: tier.holdingToken, requiredWei: tier.holdingWei, heldWei },
     },
@@ -94,7 +94,7 @@ export function canBuy(checks: readonly BuyerCheck[]): Passes {
   return checks.some(({ passes }) => passes === null) ? null : true
 }
 
-/** The judge's word on a payment of which only these facts could hold it; null while it is undecided. */
+/** The judge's verdict on a payment that only these facts could hold; null while it is undecided. */
 function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Passes {
   const verdict = judgePayment({
     ...{ from, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
@@ -109,20 +109,20 @@ function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Pa
   return verdict.kind === 'undecided' ? null : verdict.kind === 'accepted'
 }
 
-/** An account without code sends the transfer itself; ether of a contract comes by a call within a transaction. */
+/** An account without code sends the transfer itself; a contract's ether comes from a call within a transaction. */
 function payerOf({ code, contract }: BuyerFacts): PaymentFacts['payer'] {
   if (code?.kind === 'none') return { kind: 'plain' }
   return { kind: 'inner', ...contract, code: code === null ? { kind: 'unread' } : { kind: 'read', code } }
 }
 
-/** The tier number that a waiting payment takes a place of; null where it buys none by itself. */
+/** The number of the tier in which a waiting payment takes a place; null if it would buy none automatically. */
 function tierOf(versions: readonly TierVersion[], payment: WaitingPayment): number | null {
   if (payment.tierNo !== null) return payment.tierNo
   const selection = selectTier(versions, payment)
   return selection.kind === 'onSale' ? selection.tier.tierNo : null
 }
 
-/** The price, and the gas of a plain transfer at the present fee. The gas of a contract's payment is another account's. */
+/** The price, and the gas of a plain transfer at the present fee. Another account pays the gas of a contract's payment. */
 function etherFor({ tier, code, gasPriceWei }: BuyerFacts): bigint | null {
   if (code?.kind === 'contract') return tier.priceWei
   return gasPriceWei === null ? null : wei(tier.priceWei + TRANSFER_GAS * gasPriceWei)

@@ -1,6 +1,6 @@
-// Contract wallets that are known to be somebody's: the code of their proxies and the addresses of their implementations, as their makers
-// publish them. Somebody with a key is behind each, who can withdraw and pass on what it owns. An account counts only if both are on the
-// list: a known proxy may forward to anything. Raise the version with each change: payments that wait are judged again by it.
+// Contract wallets that are known to belong to someone: the code of their proxies and the addresses of their implementations, as their makers publish
+// them. A person with a key is behind each, who can withdraw and pass on what it owns. An account counts only if both are on the list, because a
+// known proxy may forward to anything. Raise the version with each change, so that waiting payments are judged again.
 import type { Address, Hash } from '../units.ts'
 
 /** The place at which a proxy names its implementation: its own bytes, the slot of EIP-1967, or the first slot, as a Safe does. */
@@ -13,10 +13,10 @@ export interface ContractCode {
   implementation: { at: ImplementationPlace; address: Address } | null
 }
 
-/** Kept in the evidence of a verdict. */
+/** Stored in the evidence of a verdict. */
 export const KNOWN_WALLETS_VERSION = 1
 
-/** The code of a proxy: what it forwards to is read from its storage, at one place. */
+/** The code of a proxy that reads from one place in its storage where to forward. */
 export interface KnownProxy {
   name: string
   codeHash: Hash
@@ -24,7 +24,7 @@ export interface KnownProxy {
   source: string
 }
 
-/** An implementation. Its address is the same on every chain that has it: its deployer derives it from its code (CREATE2). */
+/** An implementation. It has the same address on every chain, because its deployer derives the address from its code (CREATE2). */
 export interface KnownImplementation {
   name: string
   version: string
@@ -43,7 +43,7 @@ const ALCHEMY = 'npm @account-kit/smart-contracts 4.88.5, AccountVersionRegistry
 const hash = (text: string) => text as Hash
 const at = (text: string) => text.toLowerCase() as Address
 
-/** By the hash of the runtime code, which is that of `keccak256`. */
+/** By the keccak256 of the runtime code. */
 export const KNOWN_PROXIES: readonly KnownProxy[] = [
   {
     name: 'GnosisSafeProxy 1.3.0',
@@ -104,7 +104,7 @@ const nexusOfRhinestone = by1967('Nexus', RHINESTONE)
 const light = by1967('Light Account', ALCHEMY)
 const multiOwner = by1967('Multi Owner Light Account', ALCHEMY)
 
-/** Those of chains with another virtual machine (zkSync) are left out: their code has other hashes. */
+/** Without those of chains with another virtual machine (zkSync), where their code has other hashes. */
 export const KNOWN_IMPLEMENTATIONS: readonly KnownImplementation[] = [
   safe('1.3.0', '0xd9Db270c1B5E3Bd161E8c8503c55cEABeE709552'),
   safe('1.3.0', '0x69f4D1788e39c87893C980c06EdF4b7f686e2938'),

@@ -1,14 +1,14 @@
-// Decides whether a payer whose ether came by an internal call may buy: what its code was at the payment's block, the mode of the sale, and
-// what shows that somebody can use what it owns. A node goes to the address that paid, so it must never go to a contract that cannot
-// withdraw. Plain senders are no business of this file. Pure.
+// Decides whether a payer whose ether came by an inner call may buy, from its code at the payment's block, the mode of the sale, and what shows that
+// someone can use what it owns. A node goes to the address that paid, so it must never go to a contract that cannot withdraw. This file does not deal
+// with plain senders. Pure.
 import type { Address } from '../units.ts'
 import { type ContractCode, KNOWN_WALLETS_VERSION, knownWalletOf } from './known-wallets.ts'
 
-/** Who may buy by an internal call. `hold`: no contract by itself; `proven`: a payer that is shown to be somebody's wallet; `all`: any contract. */
+/** Who may buy by an inner call. `hold`: no contract automatically; `proven`: a payer that is shown to be someone's wallet; `all`: any contract. */
 export const CONTRACT_WALLET_MODES = ['hold', 'proven', 'all'] as const
 export type ContractWalletMode = (typeof CONTRACT_WALLET_MODES)[number]
 
-/** A mode as it was entered: it holds in the blocks from this one on. */
+/** A mode as entered, in force from this block on. */
 export interface ModeEntry {
   mode: ContractWalletMode
   fromBlock: number
@@ -17,11 +17,11 @@ export interface ModeEntry {
 /** The code of an account at a block. */
 export type PayerCode =
   | { kind: 'none' }
-  /** A key's account that lends itself code by EIP-7702. */
+  /** A key's account that uses other code through EIP-7702. */
   | { kind: 'delegation'; to: Address }
   | ContractCode
 
-/** What is known of a code. */
+/** What we know about a code. */
 export type CodeReading =
   | { kind: 'unread' }
   | { kind: 'read'; code: PayerCode }
@@ -31,13 +31,13 @@ export type CodeReading =
 export type PayerFacts =
   /** A transaction's own sender: its key signed the transfer. */
   | { kind: 'plain' }
-  /** Nobody signed the transaction: a deposit from a parent chain, for instance. */
+  /** The transaction has no signature, for example a deposit from a parent chain. */
   | { kind: 'unsigned'; type: number; from: Address }
   | {
       kind: 'inner'
       mode: ContractWalletMode
       code: CodeReading
-      /** One provider alone has traced it, and its word does not count. */
+      /** Only one provider has traced it, and its word does not count. */
       oneProvider?: boolean
       /** It has signed in here as a contract. */
       signedIn: boolean
@@ -45,14 +45,14 @@ export type PayerFacts =
       allowed: boolean
     }
 
-/** The mode in force at a block; without an entry everything is held. */
+/** The mode in force at a block. Without an entry, everything is held. */
 export function modeAt(entries: readonly ModeEntry[], block: number): ContractWalletMode {
   return entries.findLast(({ fromBlock }) => fromBlock <= block)?.mode ?? 'hold'
 }
 
 /**
- * The mode that a payment is judged by: that of its own block, by which it was made, or the present one where that lets more buy, so that a
- * change for more lets those buy who wait.
+ * The mode by which a payment is judged: that of its own block, or the present one if that lets more buy, so that a more permissive mode also lets
+ * waiting buyers buy.
  */
 export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: number): ContractWalletMode {
   const modes = [modeAt(entries, paidIn), modeAt(entries, now)]
@@ -67,17 +67,18 @@ export type PayerVerdict =
   | { kind: 'undecided' }
 
 const ADDRESSES = 1n << 160n
-/** What rollups add to a contract's address on the parent chain, so that it is no address of theirs (Arbitrum, OP stack: "address aliasing"). */
+/** Rollups add this to a contract's address on the parent chain, so it differs from their own (Arbitrum, OP stack: "address aliasing"). */
 const ALIAS = 0x1111000000000000000000000000000000001111n
 
-/** The contract's own address on the parent chain, if this is the alias of one. A key's account has the same address on both. */
+/** The contract's own address on the parent chain, if this is its alias. A key's account has the same address on both. */
 const aliased = (from: Address) =>
   `0x${((BigInt(from) - ALIAS + ADDRESSES) % ADDRESSES).toString(16).padStart(40, '0')}`
 
 /**
- * Judges a payer. A transaction that nobody signed is held in every mode: the account that it names may be a contract's on the parent chain,
- * which nobody can use here. So is a sender whom one provider alone names, unless the operator trusts it. Code that stays unreadable for `retrySec` is held: what could not be read never passes. The evidence of a held one
- * says what it was judged by, so that a change of any of it has the payment judged again.
+ * Judges a payer. A transaction without a signature is held in every mode, because the account that it names may be a contract's on the parent chain,
+ * which no key can use here. So is a sender that only one provider names, unless the operator trusts it. Code that stays unreadable for `retrySec` is
+ * held, because what we could not read never passes. The evidence of a held payment records what it was judged by, so that any change of that makes
+ * us judge it again.
  */
 export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
   if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
@@ -95,7 +96,7 @@ export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
     const evidence = { payerCode: found.kind, delegatesTo: found.to }
     return oneProvider ? { kind: 'held', evidence: { ...looked, ...evidence } } : { kind: 'passes', evidence }
   }
-  // A contract that is gone, or that is being made: nothing is there that could own a node.
+  // A contract that is gone, or is just being created, so nothing there could own a node.
   if (found.kind === 'none') return { kind: 'held', evidence: { ...looked, payerCode: found.kind, noCode: true } }
   const known = knownWalletOf(found)
   const evidence = {

@@ -1,14 +1,14 @@
-// Which kinds of events a receiver is told, as it is written everywhere: `all`, or kinds with commas.
+// Which kinds of events a receiver gets, in the one text form: `all`, or kinds separated by commas.
 import { KINDS } from './kinds.ts'
 
 export const ALL = 'all'
-/** Kinds of events; or `all` alone, which holds for those of later versions too. */
+/** Kinds of events; or only `all`, which includes those of later versions. */
 export type Choice = readonly string[]
 
-/** The form, for who has written another. */
+/** The form, for people who wrote something else. */
 export const CHOICE_FORM = `${ALL}, or kinds of events with commas: ${Object.keys(KINDS).join(', ')}`
 
-/** Reads a choice. `unknown` has the parts that are no kind of event: where there is one, the choice is wrong. */
+/** Reads a choice. `unknown` has the parts that are no kind of event; if there are any, the choice is wrong. */
 export function readChoice(text: string): { kinds: Choice; unknown: readonly string[] } {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))]
   const isAll = kinds.length === 1 && kinds[0] === ALL
@@ -18,5 +18,5 @@ export function readChoice(text: string): { kinds: Choice; unknown: readonly str
 /** The kinds of a choice that this version knows. */
 export const kindsOf = (choice: Choice): readonly string[] => (choice.includes(ALL) ? Object.keys(KINDS) : choice)
 
-/** A choice as it is written. */
+/** A choice as text. */
 export const choiceText = (choice: Choice): string => choice.join(',')

@@ -1,16 +1,16 @@
-// The table of events: what each kind says to a person, the place in the console where it is seen to, whether somebody has to act, and the rows of
-// the audit log that are told by it. What has to be done stands in docs/RUNBOOK.md under the kind's own name, which the service serves as
-// /runbook.html. Kinds without rows are told of the ledger's facts, by triggers (migrations/0001_schema.sql).
+// The table of events: each kind's words for a person, where in the console to handle it, whether a person has to act, and the rows of the audit log
+// that trigger it. docs/RUNBOOK.md says what to do, under the kind's own name, and the service serves it as /runbook.html. Kinds without rows report
+// the ledger's facts, through triggers (migrations/0001_schema.sql).
 
 export interface Kind {
   words: string
-  /** True where somebody has to look: it has its section in the runbook. */
+  /** True if a person has to look; then it has a section in the runbook. */
   asks?: true
   /** A path of the pages. */
   place: string | ((data: Data) => string)
   /** Actions of the audit log: each row is an event, in its transaction. */
   acts?: readonly string[]
-  /** What is told of such a row; left out: who did what about what. The row itself has the rest, for those who may read it. */
+  /** What the event says about such a row; by default who did what to what. The row itself has the rest, for those who may read it. */
   data?: (row: Audited) => Data
 }
 /** A row of the audit log. */
@@ -26,7 +26,7 @@ const STATE = '/console'
 const AUDIT = '/console/audit'
 const HELD = '/console/payments?status=held'
 
-/** The page of a payment in the console, by its hash or number; a list where neither is known. */
+/** The page of a payment in the console, by its hash or number; a list if neither is known. */
 const paymentNamed = (name: unknown, otherwise: string) =>
   /^(0x[0-9a-f]{64}|[1-9][0-9]*)$/.test(String(name)) ? `/console/payments/${name}` : otherwise
 const ofPayment = ({ txHash }: Data) => paymentNamed(txHash, HELD)
@@ -134,12 +134,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
-/** The actions of the audit log that these kinds are told of. */
+/** The actions of the audit log that trigger these kinds. */
 export const actsOf = (...kinds: readonly string[]): string[] => kinds.flatMap((kind) => KINDS[kind]?.acts ?? [])
 
 const KIND_OF = new Map(Object.entries(KINDS).flatMap(([type, { acts = [] }]) => acts.map((act) => [act, type])))
 
-/** The event of a row of the audit log; null if it is none. */
+/** The event of a row of the audit log; null if it has none. */
 export function eventOf(row: Audited): { type: string; data: Data } | null {
   const type = KIND_OF.get(row.action)
   if (type === undefined) return null
@@ -154,7 +154,7 @@ export interface Told {
   data: Data
 }
 
-/** Where a person looks, and what they are to do; the latter null where nothing is to be done. */
+/** Where a person should look, and what to do; the latter is null if there is nothing to do. */
 export interface Links {
   consoleUrl: string
   runbookUrl: string | null
@@ -170,5 +170,5 @@ export function linksOf({ type, data }: Told, publicUrl: string): Links {
   }
 }
 
-/** The anchor of a heading that is one word, as Markdown has it: lower case, without signs. */
+/** The anchor of a one-word heading in Markdown: lower case, without punctuation. */
 const anchorOf = (heading: string) => heading.toLowerCase().replaceAll(/[^a-z0-9-]/g, '')

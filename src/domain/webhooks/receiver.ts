@@ -1,4 +1,4 @@
-// What a receiver's URL says of it: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's:
+// What a receiver's URL shows: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's URL:
 // smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org&events=payment.held,funds.low
 import { kindsOf, readChoice } from './choice.ts'
 import { KINDS } from './kinds.ts'
@@ -10,43 +10,43 @@ const CHATS: Readonly<Record<string, string>> = {
   'api.telegram.org': 'text',
 }
 
-/** Kinds that end what was asked for. */
+/** Kinds that end a request for action. */
 const ENDS = ['passes.resumed', 'signer.restored']
-/** What is mailed unless the URL says otherwise: what asks for somebody, and what ends it. */
+/** What we mail unless the URL says otherwise: events that need a person, and those that end them. */
 const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
 
 const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
 const RECIPIENTS_MAX = 10
-/** Ports by the convention of mail: with TLS from the first byte, and with STARTTLS. */
+/** The conventional ports of mail: with TLS from the first byte, and with STARTTLS. */
 const PORTS: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 }
 
-/** A mail server, and whom it is to mail. The password is not in it: it is the endpoint's secret. */
+/** A mail server, and its recipients. Without the password, which is the endpoint's secret. */
 export interface MailTarget {
   host: string
   port: number
-  /** True: TLS from the first byte; false: by STARTTLS. */
+  /** True for TLS from the first byte, false for STARTTLS. */
   tls: boolean
-  /** Null: the server wants no sign-in. */
+  /** Null if the server needs no sign-in. */
   user: string | null
   from: string
   to: readonly string[]
-  /** The kinds of events that are mailed. */
+  /** The kinds of events to mail. */
   events: readonly string[]
 }
 
 /** The field of a chat's webhook that takes text; null for any other receiver. */
 export const chatField = (url: string): string | null => CHATS[new URL(url).hostname] ?? null
 
-/** True for the URL of a mail server, whole or not. */
+/** True for the URL of a mail server, complete or not. */
 export const isMail = (url: string): boolean => /^smtps?:\/\//i.test(url)
 
-/** True where events are signed: a chat and a mail have no place for it. */
+/** True if events are signed; chats and mails have no place for a signature. */
 export const isSigned = (url: string): boolean => !isMail(url) && chatField(url) === null
 
-/** What a mail server's URL says; null where it is none, or lacks something. */
+/** What a mail server's URL says; null if it is none, or lacks something. */
 export function mailTargetOf(text: string): MailTarget | null {
   if (!isMail(text) || !URL.canParse(text)) return null
-  // A plus belongs to an address here; forms alone take it for a space.
+  // A plus belongs to an address here; only forms read it as a space.
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(text.replaceAll('+', '%2B'))
   const user = decoded(username)
   const [from = '', ...more] = searchParams.getAll('from')
@@ -74,11 +74,11 @@ export function mailTargetOf(text: string): MailTarget | null {
   }
 }
 
-/** The text of the events that a mail server's URL names itself; null where it names none, or is none. */
+/** The text of the events that a mail server's URL names itself; null if it names none, or is no such URL. */
 export const eventsInUrl = (url: string): string | null =>
   isMail(url) && URL.canParse(url) ? new URL(url).searchParams.get('events') : null
 
-/** A URL as it is kept, and what is secret: of a mail server its password, else what events are signed with. */
+/** A URL as stored, and its secrets: a mail server's password, else what events are signed with. */
 export function receiverOf(url: string, secrets: readonly string[]): { url: string; secrets: readonly string[] } {
   if (!isMail(url)) return { url, secrets: isSigned(url) ? secrets : [''] }
   const bare = new URL(url)
@@ -87,7 +87,7 @@ export function receiverOf(url: string, secrets: readonly string[]): { url: stri
   return { url: bare.href, secrets: [password] }
 }
 
-/** A part of a URL as it is meant; null where its percent signs mean nothing. */
+/** A decoded part of a URL; null if its percent signs are invalid. */
 function decoded(part: string): string | null {
   try {
     return decodeURIComponent(part)
