@@ -1,7 +1,7 @@
 // Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block: a path of trie nodes, each named by its digest in the one
-// before it (yellow paper, appendix D). What it answers is what the root commits to, and nothing else that the provider says.
-// Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/prove holds it
-// to the proofs of a real node, and to forged ones.
+// before it (yellow paper, appendix D). It answers what the root commits to, and nothing else that the provider says. Our own code, because the
+// maintained library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/prove checks it with the proofs of a
+// real node, and with forged ones.
 import { fromRlp, keccak256 } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { AccountState } from '../port.ts'
@@ -21,10 +21,10 @@ const PATH_ITEMS = 2
 const ODD = 1
 const LEAF = 2
 
-/** An account that is in no state: nobody has sent to it or from it. */
+/** An account that is in no state, because nothing was ever sent to it or from it. */
 const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, codeHash: NO_CODE, storageRoot: EMPTY_ROOT }
 
-/** The account as the root commits to it. Throws a retryable ChainFault where the nodes prove neither the account nor its absence. */
+/** The account as the root commits to it. Throws a retryable ChainFault if the nodes prove neither the account nor its absence. */
 export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly Hex[]): AccountState {
   const value = provenValue(stateRoot, keccak256(address), nodes)
   if (value === null) return ABSENT
@@ -47,7 +47,7 @@ export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]):
   return value === null ? 0n : amountOf(word(decoded(value)))
 }
 
-/** The value under a key of 32 bytes; null where the nodes prove that there is none. */
+/** The value under a key of 32 bytes; null if the nodes prove that there is none. */
 function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   let expected: Hex = root
   let left = key.slice(2)
@@ -61,7 +61,7 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   return malformed('proof: it ends before the account')
 }
 
-/** A provider whose header and proof are made up together may have any bytes here. */
+/** A provider that makes up header and proof together may have any bytes here. */
 function decoded(bytes: Hex): Rlp {
   try {
     return fromRlp(bytes)
@@ -77,7 +77,7 @@ const NOTHING: Step = { next: null, value: null }
 function stepThrough(node: Rlp, left: string): Step {
   if (isListOf(node, BRANCH_ITEMS)) {
     const next = word(node[Number.parseInt(left.charAt(0), 16)])
-    // An account is longer than a digest, so no node of a state is within another one.
+    // An account is longer than a digest, so no node of a state is embedded in another one.
     return next === '0x' ? NOTHING : { next, left: left.slice(1) }
   }
   if (!isListOf(node, PATH_ITEMS)) return malformed('proof: no node of a trie')

@@ -1,5 +1,5 @@
-// Checks a block's logs bloom for the factory: "surely no log of its" or "perhaps one". It must never be read as proof that there is a log:
-// in a full block, most blooms say "perhaps" to everything.
+// Checks a block's logs bloom for the factory: "surely no log" or "perhaps one". Never take it as proof that there is a log, because in a full block,
+// most blooms say "perhaps" to everything.
 import { hexToBytes } from 'viem/utils'
 import { keccak } from './items.ts'
 
@@ -16,9 +16,9 @@ function isSet(bloom: string, bit: number): boolean {
 }
 
 export interface BloomCheck {
-  /** False when the bloom rules out that the address logged this topic in the block. */
+  /** False if the bloom rules out that the address logged this topic in the block. */
   mayHold(bloom: string, topic: `0x${string}`): boolean
-  /** False when the bloom rules out every one of the topics. */
+  /** False if the bloom rules out every one of the topics. */
   mayHoldAny(bloom: string): boolean
 }
 

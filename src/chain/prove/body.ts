@@ -1,5 +1,5 @@
-// Compares what a block holds with the roots of its header: transactions and receipts. A root proves a whole list and its order, so
-// nothing is missing from it and nothing is added. The header itself must be proven first (header.ts).
+// Compares what a block holds with the roots of its header: transactions and receipts. A root proves a whole list and its order, so nothing is
+// missing and nothing is added. The header itself must be proven first (header.ts).
 import { breath } from './breath.ts'
 import { settlesOthers } from './header.ts'
 import type { Fields } from './items.ts'
@@ -8,20 +8,20 @@ import { type BloomBits, encodeReceipt } from './receipt.ts'
 import { encodeTransaction, isUnsigned } from './transaction.ts'
 import { compared, type Encoded, type Part, unprovable, type Verdict } from './verdict.ts'
 
-/** A verdict on a list, and how many of its items, from the first on, the root commits to. */
+/** A verdict on a list, and how many of its items, counted from the first, the root commits to. */
 export interface ListVerdict {
   readonly verdict: Verdict
   readonly count: number
 }
 
-/** Whether a block's `transactions`, in full, are those of its `transactionsRoot`. */
+/** Whether a block's `transactions`, in full, match its `transactionsRoot`. */
 export async function proveTransactions(block: Fields): Promise<ListVerdict> {
   const { transactions, transactionsRoot } = block
   if (!Array.isArray(transactions)) return noList('transactions')
   return proveList('transactions', transactionsRoot, withoutStateSync(transactions), encodeTransaction)
 }
 
-/** Whether receipts, of all transactions of a block and in their order, are those of its `receiptsRoot`. */
+/** Whether the receipts of all transactions of a block, in order, match its `receiptsRoot`. */
 export async function proveReceipts(block: Fields, receipts: unknown): Promise<ListVerdict> {
   if (!Array.isArray(receipts)) return noList('receipts')
   if (settlesOthers(block))
@@ -54,8 +54,8 @@ async function proveList(
 const NOBODY = /^0x0{40}$/
 
 /**
- * Polygon's nodes answer a state-sync transaction as a block's last, with its receipt, that is under neither root: from nobody to nobody, of no
- * gas. It is left out, and so it is not among what is proven.
+ * Polygon's nodes return a state-sync transaction as a block's last, with its receipt, which neither root covers: from and to the zero address, with
+ * no gas. We leave it out, so it is not proven.
  */
 function withoutStateSync(items: readonly unknown[]): readonly unknown[] {
   const last = items.at(-1) as Fields | undefined

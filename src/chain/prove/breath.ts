@@ -1,14 +1,14 @@
-// Gives way to the event loop while many hashes are computed, so that requests wait no longer for it than for anything else. It bounds no time
-// in all: what is computed is bounded by who asks.
+// Yields to the event loop while many hashes are computed, so that requests wait no longer for that than for anything else. It does not bound the
+// total time; the callers bound how much they compute.
 import { setImmediate } from 'node:timers/promises'
 
-/** Work goes on for this long at a stretch. */
+/** Work goes on for this long before it yields. */
 const STRETCH_MS = 5
 
-/** To be called between two pieces of work that each take far less than a stretch. */
+/** Call it between two pieces of work that each take far less than that. */
 export type Breath = () => Promise<void> | null
 
-/** A new stretch of work. */
+/** Starts a new stretch of work. */
 export function breath(): Breath {
   let until = performance.now() + STRETCH_MS
   return () => {

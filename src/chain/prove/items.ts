@@ -1,5 +1,5 @@
-// Turns the values of JSON-RPC into items of RLP: hex of a fixed length, and quantities without leading zeros (yellow paper, appendix B). A
-// value that is missing or malformed throws `Unencodable`, which never leaves this folder: `encoded` makes a value of it.
+// Turns the values of JSON-RPC into items of RLP: hex of a fixed length, and quantities without leading zeros (yellow paper, appendix B). A missing
+// or malformed value throws `Unencodable`, which never leaves this folder, because `encoded` turns it into a value.
 import { hash } from 'node:crypto'
 import { toRlp } from 'viem/utils'
 import type { Hash } from '../../domain/units.ts'
@@ -8,7 +8,7 @@ import type { Encoded } from './verdict.ts'
 /** What RLP encodes: bytes, or a list of such. */
 export type Item = Uint8Array | readonly Item[]
 
-/** An object of JSON-RPC, none of whose values is believed. */
+/** A JSON-RPC object, none of whose values we trust. */
 export type Fields = Readonly<Record<string, unknown>>
 
 const ADDRESS_BYTES = 20
@@ -41,10 +41,10 @@ export function fieldsOf(value: unknown, what: string): Fields {
 export const listOf = (value: unknown, what: string): readonly unknown[] =>
   Array.isArray(value) ? value : refuse(`${what} is no list`)
 
-/** Bytes from hex; of exactly `length` bytes unless that is left out. */
+/** Bytes from hex; exactly `length` bytes if given. */
 export function bytesOf(value: unknown, what: string, length?: number): Uint8Array {
   if (typeof value !== 'string' || !value.startsWith('0x')) return refuse(`${what} is missing or no hex`)
-  // Stops at the first character that is no digit, so the length tells.
+  // Stops at the first character that is no digit, so the length shows it.
   const bytes = Buffer.from(value.slice(2), 'hex')
   if (bytes.length * 2 !== value.length - 2) return refuse(`${what} is no hex`)
   if (length !== undefined && bytes.length !== length) return refuse(`${what} has ${bytes.length} bytes, not ${length}`)
@@ -70,7 +70,7 @@ export function minimal(value: bigint): Uint8Array {
   return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
 }
 
-/** An address; none where there is no recipient, as in the making of a contract. */
+/** An address; empty if there is no recipient, as when a contract is created. */
 export const recipientOf = (value: unknown, what: string): Uint8Array =>
   value == null ? EMPTY : addressOf(value, what)
 
@@ -79,9 +79,6 @@ export const rlp = (item: Item): Uint8Array => toRlp(item as Uint8Array[], 'byte
 /** RLP after the byte of a type (EIP-2718). */
 export const typed = (type: number, item: Item): Uint8Array => Buffer.concat([Uint8Array.of(type), rlp(item)])
 
-/**
- * keccak256 by OpenSSL (since 3.2; Node 24 has 3.5): a tenth of the time that JavaScript takes, and a block of 200 transactions is 300 kB to
- * hash.
- */
+/** keccak256 by OpenSSL (since 3.2; Node 24 has 3.5) takes a tenth of JavaScript's time, and a block of 200 transactions means 300 kB to hash. */
 export const keccak = (bytes: Uint8Array): Uint8Array => hash('keccak-256', bytes, 'buffer')
 export const hashOf = (bytes: Uint8Array): Hash => `0x${hash('keccak-256', bytes, 'hex')}` as Hash

@@ -1,11 +1,11 @@
-// The root of an ordered list, as a block names those of its transactions and receipts: a Merkle-Patricia trie from the RLP of each
-// index to the bytes there (yellow paper, appendix D, and section 4.4.3). It keeps nothing: node after node is hashed from the leaves up.
-// Written here, since the kept library for it (@ethereumjs/mpt) is a whole trie with a store and four dependencies; the tests hold it to that one.
+// The root of an ordered list, as a block names those of its transactions and receipts: a Merkle-Patricia trie from the RLP of each index to the
+// bytes there (yellow paper, appendix D, and section 4.4.3). It keeps nothing, and hashes node after node from the leaves up. Our own code, because
+// the maintained library for it (@ethereumjs/mpt) is a whole trie with a store and four dependencies; the tests compare it with that one.
 import type { Hash } from '../../domain/units.ts'
 import { type Breath, breath } from './breath.ts'
 import { EMPTY, hashOf, type Item, keccak, minimal, rlp } from './items.ts'
 
-/** A node of fewer bytes stands in its parent itself, in place of its hash. */
+/** A node with fewer bytes is embedded in its parent instead of its hash. */
 const EMBEDDED_BYTES = 32
 const BRANCHES = 16
 
@@ -24,7 +24,7 @@ export async function listRoot(values: readonly Uint8Array[], pause: Breath = br
 
 const digitsOf = (bytes: Uint8Array) => Array.from(bytes).flatMap((byte) => [byte >> 4, byte & 15])
 
-/** The node over entries that share their first `depth` digits. No key is the beginning of another: branches have no values. */
+/** The node over entries that share their first `depth` digits. No key is a prefix of another, so branches have no values. */
 async function nodeOf(entries: readonly Entry[], depth: number, pause: Breath): Promise<Item> {
   const [first] = entries as [Entry]
   if (entries.length === 1) return [compact(first.path.slice(depth), true), first.value]
@@ -44,7 +44,7 @@ async function childOf(entries: readonly Entry[], depth: number, pause: Breath):
   return bytes.length < EMBEDDED_BYTES ? node : keccak(bytes)
 }
 
-/** How many digits all of the entries begin with. */
+/** How many digits all of the entries share from the start. */
 function sharedDigits([first, ...others]: readonly Entry[], depth: number): number {
   let shared = depth
   const path = first?.path ?? []
@@ -52,7 +52,7 @@ function sharedDigits([first, ...others]: readonly Entry[], depth: number): numb
   return shared
 }
 
-/** Digits as bytes, after one that says whether they are odd in number and end at a leaf (yellow paper, appendix C). */
+/** Digits as bytes, after one that says whether their number is odd and whether they end at a leaf (yellow paper, appendix C). */
 function compact(digits: readonly number[], isLeaf: boolean): Uint8Array {
   const flag = isLeaf ? 2 : 0
   const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits]

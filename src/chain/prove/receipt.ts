@@ -1,6 +1,6 @@
-// Encodes a receipt of JSON-RPC as its block's receipts root has it, by type. The bloom is made of the logs, whatever the provider says of it.
-// Sources: yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon); celo-org/op-geth,
-// core/types/receipt.go. Arbitrum's receipts are plain: what they tell of L1 gas is in no root.
+// Encodes a JSON-RPC receipt as in its block's receipts root, by type. It computes the bloom from the logs, whatever the provider says. Sources:
+// yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon); celo-org/op-geth, core/types/receipt.go.
+// Arbitrum's receipts are plain, because no root covers their L1 gas.
 import { bloomBits } from './bloom.ts'
 import {
   addressOf,
@@ -24,13 +24,13 @@ const DEPOSIT_TYPE = 0x7e
 const CELO_TYPE = 0x7b
 /** Types whose receipts have the four usual fields: Ethereum's, and Arbitrum's own. */
 const PLAIN_TYPES: readonly number[] = [1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7c]
-/** Arbitrum's transactions from before Nitro have receipts like legacy ones. */
+/** Arbitrum's transactions from before Nitro, whose receipts are like legacy ones. */
 const LEGACY_TYPES: readonly number[] = [0, 0x78]
 
-/** Bits by address or topic: few of them make up the logs of a block, and each costs a hash. */
+/** Bits by address or topic. A block's logs repeat few of these, and each costs a hash. */
 export type BloomBits = Map<string, readonly number[]>
 
-/** The bytes that are a leaf of its block's receipts root, or why there are none here. `bits` may be shared by the receipts of a block. */
+/** The bytes of a leaf of its block's receipts root, or why there are none. The receipts of a block may share `bits`. */
 export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): Encoded {
   return encoded(() => {
     const given = fieldsOf(receipt, 'receipt')
@@ -46,7 +46,7 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
   })
 }
 
-/** The fields that a type has beside the usual ones. */
+/** A type's fields besides the usual ones. */
 function ownFields(type: number, receipt: Fields): Item[] {
   if (PLAIN_TYPES.includes(type)) return []
   if (type === CELO_TYPE) return receipt.baseFee == null ? [] : [quantityOf(receipt.baseFee, 'baseFee')]
@@ -56,7 +56,7 @@ function ownFields(type: number, receipt: Fields): Item[] {
   return ['depositNonce', 'depositReceiptVersion'].map((name) => quantityOf(receipt[name], name))
 }
 
-/** The status; the state's root before Byzantium. */
+/** The status; before Byzantium the state root. */
 const outcomeOf = ({ status, root }: Fields): Item =>
   status == null ? digestOf(root, 'root') : quantityOf(status, 'status')
 

@@ -1,5 +1,5 @@
-// Refuses answers that do not recompute, once the ledger has seen this chain's do so. Shared by all reads through the same providers, so that what one
-// read is told holds for the others.
+// Refuses answers that do not recompute, once the ledger has seen that this chain's do. All reads through the same providers share it, so what one
+// learns applies to the others.
 import type { FailedProof, ProofStates, ProvenPart } from '../../domain/observed.ts'
 import { ProofFault } from '../faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
@@ -7,13 +7,13 @@ import { proveHeader } from './header.ts'
 import { type Verdict, wordsOf } from './verdict.ts'
 
 export interface Soundness {
-  /** What the ledger says of each part. */
+  /** What the ledger says about each part. */
   states: ProofStates
-  /** True while lists of transactions are proven whatever they hold: a provider has told one otherwise than it is. */
+  /** True while lists of transactions must be proven whatever they hold, because a provider has given a wrong one. */
   isDoubted: boolean
-  /** Answers that were not accepted, until they are told with the next range. */
+  /** Answers that we did not accept, until the next range reports them. */
   failed: FailedProof[]
-  /** All providers: what cannot be recomputed rests on two of them. */
+  /** All providers, because what cannot be recomputed rests on two of them. */
   readonly voices: readonly RpcReads[]
 }
 
@@ -34,8 +34,8 @@ export function isHeaderSound(soundness: Soundness, block: unknown, number: numb
 }
 
 /**
- * Whether a verdict on a part of a block proves it. Throws a ProofFault if it must and does not, and for a contradiction unless the part was
- * lowered: of a list under a proven root even one that was never asked for.
+ * Whether a verdict on a part of a block proves it. Throws a ProofFault if it must and does not. Also throws for a contradiction unless the part was
+ * lowered; for a list under a proven root even if we never required that.
  */
 export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict, number: number): boolean {
   if (verdict.kind === 'proven') return true
@@ -45,10 +45,10 @@ export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict
   return false
 }
 
-/** Keeps an answer that was not accepted, to be told. */
+/** Keeps an answer that we did not accept, to report it. */
 export function noteFailed({ failed }: Soundness, { part, blockNumber, says }: ProofFault, host: string): void {
   if (failed.length < FAILED_MAX) failed.push({ part, blockNumber, host, says })
 }
 
-/** Each provider's first is enough to tell people: those of a range may be hundreds. */
+/** A few are enough to report; those of a range may be hundreds. */
 const FAILED_MAX = 16

@@ -1,6 +1,6 @@
-// Encodes a transaction of JSON-RPC as its block's root and its hash have it, by type, and says who signed it. The sender that a provider names
-// plays no part in it, but for types that nobody signs, which carry it.
-// Own encoders: viem's serializeTransaction refuses transactions that chains have taken (fees above 2^256, a type 4 without authorizations) and
+// Encodes a JSON-RPC transaction as in its block's root and its hash, by type, and says who signed it. It ignores the sender that a provider names,
+// except for types without a signature, which contain it.
+// Own encoders: viem's serializeTransaction refuses transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and
 // knows no rollup's types. Sources: EIPs 155, 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum,
 // core/types/arb_types.go; celo-org/op-geth, core/types/celo_dynamic_fee_tx_v2.go.
 import { recoverAddress } from 'viem/utils'
@@ -26,7 +26,7 @@ import {
 } from './items.ts'
 import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
 
-/** Half the order of secp256k1: a chain takes no signature whose s is larger (EIP-2). */
+/** Half the order of secp256k1. Chains refuse a signature whose s is larger (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 /** v of a legacy transaction: 27 and 28 name no chain, from 35 on it does (EIP-155). */
@@ -57,7 +57,7 @@ function authorizations(tx: Fields): Item {
   })
 }
 
-/** The fields that a signer signs, by the type of the transaction. Each list is followed by parity, r and s. */
+/** The signed fields, by type of transaction. Each list is followed by parity, r and s. */
 const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   1: (tx) => [...numbers(tx, 'chainId', 'nonce', 'gasPrice', 'gas'), ...called(tx), accessList(tx)],
   2: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx)],
@@ -74,18 +74,18 @@ const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
 const called = (tx: Fields): Item[] => [to(tx), number(tx, 'value'), input(tx)]
 const feeMarket = (tx: Fields): Item[] => numbers(tx, 'chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas')
 
-/** Arbitrum names the most that gas may cost only where it is not the price. */
+/** Arbitrum gives the gas price cap only if it differs from the price. */
 const gasCap = (tx: Fields) => quantityOf(tx.maxFeePerGas ?? tx.gasPrice, 'maxFeePerGas')
 const from = (tx: Fields) => addressOf(tx.from, 'from')
 
-/** Types that nobody signs: chains make them of what happened on their parent chain, or by themselves. */
+/** Types without a signature: chains make them from events on their parent chain, or on their own. */
 const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   // The OP stack's deposits.
   126: (tx) => [
     ...[digestOf(tx.sourceHash, 'sourceHash'), from(tx), to(tx), tx.mint == null ? EMPTY : number(tx, 'mint')],
     ...[...numbers(tx, 'value', 'gas'), tx.isSystemTx === true ? Uint8Array.of(1) : EMPTY, input(tx)],
   ],
-  // Arbitrum's deposits of ether, calls of contracts, retries and their submission, and the node's own.
+  // Arbitrum's deposits of ether, contract calls, retries and their submission, and the node's own.
   100: (tx) => [number(tx, 'chainId'), digestOf(tx.requestId, 'requestId'), from(tx), to(tx), number(tx, 'value')],
   101: (tx) => [number(tx, 'chainId'), from(tx), number(tx, 'nonce'), gasCap(tx), number(tx, 'gas'), ...called(tx)],
   102: (tx) => [
@@ -111,22 +111,22 @@ const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   106: (tx) => [number(tx, 'chainId'), input(tx)],
 }
 
-/** The type's number; 0 for a legacy transaction, whose type some nodes leave out. Refuses a type that is none. */
+/** The type's number; 0 for a legacy transaction, for which some nodes leave the type out. Refuses an invalid type. */
 const typeOf = (tx: Fields): number => (tx.type == null ? 0 : Number(integerOf(tx.type, 'type')))
 
 /**
- * True if no key has signed it: a deposit or a chain's own transaction, by its type, or with a signature of zeros (Polygon's state sync).
- * Not so for signed types that are not known here.
+ * True if it has no signature: a deposit or a chain's own transaction, by its type, or with a signature of zeros (Polygon's state sync). False for
+ * signed types that we do not know.
  */
 export function isUnsigned(transaction: unknown): boolean {
   const tx = transaction as Fields
   return Number(tx.type ?? 0) in UNSIGNED || [tx.r, tx.s].every((value) => /^0x0*$/.test(String(value)))
 }
 
-/** True if the sender is among the bytes of a transaction, because nobody signs its type. */
+/** True if the transaction's bytes include the sender, because its type has no signature. */
 export const namesSender = (transaction: unknown): boolean => Number((transaction as Fields).type ?? 0) in UNSIGNED
 
-/** The bytes whose keccak256 is the hash, and which are a leaf of its block's transactions root; or why there are none here. */
+/** The bytes whose keccak256 is the hash, and which are a leaf of its block's transactions root; or why there are none. */
 export function encodeTransaction(transaction: unknown): Encoded {
   return encoded(() => {
     const tx = fieldsOf(transaction, 'transaction')
@@ -142,28 +142,28 @@ export function encodeTransaction(transaction: unknown): Encoded {
 const legacy = (tx: Fields): Item[] => [...numbers(tx, 'nonce', 'gasPrice', 'gas'), ...called(tx)]
 const signatureOf = (tx: Fields, v: bigint): Item[] => [minimal(v), ...numbers(tx, 'r', 's')]
 
-/** The parity of a typed transaction: some nodes answer it as 27 or 28. */
+/** The parity of a typed transaction, which some nodes give as 27 or 28. */
 function parityOf(tx: Fields): bigint {
   const given = integerOf(tx.yParity ?? tx.v, 'yParity')
   const parity = given >= V_PLAIN ? given - V_PLAIN : given
   return parity <= 1n ? parity : refuse('yParity is neither 0 nor 1')
 }
 
-/** v as it was signed: some nodes answer the parity in its place, with the chain's id beside it. */
+/** v as signed; some nodes give the parity instead, with the chain id beside it. */
 function legacyV(tx: Fields): bigint {
   const given = integerOf(tx.v, 'v')
   if (given > 1n || isUnsigned(tx)) return given
   return tx.chainId == null ? given + V_PLAIN : integerOf(tx.chainId, 'chainId') * 2n + V_CHAIN + given
 }
 
-/** Whether a transaction's hash is that of its fields. */
+/** Whether a transaction's hash matches its fields. */
 export function proveTransaction(transaction: unknown): Verdict {
   const bytes = encodeTransaction(transaction)
   if ('why' in bytes) return unprovable('transaction', bytes.why)
   return compared('transaction', (transaction as Fields).hash, hashOf(bytes.bytes))
 }
 
-/** What was signed, and by which signature; parity 0 or 1. */
+/** The signed digest, and the signature; parity 0 or 1. */
 interface Signing {
   readonly digest: Uint8Array
   readonly parity: bigint
@@ -188,7 +188,7 @@ function signingOf(tx: Fields): Signing {
   return { digest: rlp([...legacy(tx), chain, EMPTY, EMPTY]), parity: (v - V_CHAIN) % 2n, r, s }
 }
 
-/** Whether `from` is who signed the transaction. It costs about a millisecond. Unprovable where nobody signed, or the type is not known. */
+/** Whether `from` signed the transaction. It takes about a millisecond. Unprovable if there is no signature, or the type is unknown. */
 export async function proveSender(transaction: unknown): Promise<Verdict> {
   let signing: Signing | undefined
   const what = encoded(() => {
@@ -198,7 +198,7 @@ export async function proveSender(transaction: unknown): Promise<Verdict> {
   if ('why' in what || !signing) return unprovable('sender', 'why' in what ? what.why : '')
   const { parity, r, s } = signing
   const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
-  // An r that is the x of no point: no key has signed it, whoever is named.
+  // If r is the x of no point, no key has signed it, whoever is named.
   if (signer === null) return compared('sender', (transaction as Fields).from, '0x')
   return compared('sender', (transaction as Fields).from, signer)
 }
