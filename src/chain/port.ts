@@ -295,7 +295,7 @@ export interface Readings {
 export interface BuyerReading {
   blockNumber: number | null
   balanceWei: Wei | null
-  /** For each unit of gas, at present. */
+  /** Per unit of gas, now. */
   gasPriceWei: Wei | null
   /** The contract's cap per wallet. */
   walletMax: number | null

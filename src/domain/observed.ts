@@ -249,7 +249,7 @@ export interface ObservedRange {
   /** Answers that another provider's replaced. */
   failedProofs?: readonly FailedProof[]
   blocks: Block[]
-  /** Of the last blocks of the range, at most `FEE_BLOCKS`. */
+  /** The fees of the last blocks of the range, at most `FEE_BLOCKS`. */
   fees: BlockFees[]
   transfers: Transfer[]
   outflows: Outflow[]

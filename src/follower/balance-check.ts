@@ -258,7 +258,7 @@ function together(small: readonly Difference[]): Difference[] {
 interface SignedResidue extends wallet.Residue {
   arrived: boolean
   proof: Proof
-  /** Of several blocks whose states were not available. */
+  /** True if it covers several blocks whose states were not available. */
   isWide: boolean
 }
 

@@ -33,8 +33,8 @@ const moment = (help: string) =>
 const MOMENT = { schema: { type: 'string' }, value: 'moment', form: FORM }
 
 /**
- * The fields of a period: `from` and `to`, or a month. Of times, `from` is the first one that belongs to the period and `to` the first that does not;
- * of block numbers, both belong to it. A date means the start of its day in UTC.
+ * The fields of a period: `from` and `to`, or a month. For times, `from` is the first that belongs to the period and `to` the first that does not.
+ * For block numbers, both belong to it. A date means the start of its day in UTC.
  */
 export const PERIOD = {
   month: field.orNull(

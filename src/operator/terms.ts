@@ -1,5 +1,5 @@
-// The credit terms as the operator enters them: what is previewed is what is entered. An entry holds from a time that no instance has come
-// to, so that nothing that is due is judged by it; what the contract's owner has to do for it is said as a transaction to sign.
+// The credit terms as the operator enters them: what the preview shows is what is entered. An entry takes effect at a time that no instance has
+// reached, so nothing that is already due is judged by it. What the contract's owner has to do for it is shown as a transaction to sign.
 import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
@@ -28,12 +28,12 @@ import { ANY_SUM } from './second-person/guard.ts'
 
 type TermsContext = LedgerDb & ChainRead & FactoryRead
 
-/** A year: an interval beyond it is a mistake of units. */
+/** A year; a longer interval is a mistake of units. */
 const INTERVAL_MAX_SEC = 365 * 86_400
 /** The contract's times have 40 bits. */
 const TIME_MAX = 2 ** 40 - 1
 
-/** An entry, and whether it holds at the block time that was looked at. */
+/** An entry, and whether it is in force at the block time in question. */
 export interface TermsView extends TermsRow {
   state: 'past' | 'inForce' | 'toCome'
 }
@@ -69,11 +69,11 @@ export const listTerms = defineReading({
 
 /** The effect of an entry, previewed or done. Times are in unix seconds. */
 export interface TermsProposal {
-  /** False where the latest entry says the same. */
+  /** False if the latest entry is the same. */
   changed: boolean
   /** The rows to enter: one, or two for a ledger that had none and a factory that has nodes. */
   entries: CreditTerms[]
-  /** The latest entry before. */
+  /** The previous entry. */
   before: CreditTerms | null
   latestBlockTime: number
   /** The contract owner's next transaction for it. Until it is on chain, turns that the terms call not owed are owed and wait. */
@@ -84,7 +84,7 @@ const preview = async (deps: TermsContext, _actor: Actor, asked: TermsRequest) =
   propose(deps, deps.pool, await readCursor(deps.pool), asked)
 
 const BEFORE = ['same', 'range', 'notOwed'] as const
-/** Null: not given. */
+/** Null if not given. */
 const ENTRY = {
   payouts: field.orNull(field.yesOrNo('whether turns due from then on are owed')),
   minWei: field.orNull(field.wei("least draw of a turn; a tier's rate multiplies it")),
@@ -122,7 +122,7 @@ export const previewTerms = defineAct({
   says: proposalInWords,
 })
 
-/** On a ledger without terms everything is given, and, where the factory has nodes, `before` for the turns due before. */
+/** On a ledger without terms everything must be given, and, if the factory has nodes, `before` for the turns due before. */
 export const enterTerms = defineGuardedAct({
   path: 'terms',
   scope: 'terms',
@@ -141,7 +141,7 @@ printed; until then turns are owed and wait.`,
   preview,
   change: async ({ sql, actor, record }, asked, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
     await lockTerms(sql)
-    // No instance follows beyond it before the entry stands.
+    // No instance follows beyond it before the entry is stored.
     const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
     if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
     for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
@@ -167,7 +167,7 @@ export const takeBackTerms = defineGuardedAct({
   summary: 'take back the latest credit terms, as long as they do not hold yet',
   details: "Terms that switch payouts off can be taken back until the contract's owner has set a window for them.",
   examples: ['terms take-back --reason "a slip" --yes'],
-  // The command takes back the latest entry that it has shown.
+  // The command withdraws the latest entry that it has shown.
   leavesOut: ['fromTime'],
   fields: { fromTime: field.whole('the time from which the latest entry holds', 0, TIME_MAX), reason: field.REASON },
   onChain: true,
@@ -250,7 +250,7 @@ function merged(
   )
 }
 
-/** The first entries of a ledger. The first of them holds from time 0: what was due before has terms, too. */
+/** The first entries of a ledger. The first of them is in force from time 0, so that what was due before has terms too. */
 async function firstEntries(
   { chain, contract }: ChainRead & FactoryRead,
   next: CreditTerms,
@@ -292,7 +292,7 @@ async function refuseEntries(
   return null
 }
 
-/** Refuses what the distributor may not pay, with the owner's transaction that would make room. Throws where the chain does not answer. */
+/** Refuses what the distributor may not pay, with the owner's transaction that would make room. Throws if the chain does not answer. */
 export async function refuseOutOfBounds(
   contract: FactoryRead['contract'],
   range: Pick<CreditTerms, 'minWei' | 'maxWei'>,
@@ -307,7 +307,7 @@ export async function refuseOutOfBounds(
   )
 }
 
-/** The latest block time that the ledger or any provider shows; null where no provider answers. */
+/** The latest block time that the ledger or any provider shows; null if no provider answers. */
 async function latestBlockTime(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
   const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
   const times = heads.flatMap((head) => (head ? [head.time] : []))
@@ -324,7 +324,7 @@ async function ownersNext(
   return call && encoded(factory, call)
 }
 
-/** Loads what encodes calls: hardly any act or reading of this file's callers has one to encode. */
+/** Loads what encodes calls, because hardly any act or reading that uses this file has one to encode. */
 async function encoded(factory: FactoryRead['contract']['factory'], call: OwnerCall): Promise<OwnerTransaction> {
   const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
   return ownerTransaction(factory, call)

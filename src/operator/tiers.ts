@@ -1,6 +1,5 @@
-// The operator's tiers, with their prices, in versions that hold from a block on. A version is never changed. It holds from the
-// block after the chain's head at the earliest, so that payments already made are not judged by it. The next payments pass opens
-// the cohorts of a new tier.
+// The operator's tiers, with their prices, in versions that are in force from a block on. A version is never changed. It is in force from the block
+// after the chain's head at the earliest, so payments already made are not judged by it. The next payments pass opens the cohorts of a new tier.
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
@@ -42,7 +41,7 @@ export interface TierView extends Omit<TierRow, 'live'> {
   versions: TierRow[]
 }
 
-/** A tier after an act. `changed` is false where it stood so already. */
+/** A tier after an act. `changed` is false if nothing changed. */
 export interface EnteredTier {
   tier: TierView
   changed: boolean
@@ -71,7 +70,7 @@ async function readTiers(sql: Sql): Promise<TierView[]> {
 const PRICE = field.wei('its price; the exact amount of a payment')
 const LABEL = field.text('its name, as buyers see it', { max: 64 })
 const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1, PER_WALLET_MAX)
-/** What a new version may change besides. Null: as it was. */
+/** What else a new version may change; null keeps the present value. */
 const TERMS = {
   payoutBps: field.orNull(
     field.whole('its share of a draw, in basis points; 10000 is the whole', 0, PAYOUT_BPS_MAX, 'bps'),
@@ -96,7 +95,7 @@ const GRACE = {
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 
-/** The fields of a tier that a new version changes. Null: as it was. `atOnce` is no grace, whatever `graceSec` says. */
+/** The fields of a tier that a new version changes; null keeps the present value. `atOnce` means no grace, whatever `graceSec` says. */
 type Change = { readonly [Name in Exclude<keyof Terms, 'tierId' | 'tierNo'>]?: Terms[Name] | null }
 const changeOf = <T extends { graceSec: number | null; atOnce: boolean }>({ atOnce, ...change }: T) => ({
   ...change,
@@ -191,7 +190,7 @@ function enterVersion(
   })
 }
 
-/** The grace of a next version, unless it is given: that of the last one that did not end the one before at once. */
+/** The default grace of the next version: that of the last one that did not end its predecessor at once. */
 export const nextGraceSec = (
   versions: readonly Pick<TierRow, 'graceSec'>[],
   { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
@@ -227,7 +226,7 @@ function merge(before: Terms, change: Change): Terms {
     ...holding
   } = {
     ...before,
-    // They describe one token. Kept for another one, they would mislead the buyers who are asked to hold it.
+    // They describe one token. Kept for another one, they would mislead the buyers who must hold it.
     ...(isOtherToken ? { holdingSymbol: null, holdingDecimals: null } : {}),
     ...given,
   }
@@ -241,7 +240,7 @@ function merge(before: Terms, change: Change): Terms {
   }
 }
 
-/** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
+/** Enters what `propose` makes of the present tiers, unless there is an objection. */
 async function enter(
   { sql, actor, record }: Changing,
   deps: TierContext,
@@ -271,15 +270,15 @@ async function enter(
 }
 
 /**
- * The newest block there is: payments up to it were made under the old terms. No pass follows beyond it before the
- * version is stored, so payments are judged and credited only by the terms in force at their block.
+ * The newest block there is; payments up to it were made under the old terms. No pass follows beyond it before the version is stored, so payments are
+ * judged and credited only by the terms in force at their block.
  */
 async function readNow(deps: ChainRead, sql: Sql) {
   const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 
-/** A grace alone is no change, unless it ends what the last one left. */
+/** A grace alone is no change, unless it ends what the last version left. */
 function changesNothing(before: TierRow, terms: Terms): boolean {
   const names = (Object.keys(terms) as (keyof Terms)[]).filter((name) => name !== 'graceSec')
   return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
@@ -311,7 +310,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   )
 }
 
-/** Refuses a payout whose lifetime sum exceeds the contract's cap of a node, or whose turn exceeds the distributor's bounds. */
+/** Refuses a payout whose lifetime sum exceeds the contract's cap for a node, or whose turn exceeds the distributor's bounds. */
 async function refusePayout(
   { contract }: FactoryRead,
   sql: Sql,

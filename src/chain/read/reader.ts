@@ -1,5 +1,5 @@
-// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never answer a head or a block from memory (a stale
-// one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure is a ChainFault.
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never answer a head or a block from memory (a stale one
+// moves money), and never answer a guess. "Not there" is null only if the port says so; every other failure is a ChainFault.
 import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'

@@ -1,5 +1,4 @@
-// Reads through several providers: asks one after the other until an answer is acceptable. It must
-// never take an error for "not there".
+// Reads through several providers: asks one after the other until an answer is acceptable. It must never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
 import { BATCH_MAX } from './batches.ts'

@@ -1,5 +1,5 @@
-// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code where it is unambiguous, then the listed clients' texts, in full
-// or by their beginning. It must never guess: any unlisted text is `unknown`, because the provider may have accepted the transaction all the same.
+// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code if it is unambiguous, then the listed clients' texts, in full or
+// by their beginning. It must never guess: any unlisted text is `unknown`, because the provider may have accepted the transaction all the same.
 import type { RpcError } from '../faults.ts'
 import type { EstimateOutcome, SendOutcome } from '../port.ts'
 import { isLimit } from '../rpc/provider.ts'

@@ -1,4 +1,4 @@
-// Reads the audit log for the operator, newest first. Rows are only ever added (settings.ts writes them).
+// Reads the audit log for the operator, newest first. Rows are only ever added (state.ts writes them).
 import type { Sql } from './sql.ts'
 
 /** The filter; null matches any. */

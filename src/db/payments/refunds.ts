@@ -68,7 +68,7 @@ export async function reopenRefunds(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE refunds SET final = false WHERE final AND block_number > ${height}`
 }
 
-/** True if a reorganisation may still take back a refund's block. */
+/** True if a reorganisation may still remove a refund's block. */
 export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
   return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0
 }

@@ -15,7 +15,7 @@ export interface PaymentsLine {
   valueWei: bigint
 }
 
-/** Payments by tier, state and reason, at present. Those that never arrived (failed) have no value here. */
+/** Payments by tier and by their present state and reason. Those that never arrived (failed) have no value here. */
 export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promise<PaymentsLine[]> {
   return await sql<PaymentsLine[]>`
     SELECT tier_id AS "tierId", state, reason, count(*) AS count, coalesce(sum(value_wei) FILTER (WHERE succeeded), 0) AS "valueWei"

@@ -62,7 +62,7 @@ export class Limits {
     return (this.#counts.get(this.#keyOf(bucket, client)) ?? 0) >= limit
   }
 
-  /** The number of counters at present. */
+  /** The present number of counters. */
   get size(): number {
     return this.#counts.size
   }

@@ -88,7 +88,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** A text as HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
 
-/** The manifest by which a browser puts the pages on a home screen. */
+/** The manifest with which a browser puts the pages on a home screen. */
 export function appManifest(settings: Pick<HttpSettings, 'site'>): string {
   const { name, logoUrl } = saleOf(settings)
   return JSON.stringify({

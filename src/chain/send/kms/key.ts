@@ -23,7 +23,7 @@ export interface AwsAccess {
   readonly endpoint: string | null
   /** Used if the first two are set. */
   readonly given: { readonly [Part in keyof AwsCredentials]: string | null }
-  /** Of a container (ECS, EKS Pod Identity). */
+  /** URL of a container's credentials (ECS, EKS Pod Identity). */
   readonly containerUrl: string | null
   /** Read at each request, because it changes. */
   readonly containerTokenFile: string | null
