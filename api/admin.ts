@@ -98,6 +98,10 @@ export interface paths {
         /** Change a tier's price or other terms, from the next block on */
         post: operations["changeTier"];
     };
+    "/api/admin/tiers/{tierId}/preview": {
+        /** Say what a supply would change for payments under way, and what the owner of the contract may sign */
+        get: operations["previewSupply"];
+    };
     "/api/admin/tiers/{tierId}/sale": {
         /** Put a tier on sale, or take it off, which ends after a grace */
         post: operations["setOnSale"];
@@ -418,9 +422,9 @@ export interface components {
          * @description Why a payment is held or ignored.
          * @enum {string}
          */
-        PaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
+        PaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
         /** @enum {string|null} */
-        NullablePaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
+        NullablePaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
         /**
          * @description What became of a transaction.
          * @enum {string}
@@ -867,6 +871,12 @@ export interface components {
             graceSec: components["schemas"]["Count"];
             /** @description How long the service asks again for a holding that it cannot read. */
             holdingRetrySec: components["schemas"]["Count"];
+            /** @description Nodes of it that may ever be sold; null: no limit. */
+            supply: number | null;
+            /** @description When it opens, unix seconds of block time; null: at once. */
+            opensAt: number | null;
+            /** @description When it closes, unix seconds of block time; a grace follows. Null: never. */
+            closesAt: number | null;
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -895,6 +905,12 @@ export interface components {
             graceSec: components["schemas"]["Count"];
             /** @description How long the service asks again for a holding that it cannot read. */
             holdingRetrySec: components["schemas"]["Count"];
+            /** @description Nodes of it that may ever be sold; null: no limit. */
+            supply: number | null;
+            /** @description When it opens, unix seconds of block time; null: at once. */
+            opensAt: number | null;
+            /** @description When it closes, unix seconds of block time; a grace follows. Null: never. */
+            closesAt: number | null;
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -902,8 +918,21 @@ export interface components {
             enteredBy: string;
             /** @description How many the contract has for it. */
             cohorts: components["schemas"]["Count"];
+            /** @description Nodes of it and payments that are about to become one. */
+            sold: components["schemas"]["Count"];
             /** @description Oldest first. */
             versions: components["schemas"]["TierVersion"][];
+        };
+        SupplyPreview: {
+            tierId: components["schemas"]["TierId"];
+            supply: number;
+            sold: components["schemas"]["Count"];
+            /** @description Undecided payments that reserve a place. */
+            reserved: components["schemas"]["Count"];
+            /** @description Nodes of the tier that the contract may ever mint; null if it could not be read. */
+            contractMost: number | null;
+            /** @description The same in sentences. */
+            notes: string[];
         };
         TierEntered: {
             tier: components["schemas"]["Tier"];
@@ -2595,6 +2624,12 @@ export interface operations {
                     holdingDecimals?: components["schemas"]["WholeInput"];
                     /** @description seconds for which the service asks again for a holding that it cannot read */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
+                    /** @description nodes of it that may ever be sold; 0: no limit */
+                    supply?: components["schemas"]["WholeInput"];
+                    /** @description when it opens, unix seconds of block time; 0: at once */
+                    opensAt?: components["schemas"]["WholeInput"];
+                    /** @description when it closes, unix seconds of block time; a grace follows; 0: never */
+                    closesAt?: components["schemas"]["WholeInput"];
                     /** @description its number on the contract; by default the next free one */
                     tierNo?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
@@ -2660,6 +2695,12 @@ export interface operations {
                     holdingDecimals?: components["schemas"]["WholeInput"];
                     /** @description seconds for which the service asks again for a holding that it cannot read */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
+                    /** @description nodes of it that may ever be sold; 0: no limit */
+                    supply?: components["schemas"]["WholeInput"];
+                    /** @description when it opens, unix seconds of block time; 0: at once */
+                    opensAt?: components["schemas"]["WholeInput"];
+                    /** @description when it closes, unix seconds of block time; a grace follows; 0: never */
+                    closesAt?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
                     /** @description seconds for which what was on sale before still buys it; as at the last change */
@@ -2686,6 +2727,38 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewSupply: {
+        parameters: {
+            query: {
+                /** @description nodes of it that may ever be sold */
+                supply: components["schemas"]["WholeInput"];
+            };
+            path: {
+                /** @description the tier */
+                tierId: components["schemas"]["TierId"];
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is sold beside that supply, and what the contract allows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupplyPreview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];

@@ -92,13 +92,17 @@ CREATE TABLE tiers (
   payout_bps int NOT NULL CHECK (payout_bps BETWEEN 0 AND 1000000),
   on_sale boolean NOT NULL,
   grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the version before this one still buys its tier
+  supply int CHECK (supply > 0), -- nodes of this tier that may ever be sold; null: no limit
+  opens_at bigint, -- unix seconds of block time, as the next one; null: open from the first block of the version on
+  closes_at bigint, -- what was on sale before then still sells for the grace; null: never
   live boolean NOT NULL DEFAULT true, -- the latest version of its tier
   from_block bigint NOT NULL,
   from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
   entered_at timestamptz NOT NULL DEFAULT now(),
   entered_by text NOT NULL,
   PRIMARY KEY (tier_id, version),
-  CHECK ((holding_wei = 0) = (holding_token IS NULL))
+  CHECK ((holding_wei = 0) = (holding_token IS NULL)),
+  CHECK (closes_at > opens_at)
 );
 CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
 CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
@@ -260,7 +264,7 @@ CREATE TABLE payments (
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
   -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.
   -- `contractWallet`: a contract sent it, and nothing shows yet that the contract is somebody's wallet.
-  reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
+  reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'notOpenYet', 'soldOut', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
     'unattributed', 'mintReverted', 'supplySpent', 'mintedElsewhere', 'oldWallet', 'recheck', 'refunding', 'contractWallet', 'self', 'operator', 'zero',
     'failed')),
   tier_id text,

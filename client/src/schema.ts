@@ -80,6 +80,12 @@ export interface components {
          *       "payoutBps": 20000,
          *       "onSale": true,
          *       "soldOut": false,
+         *       "state": "open",
+         *       "supply": 500,
+         *       "sold": 463,
+         *       "remaining": 37,
+         *       "opensAt": null,
+         *       "closesAt": null,
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
@@ -110,6 +116,28 @@ export interface components {
             onSale: boolean;
             /** @description True while the service may mint no more nodes before the owner of the contract allows them: there is no quote, and what was paid waits. */
             soldOut: boolean;
+            /**
+             * @description Where the sale stands at the followed block. `soldOut`: all of `supply` is sold. `closed`: off sale, or past `closesAt`; for a short
+             *     grace a payment is still a sale.
+             * @enum {string}
+             */
+            state: "upcoming" | "open" | "soldOut" | "closed";
+            /** @description Nodes of this tier that may ever be sold; `null`: no limit. */
+            supply: number | null;
+            /** @description Nodes of this tier, and payments that are about to become one. */
+            sold: number;
+            /** @description What is left of `supply`; `null`: no limit. */
+            remaining: number | null;
+            /**
+             * Format: date-time
+             * @description When it opens, by block time; `null`: it is open.
+             */
+            opensAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it closes, by block time; `null`: never.
+             */
+            closesAt: string | null;
             /** @description Who enforces each rule. `operator`: applied before minting. `contract`: by the contract itself. `none`: there is no rule. */
             enforcedBy: {
                 /** @enum {string} */
@@ -145,8 +173,8 @@ export interface components {
             priceWei: components["schemas"]["Wei"];
             /** @description `false` where a check is, else `null` where one is, else `true`. */
             canBuy: boolean | null;
-            /** @description One for each rule, always all of them, in this order. */
-            checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
+            /** @description One for each rule, in this order. Those of the opening and of the supply are there if the tier has them. */
+            checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["OpeningCheck"] | components["schemas"]["SupplyCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
             /** @description The block at which the chain was read; `null` where it could not be. */
             blockNumber: number | null;
         };
@@ -155,6 +183,26 @@ export interface components {
             /** @constant */
             check: "onSale";
             passes: boolean;
+        };
+        /** @description The times of the tier's sale, at the followed block. */
+        OpeningCheck: {
+            /** @constant */
+            check: "opening";
+            passes: boolean;
+            /** Format: date-time */
+            opensAt: string | null;
+            /** Format: date-time */
+            closesAt: string | null;
+        };
+        /** @description The tier's supply, whoever buys. */
+        SupplyCheck: {
+            /** @constant */
+            check: "supply";
+            passes: boolean;
+            /** @description Nodes of this tier that may ever be sold. */
+            limit: number;
+            /** @description Those that are sold. */
+            sold: number;
         };
         /** @description The tier's allowance for each wallet, which the operator applies. */
         AllowanceCheck: {
@@ -622,7 +670,7 @@ export interface components {
              * @description Why it is held. `review`: a person looks at it first.
              * @enum {string|null}
              */
-            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
+            reason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
             /** @description Who paid; the node is minted to this wallet. */
             from: components["schemas"]["NullableAddress"];
             /** @description The tier it pays for. */

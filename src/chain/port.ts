@@ -128,10 +128,7 @@ export interface ChainReader extends StateReader {
   minedTransaction(txHash: Hash): Promise<TransactionView | null>
   /** Value that a mined transaction moved to `to` by inner calls, in order; null if it cannot be traced, or if no two of several providers agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
-  /**
-   * Inner transfers to and from these wallets in exactly one block, in order of execution; null if it cannot be traced. If there are two providers or
-   * more, two must give the same list.
-   */
+  /** Inner transfers to and from these wallets in exactly one block, in order; null if it cannot be traced, or if no two of several agree. */
   blockTransfers(at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null>
 }
 
@@ -248,6 +245,8 @@ export interface ContractReader {
   /** Node minted for this ref, or null. */
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
+  /** Nodes of a tier after that block, without those that were expelled, and how many it may ever have. */
+  tierSupply(tierNo: number, atBlock: number): ReturnType<GovernanceReader['tierSupply']>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
   /** The contract's and the provider's facts about an address that buyers may have to pay to. */

@@ -43,7 +43,10 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     views: () => import('./desk/wallets.ts'),
   },
   terms: { modules: () => [import('../operator/terms.ts')], views: () => import('./desk/terms.ts') },
-  tiers: { modules: () => [import('../operator/tiers.ts')], views: () => import('./desk/tiers.ts') },
+  tiers: {
+    modules: () => [import('../operator/tiers.ts'), import('../operator/preview.ts')],
+    views: () => import('./desk/tiers.ts'),
+  },
   senders: { modules: () => [import('../operator/deny-list.ts')] },
   nodes: { modules: () => [import('../operator/grants.ts')] },
   pause: { modules: () => [import('../operator/pause.ts')] },

@@ -12,6 +12,8 @@ export type IgnoreReason = (typeof IGNORE_REASONS)[number]
 export const JUDGED_REASONS = [
   'wrongAmount',
   'saleClosed',
+  'notOpenYet',
+  'soldOut',
   'tierAllowance',
   'holding',
   'walletLimit',
@@ -42,6 +44,8 @@ export type HoldingReading =
 /** The facts of a judgement. Counts are of the payer's wallet. */
 export interface PaymentFacts {
   from: Address
+  /** Unix seconds. */
+  blockTime: number
   valueWei: bigint
   succeeded: boolean
   /** All payments wallets, past and present, because a transfer between them is no sale. */
@@ -63,6 +67,9 @@ export interface PaymentFacts {
   /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number
   tierInFlight: number
+  /** Nodes of the tier, sold to anybody, and earlier payments that reserve a place of it because they are undecided. */
+  sold: number
+  reserved: number
   holding: HoldingReading
   /** Who sent it, in case that is a contract. */
   payer: PayerFacts
@@ -76,7 +83,7 @@ export type Verdict =
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
   /** Undecided because a fact could not be read yet. The payment stays as it is and is judged again. */
-  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' }
+  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' }
 
 /**
  * Decides whether a transfer is a sale at all, from the transfer alone.
@@ -92,6 +99,8 @@ export function refuseTransfer(
   return null
 }
 
+const REASON_NOT_SOLD = { offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
+
 /** Judges a payment (specification: payment policy). Order matters: the first rule that refuses names the reason. */
 export function judgePayment(facts: PaymentFacts): Verdict {
   const ignored = refuseTransfer(facts)
@@ -99,12 +108,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   const { selection } = facts
   const tier = selection.kind === 'none' ? null : selection.tier
-  const seen: Evidence = {
-    receivedWei: facts.valueWei.toString(),
-    expectedWei: tier ? tier.priceWei.toString() : null,
-    tierId: tier?.tierId ?? null,
-    tierVersion: tier?.version ?? null,
-  }
+  const seen = seenOf(tier, facts)
   const held = (reason: JudgedReason, evidence: Evidence): Verdict => ({
     kind: 'held',
     reason,
@@ -115,28 +119,32 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (facts.isToOldWallet) return held('oldWallet', {})
   if (facts.senderDenied) return held('senderDenied', {})
   if (selection.kind === 'none') return held('wrongAmount', {})
-  if (selection.kind === 'offSale') return held('saleClosed', {})
+  const times = timesOf(selection.tier, facts)
+  if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
-  const allowance = {
-    allowance: selection.tier.maxPerWallet,
-    nodesOfTier: facts.tierNodes,
-    inFlightOfTier: facts.tierInFlight,
-  }
+  const allowance = allowanceOf(selection.tier, facts)
   if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
 
   // Rules that hold a payment for good come first. From here on it would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
 
+  const { supply } = selection
+  const room = roomOf(supply, facts)
+  // Nothing is read for a payment that has no place.
+  if (room === 'none') return held('soldOut', { ...placeOf(supply, facts), ...times })
+
   if (facts.restsOnOne) return { kind: 'undecided', missing: 'proof' }
-  const payer = judgePayer(facts.payer, selection.tier.holdingRetrySec)
+  const retrySec = retrySecOf(selection)
+  const payer = judgePayer(facts.payer, retrySec)
   if (payer.kind === 'undecided') return { kind: 'undecided', missing: 'payer' }
   if (payer.kind === 'held') return held('contractWallet', { ...allowance, ...payer.evidence })
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
   if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)
 
-  const holding = judgeHolding(selection.tier, facts)
+  const holding = judgeHolding(selection.tier, facts, retrySec)
   if (holding.kind === 'undecided') return { kind: 'undecided', missing: 'holding' }
   if (holding.kind !== 'enough') return held('holding', holding.evidence)
+  if (room === 'reserved') return { kind: 'undecided', missing: 'place' }
 
   return {
     kind: 'accepted',
@@ -145,6 +153,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
       rule: 'accepted',
       ...seen,
       byGrace: selection.byGrace,
+      ...boundsOf(supply, times, facts),
       ...allowance,
       ...payer.evidence,
       ...wallet,
@@ -152,6 +161,44 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     },
   }
 }
+
+const seenOf = (tier: TierVersion | null, { valueWei }: PaymentFacts): Evidence => ({
+  receivedWei: valueWei.toString(),
+  expectedWei: tier ? tier.priceWei.toString() : null,
+  tierId: tier?.tierId ?? null,
+  tierVersion: tier?.version ?? null,
+})
+
+const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }: PaymentFacts): Evidence => ({
+  ...{ allowance: maxPerWallet, nodesOfTier: tierNodes, inFlightOfTier: tierInFlight },
+})
+
+/** The times that a verdict about them is recomputed from. */
+const timesOf = ({ opensAt, closesAt, graceSec }: TierVersion, { blockTime }: PaymentFacts): Evidence => ({
+  ...{ opensAt, closesAt, graceSec, blockTime },
+})
+
+const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
+
+/** What an accepted payment was measured by; nothing for a tier without bounds. */
+const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): Evidence => ({
+  ...(supply !== null && { ...placeOf(supply, facts), place: facts.sold + 1 }),
+  ...((times.opensAt ?? times.closesAt) !== null && times),
+})
+
+/** Whether a tier has a place: `reserved` if undecided payments before this one may take all that is left. */
+function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'free' | 'reserved' | 'none' {
+  if (supply === null) return 'free'
+  if (sold >= supply) return 'none'
+  return sold + reserved >= supply ? 'reserved' : 'free'
+}
+
+/** For how long an undecided payment reserves a place of its tier, seconds of block time. Later buyers wait for it no longer. */
+export const PLACE_RESERVED_SEC = 3_600
+
+/** For how long an unreadable fact is asked for again: while the tier has a supply, not longer than the place is reserved. */
+const retrySecOf = ({ tier, supply }: Extract<TierSelection, { kind: 'onSale' }>): number =>
+  supply === null ? tier.holdingRetrySec : Math.min(tier.holdingRetrySec, PLACE_RESERVED_SEC)
 
 /** The longest back-off between two reads of an unreadable fact, seconds of block time. */
 const RETRY_PAUSE_SEC_MAX = 300
@@ -173,7 +220,7 @@ type HoldingVerdict =
   | { kind: 'short'; evidence: Evidence }
   | { kind: 'undecided' }
 
-function judgeHolding(tier: TierVersion, facts: PaymentFacts): HoldingVerdict {
+function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number): HoldingVerdict {
   if (tier.holdingToken === null) return { kind: 'enough', evidence: {} }
   const needed = { holdingToken: tier.holdingToken, holdingNeededWei: tier.holdingWei.toString() }
   switch (facts.holding.kind) {
@@ -182,7 +229,7 @@ function judgeHolding(tier: TierVersion, facts: PaymentFacts): HoldingVerdict {
       return { kind: facts.holding.amountWei >= tier.holdingWei ? 'enough' : 'short', evidence }
     }
     case 'unreadable':
-      if (facts.holding.sinceSec < tier.holdingRetrySec) return { kind: 'undecided' }
+      if (facts.holding.sinceSec < retrySec) return { kind: 'undecided' }
       return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
       // A required holding that was not read is an unchecked fact, and must never pass.

@@ -21,6 +21,11 @@ export interface TierVersion {
   graceSec: number
   /** Seconds of block time for which we retry an unreadable holding. */
   holdingRetrySec: number
+  /** Nodes of this tier that may ever be sold; null: no limit. */
+  supply: number | null
+  /** Unix seconds of block time between which it sells. Null: no such limit. */
+  opensAt: number | null
+  closesAt: number | null
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
@@ -42,45 +47,74 @@ export interface FirstSaleTerms {
 }
 
 export type TierSelection =
-  | { kind: 'onSale'; tier: TierVersion; byGrace: boolean }
+  /** `supply` is that of the version in force, or of the latest one if that is lower: a lower one has no grace. */
+  | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null }
   | { kind: 'offSale'; tier: TierVersion }
+  | { kind: 'notOpenYet'; tier: TierVersion }
   | { kind: 'none' }
 
 /**
  * Selects the tier that `valueWei` pays for at a block. A price in force wins over one in its grace; among prices in force, a tier on sale wins over
- * one that is not.
+ * one that is not. A version sells from its opening until the grace after its closing; block time decides.
  */
 export function selectTier(
   versions: readonly TierVersion[],
   payment: { valueWei: bigint; blockNumber: number; blockTime: number },
 ): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
-  let offSale: TierVersion | undefined
-  let graced: TierVersion | undefined
+  let notSold: TierSelection | undefined
+  let graced: TierSelection | undefined
   for (const ofTier of tiers.values()) {
     const begun = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort((a, b) => a.version - b.version)
     const inForce = begun.at(-1)
     if (!inForce) continue
+    const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
     if (inForce.priceWei === payment.valueWei) {
-      if (inForce.onSale) return { kind: 'onSale', tier: inForce, byGrace: false }
-      offSale ??= inForce
+      const isPast = isClosed(inForce, payment.blockTime)
+      const isEarly = inForce.onSale && !isOpen(inForce, payment.blockTime)
+      if (inForce.onSale && !isPast && !isEarly)
+        return { kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply }
+      notSold ??= { kind: isEarly ? 'notOpenYet' : 'offSale', tier: inForce }
     }
-    graced ??= gracesOf(begun, payment.valueWei).findLast(({ untilTime }) => untilTime > payment.blockTime)?.version
+    const former = gracesOf(begun, payment.valueWei).findLast(
+      ({ version, untilTime }) =>
+        untilTime > payment.blockTime && isOpen(version, payment.blockTime) && !isClosed(version, payment.blockTime),
+    )
+    if (former) graced ??= { kind: 'onSale', tier: former.version, byGrace: true, supply }
   }
-  if (graced) return { kind: 'onSale', tier: graced, byGrace: true }
-  if (offSale) return { kind: 'offSale', tier: offSale }
-  return { kind: 'none' }
+  return graced ?? notSold ?? { kind: 'none' }
 }
 
-/** The lowest price at which a node can be bought at a block, including prices in their grace; null if none is on sale. */
+const isOpen = ({ opensAt }: TierVersion, blockTime: number): boolean => opensAt === null || blockTime >= opensAt
+
+const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
+
+/** True once the grace after its closing is over. */
+const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boolean =>
+  closesAt !== null && blockTime >= closesAt + graceSec
+
+/** The supply that holds for what is decided now, whatever block it was paid in; null: no limit. */
+export const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
+  versions
+    .filter((version) => version.tierNo === tierNo)
+    .sort((a, b) => a.version - b.version)
+    .at(-1)?.supply ?? null
+
+/** The lower of two supplies; null: no limit. */
+export const lowerSupply = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
+
+/** The lowest price of a sale at a block, including prices in their grace and of tiers that are not open yet; null if there is none. */
 export function lowestPriceAt(
   versions: readonly TierVersion[],
   place: { blockNumber: number; blockTime: number },
 ): bigint | null {
-  const onSale = versions.filter(
-    ({ priceWei }) => selectTier(versions, { ...place, valueWei: priceWei }).kind === 'onSale',
+  // Whoever pays before the opening has paid a price: that is no dust.
+  const sales: readonly TierSelection['kind'][] = ['onSale', 'notOpenYet']
+  const priced = versions.filter(({ priceWei }) =>
+    sales.includes(selectTier(versions, { ...place, valueWei: priceWei }).kind),
   )
-  return onSale.reduce<bigint | null>(
+  return priced.reduce<bigint | null>(
     (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
     null,
   )

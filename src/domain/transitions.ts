@@ -42,8 +42,12 @@ export interface Move {
   why: string
 }
 
-/** The judge decides unjudged payments, those that wait for room in their wallet, and those whose payer is not shown yet. */
-const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit', 'contractWallet'] } as const
+/** The judge decides unjudged payments, those that wait for room in their wallet or a place of their tier, and those whose payer is not shown yet. */
+const TO_JUDGE = {
+  by: ['judge'],
+  from: ['seen', 'held'],
+  heldFor: ['walletLimit', 'soldOut', 'contractWallet'],
+} as const
 
 export const MOVES = {
   observe: {
@@ -142,8 +146,8 @@ export const MOVES = {
     by: ['operator', 'balanceCheck'],
     from: ['held'],
     heldFor: DECIDABLE_REASONS,
-    to: ['accepted'],
-    why: 'A residue that was released, reorganised out and filed again has its sender again.',
+    to: ['accepted', 'held'],
+    why: 'A residue that was released, reorganised out and filed again has its sender again. In a tier with a supply it waits for a place.',
   },
   strikeRefund: {
     by: ['refunds'],

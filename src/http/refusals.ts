@@ -88,6 +88,8 @@ const REFUSALS = {
   noTerms: [503, 'No credit terms are entered yet, so nothing is sold.'],
   nothingOnSale: [503, 'Nothing is on sale.'],
   soldOut: [503, 'Sold out for now: the owner of the contract has to allow more nodes first.'],
+  tierSoldOut: [503, 'All nodes of the tier are sold.'],
+  tierNotOpen: [503, 'The tier is not open yet: GET /api/tiers says when it opens.'],
   quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
   noChain: [503, 'The chain cannot be reached at present.'],
   noDatabase: [503, 'The ledger cannot be reached at present.'],

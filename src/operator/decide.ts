@@ -7,7 +7,9 @@ import { sumToRelease } from '../db/operator/sums.ts'
 import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../db/payments/decisions.ts'
 import { writeVerdict } from '../db/payments/moves.ts'
 import { readWalletUse } from '../db/payments/places.ts'
+import { countSales, lockTiers, readSupplies } from '../db/payments/supply.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
+import type { Evidence } from '../domain/payment.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import { inEther } from '../domain/units.ts'
@@ -75,8 +77,11 @@ async function release(
   if (payment.reason === 'walletLimit')
     return refuseAct('conflict', 'The contract has no room for this wallet. It is minted by itself once there is room.')
   if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
-  const tier = tierToRelease(payment, tierId, await readTierVersions(sql))
+  const versions = await readTierVersions(sql)
+  const tier = tierToRelease(payment, tierId, versions)
   if (isOperatorRefusal(tier)) return tier
+  const place = await placeToTake(sql, tier)
+  if (isOperatorRefusal(place)) return place
   const { tierNodes, tierInFlight } = await readWalletUse(sql, payment.from, tier.tierNo)
   const evidence = {
     rule: 'released',
@@ -90,9 +95,22 @@ async function release(
     allowance: tier.maxPerWallet,
     nodesOfTier: tierNodes,
     inFlightOfTier: tierInFlight,
+    ...place,
   }
   await writeVerdict(sql, payment.id, { move: 'release', tier, evidence, by: actor.name })
   return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
+}
+
+/** The place that a release takes, under the tier's lock; refused if the supply leaves none. */
+async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence | OperatorRefusal> {
+  await lockTiers(sql, [tierNo], { wait: true })
+  const supply = (await readSupplies(sql, [tierNo])).get(tierNo)
+  if (supply === undefined) return {}
+  const { sold, reserved } = await countSales(sql, tierNo)
+  if (sold >= supply) return refuseAct('conflict', `All ${supply} nodes of this tier are sold: raise its supply first.`)
+  if (sold + reserved >= supply)
+    return refuseAct('notYet', 'Undecided payments reserve what is left of this tier: try again once they are decided.')
+  return { supply, sold, reserved, place: sold + 1 }
 }
 
 const refTaken = refuseAct(

@@ -1,12 +1,13 @@
 // Previews the credit pass as if it ran now: the due round, its cost, its obstacles, and the least and most that the next day will cost. Uses the
-// same planning step as the pass; stores and sends nothing.
+// same planning step as the pass; also previews a tier's supply. Stores and sends nothing.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
 import { readState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
+import { countSales } from '../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../db/sale/terms.ts'
-import { readTierVersions } from '../db/sale/tiers.ts'
+import { readTierHistory, readTierVersions } from '../db/sale/tiers.ts'
 import { readSignerTroubles } from '../db/sends/signers.ts'
 import { hasPending, readLastGasPrice } from '../db/sends/transactions.ts'
 import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '../domain/credit.ts'
@@ -17,6 +18,8 @@ import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../
 import { type DueRound, planDueRound } from '../passes/steps/plan-round.ts'
 import { type OperatorRefusal, refuseAct, type SignerAddresses } from './act.ts'
 import { defineReading } from './define-act.ts'
+import * as field from './input.ts'
+import { PER_WALLET_MAX, TIER_ID } from './tiers.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>
 
@@ -186,3 +189,46 @@ function comingTurns(cohort: LedgerCohort, now: number, terms: readonly CreditTe
 }
 
 const isoOf = (time: number) => new Date(time * 1000).toISOString()
+
+/** A supply beside what is sold and what the contract allows. A limit of the contract can never be raised, so the ledger's comes first. */
+export const previewSupply = defineReading({
+  path: 'tiers/:tierId/preview',
+  command: 'tiers preview',
+  summary: 'say what a supply would change for payments under way, and what the owner of the contract may sign',
+  examples: ['tiers preview basic --supply 500'],
+  fields: { tierId: TIER_ID, supply: field.whole('nodes of it that may ever be sold', 1, PER_WALLET_MAX) },
+  onChain: true,
+  run: async ({ pool, contract }: LedgerDb & FactoryRead, { tierId, supply }) => {
+    const tier = (await readTierHistory(pool)).findLast((row) => row.tierId === tierId)
+    if (!tier) return refuseAct('notFound', `There is no tier ${tierId}.`)
+    const { sold, reserved } = await countSales(pool, tier.tierNo)
+    const cursor = await readCursor(pool)
+    const cap = cursor && (await orNull(contract.tierSupply(tier.tierNo, cursor.number)))
+    const contractMost = cap?.most ?? null
+    const notes = previewInWords({ tierId, supply, sold, reserved, contractMost })
+    return { tierId, supply, sold, reserved, contractMost, notes }
+  },
+})
+
+interface SupplyPreview {
+  tierId: string
+  supply: number
+  sold: number
+  reserved: number
+  contractMost: number | null
+}
+
+function previewInWords({ tierId, supply, sold, reserved, contractMost }: SupplyPreview): string[] {
+  const tooMany = Math.min(reserved, sold + reserved - supply)
+  return [
+    sold > supply ? `${sold} nodes are sold: it would be refused.` : `${sold} of ${supply} are sold.`,
+    ...(tooMany > 0 ? [`${tooMany} of ${reserved} undecided payments may be held (soldOut).`] : []),
+    contractMost === null
+      ? 'The contract could not be read.'
+      : contractMost < supply
+        ? `The contract mints ${contractMost} at most, which can never be raised: what is sold beyond it is held (supplySpent).`
+        : contractMost === supply
+          ? 'The contract has the same limit.'
+          : `The contract would mint more. To bind it as well, its owner signs what "owner cap-tier ${tierId} --most ${supply}" shows.`,
+  ]
+}

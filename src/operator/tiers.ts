@@ -3,6 +3,7 @@
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
+import { countSales, lockTiers, readSold } from '../db/payments/supply.ts'
 import { readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/sale/tiers.ts'
@@ -26,9 +27,9 @@ import { refuseOutOfBounds } from './terms.ts'
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
 const PAYOUT_BPS_MAX = 1_000_000
-const PER_WALLET_MAX = 2 ** 31 - 1
+export const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
-const TIER_ID = field.text('the tier', {
+export const TIER_ID = field.text('the tier', {
   max: 32,
   pattern: TIER_ID_FORM,
   form: 'up to 32 of a-z, 0-9 and -, beginning with one of the first',
@@ -38,6 +39,8 @@ const TIER_ID = field.text('the tier', {
 /** A tier with every version it ever had, oldest first, and how many cohorts the contract has for it. */
 export interface TierView extends Omit<TierRow, 'live'> {
   cohorts: number
+  /** Nodes and payments that are about to become one. */
+  sold: number
   versions: TierRow[]
 }
 
@@ -58,12 +61,13 @@ export const listTiers = defineReading({
 })
 
 async function readTiers(sql: Sql): Promise<TierView[]> {
-  const [rows, cohorts] = [await readTierHistory(sql), await readCohorts(sql)]
+  const [rows, cohorts, sold] = [await readTierHistory(sql), await readCohorts(sql), await readSold(sql)]
   return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
     const now = versions.at(-1)
     if (!now) return []
     const { live: _, ...shown } = now
-    return [{ ...shown, cohorts: cohorts.filter(({ tierNo }) => tierNo === now.tierNo).length, versions }]
+    const ofTier = cohorts.filter(({ tierNo }) => tierNo === now.tierNo)
+    return [{ ...shown, cohorts: ofTier.length, sold: sold.get(now.tierNo) ?? 0, versions }]
   })
 }
 
@@ -81,6 +85,15 @@ const TERMS = {
   holdingDecimals: field.orNull(field.whole("the token's decimals", 0, 255)),
   holdingRetrySec: field.orNull(
     field.whole('seconds for which the service asks again for a holding that it cannot read', 0, HOLDING_RETRY_SEC_MAX),
+  ),
+}
+const TIMES_MAX = 2 ** 40
+/** What bounds its sale. Null: as it was. 0: no such bound. */
+const BOUNDS = {
+  supply: field.orNull(field.whole('nodes of it that may ever be sold; 0: no limit', 0, PER_WALLET_MAX)),
+  opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
+  closesAt: field.orNull(
+    field.whole('when it closes, unix seconds of block time; a grace follows; 0: never', 0, TIMES_MAX),
   ),
 }
 const GRACE = {
@@ -114,7 +127,7 @@ export const createTier = defineAct({
   leavesOut: ['onSale', 'graceSec', 'atOnce'],
   fields: {
     tierId: { ...TIER_ID, help: 'its id, for good' },
-    ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS },
+    ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS, ...BOUNDS },
     tierNo: field.orNull(field.whole('its number on the contract; by default the next free one', 1, TIER_NO_MAX)),
     ...SALE,
   },
@@ -142,7 +155,8 @@ export const createTier = defineAct({
         ...sale,
       }
       const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
-      return { before: null, ...merge({ ...fresh, ...open }, changeOf(asked)) }
+      const unbounded = { supply: null, opensAt: null, closesAt: null }
+      return { before: null, ...merge({ ...fresh, ...open, ...unbounded }, changeOf(asked)) }
     }),
   says: enteredInWords,
 })
@@ -159,7 +173,7 @@ export const changeTier = defineAct({
   fields: {
     tierId: TIER_ID,
     priceWei: field.orNull({ ...PRICE, help: 'its new price' }),
-    ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...SALE },
+    ...{ label: field.orNull(LABEL), maxPerWallet: field.orNull(PER_WALLET), ...TERMS, ...BOUNDS, ...SALE },
   },
   onChain: true,
   asks: 'Enter this version?',
@@ -223,6 +237,9 @@ function merge(before: Terms, change: Change): Terms {
     holdingRetrySec,
     holdingSymbol,
     holdingDecimals,
+    supply,
+    opensAt,
+    closesAt,
     ...holding
   } = {
     ...before,
@@ -233,6 +250,9 @@ function merge(before: Terms, change: Change): Terms {
   const open = holding.holdingWei === 0n
   return {
     ...{ tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale, graceSec, holdingRetrySec },
+    supply: supply || null,
+    opensAt: opensAt || null,
+    closesAt: closesAt || null,
     holdingWei: holding.holdingWei,
     holdingToken: open ? null : holding.holdingToken,
     holdingSymbol: open ? null : holdingSymbol,
@@ -254,6 +274,7 @@ async function enter(
   const { before, ...terms } = proposed
   const refusal =
     refuseTerms(terms) ??
+    (await refuseSupply(sql, terms)) ??
     wordsOf(refuseTierVersion(rows, terms, now.time)) ??
     (await refusePayout(deps, sql, terms, now.number)) ??
     (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
@@ -287,6 +308,8 @@ function changesNothing(before: TierRow, terms: Terms): boolean {
 function refuseTerms(terms: Terms): OperatorRefusal | null {
   if (terms.priceWei === 0n)
     return refuseField('invalid', 'priceWei', 'must be more than 0: a transfer of nothing buys nothing.')
+  if (terms.opensAt !== null && terms.closesAt !== null && terms.closesAt <= terms.opensAt)
+    return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
   if (terms.holdingWei > 0n && terms.holdingToken === null)
     return refuseField(
       'invalid',
@@ -294,6 +317,15 @@ function refuseTerms(terms: Terms): OperatorRefusal | null {
       `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
     )
   return null
+}
+
+/** Under the tier's lock, so that nobody takes a place meanwhile. */
+async function refuseSupply(sql: Sql, { tierNo, supply }: Terms): Promise<OperatorRefusal | null> {
+  await lockTiers(sql, [tierNo], { wait: true })
+  if (supply === null) return null
+  const { sold } = await countSales(sql, tierNo)
+  if (supply >= sold) return null
+  return refuseAct('conflict', `${sold} nodes of this tier are sold: ${fieldNamed('supply')} cannot be less.`)
 }
 
 function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {

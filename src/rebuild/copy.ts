@@ -1,12 +1,12 @@
 // Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours. It must never copy
 // anything else, because a rebuild that copied what it should prove would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
-import { move } from '../db/payments/moves.ts'
+import { hasSupply, move } from '../db/payments/moves.ts'
 
 /** The operator's own tables with the operator's columns, and the prices of past hours. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-    holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, live, from_block, from_time, entered_at, entered_by`,
+    holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, live, from_block, from_time, entered_at, entered_by`,
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'ref, reason, granted_by, granted_at',
   attributions:
@@ -120,11 +120,12 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
       SELECT p.id, r.verdict, r.reason, r.evidence, r.decided_by, r.decided_at FROM ${rows} JOIN payments p ON p.ref = r.ref
       WHERE NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_at = r.decided_at)
       ORDER BY r.place`
+    const waits = sql`(c.verdict = 'accepted' AND ${hasSupply(sql, sql`c.tier_id`)})`
     await move(sql, 'copyVerdict', {
       chosen: sql`SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC`,
       where: sql`p.ref = c.ref AND p.succeeded`,
-      to: sql`c.verdict`,
-      reason: sql`CASE WHEN c.verdict <> 'accepted' THEN c.reason END`,
+      to: sql`CASE WHEN ${waits} THEN 'held' ELSE c.verdict END`,
+      reason: sql`CASE WHEN ${waits} THEN 'soldOut' WHEN c.verdict <> 'accepted' THEN c.reason END`,
       set: sql`tier_id = c.tier_id, tier_version = c.tier_version`,
     })
   })

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { judgePayment, type PaymentFacts, refuseTransfer, retryTimeOf } from '../../src/domain/payment.ts'
+import {
+  judgePayment,
+  type PaymentFacts,
+  PLACE_RESERVED_SEC,
+  refuseTransfer,
+  retryTimeOf,
+} from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
 import { address, type Hash, wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
@@ -26,12 +32,16 @@ const tier: TierVersion = {
   onSale: true,
   graceSec: 900,
   holdingRetrySec: RETRY_SEC,
+  supply: null,
+  opensAt: null,
+  closesAt: null,
   fromBlock: 1,
   fromTime: 1,
 }
 /** A payment that satisfies every rule, to break one rule at a time. */
 const good: PaymentFacts = {
   from: BUYER,
+  blockTime: 1_000,
   valueWei: 50n,
   succeeded: true,
   wallets: [WALLET],
@@ -39,12 +49,14 @@ const good: PaymentFacts = {
   serviceAccounts: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
-  selection: { kind: 'onSale', tier, byGrace: false },
+  selection: { kind: 'onSale', tier, byGrace: false, supply: null },
   walletNodes: 0,
   walletInFlight: 0,
   walletMax: 20,
   tierNodes: 0,
   tierInFlight: 0,
+  sold: 0,
+  reserved: 0,
   holding: { kind: 'read', amountWei: 1000n },
   payer: { kind: 'plain' },
   restsOnOne: false,
@@ -57,6 +69,7 @@ const contract: PaymentFacts['payer'] = {
     code: { kind: 'contract', codeHash: `0x${'1'.repeat(64)}` as Hash, implementation: null },
   },
 }
+const limited = (supply: number): PaymentFacts['selection'] => ({ kind: 'onSale', tier, byGrace: false, supply })
 const verdictOf = (facts: PaymentFacts) => {
   const verdict = judgePayment(facts)
   return 'reason' in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind
@@ -71,8 +84,10 @@ const column: [string, Partial<PaymentFacts>][] = [
   ['held senderDenied', { senderDenied: true }],
   ['held wrongAmount', { selection: { kind: 'none' } }],
   ['held saleClosed', { selection: { kind: 'offSale', tier } }],
+  ['held notOpenYet', { selection: { kind: 'notOpenYet', tier } }],
   ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
   ['held recheck', { beforeRestore: true }],
+  ['held soldOut', { selection: limited(5), sold: 5 }],
   ['held contractWallet', { payer: contract }],
   ['held walletLimit', { walletNodes: 19, walletInFlight: 1 }],
   ['held holding', { holding: { kind: 'read', amountWei: 999n } }],
@@ -172,7 +187,12 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
   [
     'a tier open to anyone needs no reading',
     {
-      selection: { kind: 'onSale', tier: { ...tier, holdingToken: null, holdingWei: wei(0n) }, byGrace: true },
+      selection: {
+        kind: 'onSale',
+        tier: { ...tier, holdingToken: null, holdingWei: wei(0n) },
+        byGrace: true,
+        supply: null,
+      },
       holding: { kind: 'notNeeded' },
     },
     'accepted',
@@ -187,6 +207,9 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
   const small = fc.integer({ min: 0, max: 3 })
   const selected: TierVersion[] = [tier, { ...tier, holdingToken: null, holdingWei: wei(0n) }]
   const facts = fc.record<PaymentFacts>({
+    blockTime: fc.constant(1_000),
+    sold: small,
+    reserved: small,
     from: fc.constantFrom(BUYER, WALLET, account(1)),
     valueWei: fc.constantFrom(0n, 50n),
     succeeded: fc.boolean(),
@@ -199,8 +222,8 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
       fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
       fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
       fc
-        .tuple(fc.constantFrom(...selected), fc.boolean())
-        .map(([t, byGrace]): PaymentFacts['selection'] => ({ kind: 'onSale', tier: t, byGrace })),
+        .tuple(fc.constantFrom(...selected), fc.boolean(), fc.constantFrom(null, 1, 2, 3, 4))
+        .map(([t, byGrace, supply]): PaymentFacts['selection'] => ({ kind: 'onSale', tier: t, byGrace, supply })),
     ),
     walletNodes: small,
     walletInFlight: small,
@@ -235,6 +258,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         (f.payer.kind === 'plain' || (f.payer.kind === 'inner' && f.payer.mode === 'all')) &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
+        (selection.supply === null || f.sold + f.reserved < selection.supply) &&
         f.walletNodes + f.walletInFlight < f.walletMax &&
         (selection.tier.holdingToken === null ||
           (f.holding.kind === 'read' && f.holding.amountWei >= selection.tier.holdingWei))
@@ -242,6 +266,37 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
     }),
     { numRuns: 2000 },
   )
+})
+
+const places: [string, Partial<PaymentFacts>, string][] = [
+  ['the last place is sold', { sold: 4 }, 'accepted'],
+  ['beyond the supply nothing is sold', { sold: 5 }, 'held soldOut'],
+  ['a supply lowered to less than is sold sells nothing', { sold: 6 }, 'held soldOut'],
+  ['the last place that nobody reserves is sold', { sold: 3, reserved: 1 }, 'accepted'],
+  ['for a place that an undecided payment reserves, a later one waits', { sold: 4, reserved: 1 }, 'undecided'],
+  ['what has no place is told before the chain is read', { sold: 5, holding: { kind: 'notNeeded' } }, 'held soldOut'],
+  [
+    'what cannot be read for an hour gives its place up',
+    { holding: { kind: 'unreadable', sinceSec: PLACE_RESERVED_SEC } },
+    'held holding',
+  ],
+  ['until then it keeps it', { holding: { kind: 'unreadable', sinceSec: PLACE_RESERVED_SEC - 1 } }, 'undecided'],
+]
+for (const [sentence, facts, expected] of places)
+  test(sentence, () => {
+    const slow = { ...tier, holdingRetrySec: 2 * PLACE_RESERVED_SEC }
+    const selection = { kind: 'onSale' as const, tier: slow, byGrace: false, supply: 5 }
+    assert.equal(verdictOf({ ...good, selection, ...facts }), expected)
+  })
+
+test('a verdict about a place keeps what recomputes it', () => {
+  const evidenceOf = (facts: Partial<PaymentFacts>) => {
+    const verdict = judgePayment({ ...good, selection: limited(5), ...facts })
+    const { supply, sold, reserved, place } = 'evidence' in verdict ? verdict.evidence : assert.fail()
+    return { supply, sold, reserved, place }
+  }
+  assert.deepEqual(evidenceOf({ sold: 3, reserved: 1 }), { supply: 5, sold: 3, reserved: 1, place: 4 })
+  assert.deepEqual(evidenceOf({ sold: 5, reserved: 1 }), { supply: 5, sold: 5, reserved: 1, place: undefined })
 })
 
 test('the transfer alone shows what is no sale', () => {
@@ -268,7 +323,12 @@ test('however payments of wallets come, none gets more than its allowance or the
       fc.integer({ min: 1, max: 4 }),
       fc.integer({ min: 1, max: 4 }),
       (payments, allowance, walletMax) => {
-        const selection = { kind: 'onSale' as const, tier: { ...tier, maxPerWallet: allowance }, byGrace: false }
+        const selection = {
+          kind: 'onSale' as const,
+          tier: { ...tier, maxPerWallet: allowance },
+          byGrace: false,
+          supply: null,
+        }
         /** Judges in order; a payment is pending, or already a node if `minted`. */
         const judgeAll = (of: readonly (readonly [typeof BUYER, boolean])[]) => {
           const use = new Map<string, { nodes: number; inFlight: number }>()

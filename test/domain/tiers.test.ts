@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  lowestPriceAt,
   payoutBpsAt,
   refuseTierVersion,
   selectTier,
@@ -30,6 +31,9 @@ function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVe
     onSale: true,
     graceSec: GRACE_SEC,
     holdingRetrySec: 3600,
+    supply: null,
+    opensAt: null,
+    closesAt: null,
     fromBlock: 10,
     fromTime: 100,
     ...rest,
@@ -131,6 +135,27 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
     'onSale plus@1',
   ],
 ]
+const timed = [version({ opensAt: 150, closesAt: 300 })]
+const closesSooner = [version(), version({ version: 2, closesAt: 210, graceSec: 120, fromBlock: 20, fromTime: 200 })]
+const postponed = [version(), version({ version: 2, opensAt: 5_000, fromBlock: 20, fromTime: 200 })]
+selections.push(
+  ['the second before the opening sells nothing', timed, at(10, 100n, 149), 'notOpenYet basic@1'],
+  ['the second of the opening sells', timed, at(10, 100n, 150), 'onSale basic@1'],
+  ['the second before the closing sells', timed, at(10, 100n, 299), 'onSale basic@1'],
+  ['from the closing on it sells by grace', timed, at(10, 100n, 300), 'onSale basic@1 byGrace'],
+  ['the last second of the closing’s grace sells', timed, at(10, 100n, 1_199), 'onSale basic@1 byGrace'],
+  ['after it nothing is sold', timed, at(10, 100n, 1_200), 'offSale basic@1'],
+  [
+    'a closing without a grace is exact',
+    [version({ closesAt: 300, graceSec: 0 })],
+    at(10, 100n, 300),
+    'offSale basic@1',
+  ],
+  ['an earlier closing has the grace of its version', closesSooner, at(21, 100n, 319), 'onSale basic@2 byGrace'],
+  ['after both graces nothing is sold', closesSooner, at(21, 100n, 330), 'offSale basic@2'],
+  ['an opening that is put off leaves a grace', postponed, at(21, 100n, 1_099), 'onSale basic@1 byGrace'],
+  ['after which it is not open yet', postponed, at(21, 100n, 1_100), 'notOpenYet basic@2'],
+)
 for (const [sentence, versions, payment, expected] of selections) {
   test(sentence, () => {
     assert.equal(told(selectTier(versions, payment)), expected)
@@ -267,4 +292,30 @@ test('of two versions that begin at one time the last one says what a turn pays'
       [99, 199, 200, 201].map((time) => payoutBpsAt(versions, 1, time)),
       [null, 10_000, 30_000, 30_000],
     )
+})
+
+test('a supply holds from its block on, for what is bought by grace too; a lower one at once', () => {
+  const raised = [
+    version({ supply: 5 }),
+    version({ version: 2, price: 200n, supply: 10, fromBlock: 20, fromTime: 200 }),
+    version({ version: 3, price: 200n, supply: null, fromBlock: 30, fromTime: 300 }),
+  ]
+  const lowered = [...raised, version({ version: 4, price: 200n, supply: 7, fromBlock: 40, fromTime: 400 })]
+  const supplyAt = (versions: TierVersion[], payment: ReturnType<typeof at>) => {
+    const selection = selectTier(versions, payment)
+    return selection.kind === 'onSale' ? selection.supply : assert.fail()
+  }
+  assert.equal(supplyAt(raised, at(19, 100n)), 5)
+  assert.equal(supplyAt(raised, at(20, 100n)), 10, 'in the grace of the price')
+  assert.equal(supplyAt(raised, at(29, 200n)), 10)
+  assert.equal(supplyAt(raised, at(30, 200n)), null)
+  assert.deepEqual(
+    [at(19, 100n), at(29, 200n), at(30, 200n)].map((payment) => supplyAt(lowered, payment)),
+    [5, 7, 7],
+  )
+})
+
+test('what is paid before an opening is measured by its price, not taken for dust', () => {
+  const versions = [version({ opensAt: 1_000 }), version({ tierId: 'plus', tierNo: 2, price: 500n })]
+  assert.equal(lowestPriceAt(versions, { blockNumber: 10, blockTime: 200 }), 100n)
 })

@@ -152,11 +152,11 @@ describe('a small ledger', () => {
       holdingSymbol: 'DEMO',
       holdingDecimals: 18,
       payoutBps: 20000,
-      ...{ onSale: true, soldOut: false },
+      ...{ onSale: true, soldOut: false, state: 'open' },
+      ...{ supply: null, sold: 0, remaining: null, opensAt: null, closesAt: null },
       enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator' },
     })
-    assert.equal(tiers[0].holdingToken, null)
-    assert.equal(tiers[0].enforcedBy.holding, 'none')
+    assert.deepEqual([tiers[0].holdingToken, tiers[0].enforcedBy.holding], [null, 'none'])
   })
 
   const paid = {

@@ -207,3 +207,105 @@ describe('a tier', () => {
     assert.equal((await desk.post('tiers/nope', { label: 'x' })).status, 404)
   })
 })
+
+describe('the bounds of a tier', () => {
+  const rare = { tierId: 'rare', label: 'Rare', priceWei: (PRICE + 21n).toString(), maxPerWallet: 3, supply: 2 }
+
+  it('a supply is sold to its last place, and no release goes beyond it', async () => {
+    assert.equal((await desk.post('tiers', rare)).status, 200)
+    await world.settle()
+    assert.equal(await buy(5, PRICE + 21n), 'minted rare')
+    assert.equal(await buy(6, PRICE + 21n), 'minted rare')
+    const txHash = await world.pay(7, PRICE + 21n)
+    await world.settle()
+    assert.equal(await told(txHash), 'held soldOut')
+    const refused = await desk.post(`payments/${txHash}/release`, { reason: 'a friend' })
+    assert.equal(refused.status, 409, refused.text)
+    assert.equal((await desk.post('tiers/rare', { supply: 1 })).status, 409, 'less than is sold')
+    assert.equal((await desk.post('tiers/rare', { supply: 3, reason: 'one more' })).json.tier.supply, 3)
+    await world.settle()
+    const released = await desk.post(`payments/${txHash}/release`, { reason: 'the one more' })
+    assert.equal(released.status, 200, released.text)
+    await world.settle()
+    assert.equal(await told(txHash), 'minted rare')
+    assert.equal(await buy(8, PRICE + 21n), 'held soldOut')
+    const offered = (await desk.service.get('/api/tiers')).json.tiers.find(({ id }: { id: string }) => id === 'rare')
+    assert.deepEqual([offered.state, offered.supply, offered.sold, offered.remaining], ['soldOut', 3, 3, 0])
+    assert.deepEqual([offered.onSale, offered.soldOut], [true, false])
+    assert.equal((await desk.service.get('/api/deploy-quote?tier=rare')).json.error, 'All nodes of the tier are sold.')
+    const { checks } = (await desk.service.get(`/api/can-buy/${world.at(8)}?tier=rare`)).json
+    assert.deepEqual(checks.slice(0, 2), [
+      { check: 'onSale', passes: false },
+      { check: 'supply', passes: false, limit: 3, sold: 3 },
+    ])
+    const [listed] = (await desk.get('tiers')).json.tiers.filter(({ tierId }: { tierId: string }) => tierId === 'rare')
+    assert.equal(listed.sold, 3)
+  })
+
+  it('a release that comes back takes a place only if one is left', async () => {
+    const priceWei = PRICE + 23n
+    await desk.post('tiers', { ...rare, tierId: 'few', priceWei: priceWei.toString(), supply: 1 })
+    await world.settle()
+    const noMint = world.instance({ minter: null })
+    const pay = async (from: number) => {
+      const txHash = await world.pay(from, priceWei)
+      await world.chain.mine()
+      await noMint.payments()
+      return txHash
+    }
+    const first = await pay(5)
+    const second = await pay(6)
+    assert.deepEqual([await told(first), await told(second)], ['accepted few', 'held soldOut'])
+    await desk.post('tiers/few', { supply: 2 })
+    await world.chain.mine()
+    await noMint.payments()
+    const preview = (await desk.get('tiers/few/preview?supply=1')).json
+    assert.deepEqual([preview.sold, preview.reserved, preview.contractMost], [1, 0, 2 ** 32 - 1])
+    assert.match(preview.notes.join(' '), /1 of 1 are sold.*owner cap-tier few --most 1/)
+    assert.equal((await desk.post(`payments/${second}/release`, {})).status, 200)
+    const raw = await world.raw(second)
+    const { blockNumber } =
+      (await world.pool`SELECT block_number AS "blockNumber" FROM payments WHERE tx_hash = ${second}`)[0] ?? {}
+    await world.chain.reorg(Number((await world.chain.block()).number) - Number(blockNumber) + 1)
+    await world.chain.mine()
+    await noMint.payments()
+    assert.equal(await told(second), 'orphaned few')
+    const third = await pay(7)
+    assert.equal(await told(third), 'accepted few')
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.chain.mine()
+    await noMint.payments()
+    assert.equal(await told(second), 'held soldOut', 'its place is another’s by now')
+    assert.equal((await desk.post(`payments/${third}/refund/prepare`, {})).status, 200)
+    await noMint.payments()
+    assert.equal(await told(second), 'accepted few', 'a place came free')
+    const cancelled = await desk.post(`payments/${third}/refund/cancel`, {})
+    assert.equal(cancelled.json.status, 'seen', cancelled.text)
+    await noMint.payments()
+    assert.equal(await told(third), 'held soldOut', 'a refund that is prepared gives the place up')
+    await desk.post(`payments/${second}/refund/prepare`, {})
+    assert.equal(await told(await pay(8)), 'accepted few', 'once prepared, it takes no place by itself')
+    const again = await desk.post(`payments/${second}/refund/cancel`, {})
+    assert.deepEqual([again.json.status, again.json.reason], ['held', 'soldOut'])
+    await noMint.payments()
+    assert.equal(await told(second), 'held soldOut')
+  })
+
+  it('nothing is sold before it opens', async () => {
+    const { time } = await world.chain.block().then(({ timestamp }) => ({ time: Number(timestamp) }))
+    const early = { ...rare, tierId: 'early', priceWei: (PRICE + 22n).toString(), supply: 0, opensAt: time + 1_000_000 }
+    const created = await desk.post('tiers', early)
+    assert.equal(created.status, 200, created.text)
+    assert.deepEqual([created.json.tier.supply, created.json.tier.opensAt], [null, time + 1_000_000])
+    await world.settle()
+    assert.equal(await buy(5, PRICE + 22n), 'held notOpenYet')
+    const offered = (await desk.service.get('/api/tiers')).json.tiers.at(-1)
+    const opensAt = new Date((time + 1_000_000) * 1000).toISOString()
+    assert.deepEqual([offered.state, offered.opensAt, offered.remaining], ['upcoming', opensAt, null])
+    const quote = await desk.service.get('/api/deploy-quote?tier=early')
+    assert.match(quote.json.error, /not open yet/)
+    const { checks } = (await desk.service.get(`/api/can-buy/${world.at(5)}?tier=early`)).json
+    assert.deepEqual(checks[1], { check: 'opening', passes: false, opensAt, closesAt: null })
+    assert.equal((await desk.post('tiers/early', { closesAt: time })).status, 400, 'closes before it opens')
+  })
+})

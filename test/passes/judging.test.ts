@@ -5,10 +5,11 @@ import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { lockWallet } from '../../src/db/payments/places.ts'
 import { insertIncomingTransfers } from '../../src/db/payments/rows.ts'
+import { lockTiers } from '../../src/db/payments/supply.ts'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
 import { type Address, address, type Hash, hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
-import { judge, PAGE_MAX } from '../../src/passes/steps/judge.ts'
+import { beginJudging, judge, PAGE_MAX } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
@@ -57,10 +58,12 @@ async function enter(paid: readonly Paid[]): Promise<void> {
     await insertIncomingTransfers(world.pool, transfers.slice(Math.max(0, last - size), last))
 }
 
-async function judgeAll(page: number, { log = world.ctx.log, most = 10_000 } = {}) {
+type Parts = Partial<Pick<World['ctx'], 'log' | 'chain' | 'contract'>>
+
+async function judgeAll(page: number, { most = 10_000, ...parts }: Parts & { most?: number } = {}) {
   const cursor = (await readCursor(world.pool)) ?? assert.fail()
   const run = { checkLock: () => {}, outOfTime: () => false, page, most }
-  return await judge({ ...world.ctx, log }, cursor, cursor.number, run)
+  return await judge({ ...world.ctx, ...parts }, cursor, cursor.number, run)
 }
 
 /** Everything that judging writes, by payment. */
@@ -289,4 +292,108 @@ test('judging gives way once a mint is full, and goes on after it with the place
   const minting = 'm'.repeat(MINT_BATCH_MAX)
   const accepted = 'a'.repeat(PAGE_MAX + 2 - MINT_BATCH_MAX)
   assert.equal(await states(), `${'h'.repeat(junk.length)}${minting}${accepted}h`)
+})
+
+const PLACES = ETHER / 70n
+const scarce = (supply: number, closesAt: number | null = null) =>
+  enterTier(world, {
+    ...{ tierId: 'scarce', tierNo: 11, priceWei: wei(PLACES), maxPerWallet: 2, supply, closesAt },
+  })
+
+for (const page of [1, 2, 500])
+  test(`places are taken in the order of the chain, pages of ${page}`, async () => {
+    await scarce(3)
+    await world.settle()
+    await enter([1, 2, 2, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
+    await judgeAll(page)
+    assert.equal(await states(), 'aaahhh')
+    const reasons = (await written()).rows.map(({ reason }) => reason)
+    assert.deepEqual(reasons, [null, null, null, 'tierAllowance', 'soldOut', 'soldOut'])
+  })
+
+test('a place of the tier is waited for, if somebody else takes one just now', async () => {
+  await enter([{ from: payer(1), valueWei: PLACES }])
+  const released = Promise.withResolvers<void>()
+  const taken = Promise.withResolvers<void>()
+  const other = inTransaction(world.pool, async (sql) => {
+    await lockTiers(sql, [11], { wait: true })
+    taken.resolve()
+    await released.promise
+  })
+  await taken.promise
+  const judged = judgeAll(1)
+  await lockIsAwaited(world.pool)
+  assert.equal(await states(), 's')
+  released.resolve()
+  await Promise.all([other, judged])
+  assert.equal(await states(), 'a')
+})
+
+test('an undecided payment reserves its place: later ones wait for it, and get it once it is held', async () => {
+  await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
+  await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
+  const { chain } = world.ctx
+  // With a second provider the word of one buys nothing, and neither knows these transactions.
+  const two = { ...chain, providers: [...chain.providers, ...chain.providers] }
+  await judgeAll(500, { chain: two })
+  assert.equal(await states(), 'saas')
+  await world.pool`UPDATE payments SET succeeded = false WHERE tx_index = 0`
+  await judgeAll(500)
+  assert.equal(await states(), 'iaaa')
+})
+
+test('a place that comes free goes to the earliest payment that may take it', async () => {
+  await scarce(1)
+  await world.settle()
+  const { time, number, hash: blockHash } = (await readCursor(world.pool)) ?? assert.fail()
+  await enter([1, 2, 3, 4, 5, 6].map((n) => ({ from: payer(n), valueWei: PLACES })))
+  await judgeAll(500)
+  assert.equal(await states(), 'ahhhhh')
+  const free = () => world.pool`UPDATE payments SET state = 'dismissed', reason = 'soldOut' WHERE state = 'accepted'`
+  const decide = (nth: number, verdict: string, withdrawn: Date | null) => world.pool`
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by, withdrawn_at, withdrawn_by)
+    SELECT id, ${verdict}, ${verdict === 'held' ? 'refunding' : null}, '{}', 'ada', ${withdrawn}, ${withdrawn && 'ada'}
+    FROM payments WHERE tx_index = ${nth}`
+  await world.pool`UPDATE payments SET block_time = to_timestamp(${time - 86_400}) WHERE tx_index = 1`
+  await decide(2, 'held', new Date())
+  await world.pool`
+    INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
+    VALUES (${keyOf(99)}, ${keyOf(99)}, ${world.at(3)}, ${payer(4)}, ${PLACES.toString()}, 0, ${number}, ${blockHash}, now())`
+  await judgeAll(500)
+  assert.equal(await states(), 'ahhhhh', 'no place is free')
+  await free()
+  await judgeAll(500)
+  assert.equal(await states(), 'dhhhah', 'not the old one, the prepared one, the one that was paid back')
+  await free()
+  await scarce(1, time)
+  await judgeAll(500)
+  assert.equal(await states(), 'dhhhdh', 'the sale is closed')
+  await decide(1, 'accepted', null)
+  await judgeAll(500)
+  assert.equal(await states(), 'dahhdh', 'a release waits for its place for as long as it takes')
+  await world.pool`DELETE FROM wallet_outflows WHERE ref = ${keyOf(99)}`
+})
+
+test('what the contract has minted counts, whatever the ledger knows of it', async () => {
+  await scarce(3)
+  await world.settle()
+  await enter([1, 2].map((n) => ({ from: payer(n), valueWei: PLACES })))
+  await judgeAll(500, { contract: { ...world.ctx.contract, tierSupply: async () => ({ minted: 2, most: 9 }) } })
+  assert.equal(await states(), 'ah')
+})
+
+test('a supply that is entered while payments are judged holds for them', async () => {
+  const free = { tierId: 'free', tierNo: 12, priceWei: wei(PLACES + 1n), maxPerWallet: 2 }
+  await enterTier(world, free)
+  await scarce(3)
+  await world.settle()
+  await enter([1, 2].flatMap((n) => [PLACES, PLACES + 1n].map((valueWei) => ({ from: payer(n), valueWei }))))
+  const cursor = (await readCursor(world.pool)) ?? assert.fail()
+  const judging = await beginJudging(world.ctx, cursor, cursor.number)
+  await enterTier(world, { ...free, supply: 1 })
+  await scarce(1)
+  await judging.goOn(() => false)
+  assert.equal(await states(), 'ashs')
+  await judgeAll(500)
+  assert.equal(await states(), 'aahh')
 })

@@ -15,6 +15,7 @@ import { payersRights } from './payers/oracle.ts'
 import type { Decision, Play, Terms } from './play.ts'
 import { Provider } from './provider.ts'
 import { FIRST_BLOCK, MAX_PER_WALLET } from './stage.ts'
+import { checkOrder, soldOutRightly } from './supply.ts'
 import { count, faultsIn } from './tally.ts'
 
 /** The tiers that are never changed, and what they ask. */
@@ -68,7 +69,9 @@ export async function checkSales(play: Play): Promise<void> {
       wallets.set(payment.from, byTier)
     }
   }
-  for (const [wallet, byTier] of wallets) checkWallet(play, wallet, byTier)
+  checkOrder(play, payments)
+  const isTooLate = await soldOutRightly(play)
+  for (const [wallet, byTier] of wallets) checkWallet(play, wallet, { byTier, isTooLate })
   // After a reorganisation, a payment that was no sale may be one now.
   if (play.tally.has('reorganisation')) return
   const sold = payments.filter(({ txHash, state }) => state === 'minted' && play.refused.has(txHash))
@@ -80,7 +83,12 @@ interface Buyable extends Paid {
   must: boolean
 }
 
-function checkWallet(play: Play, wallet: Address, byTier: Map<string, Buyable[]>): void {
+interface Bought {
+  byTier: Map<string, Buyable[]>
+  isTooLate: (payment: Paid) => boolean
+}
+
+function checkWallet(play: Play, wallet: Address, { byTier, isTooLate }: Bought): void {
   // Wallets that gave or took nodes had other room at other times: the verdicts hold what was decided then.
   if (play.traded.has(wallet)) return
   const isMinted = ({ state }: Paid) => state === 'minted'
@@ -95,11 +103,12 @@ function checkWallet(play: Play, wallet: Address, byTier: Map<string, Buyable[]>
     // Nor is one whose payment the operator is to decide since the ledger was restored.
     const isLeft = play.restored && payments.some(({ reason }) => reason === 'recheck')
     const refused = payments.filter(({ state, must }) => state !== 'minted' && must)
-    const isExcused = ({ reason, unreadable }: Paid) =>
-      reason === 'holding' ||
-      (reason === 'contractWallet' && unreadable) ||
-      (play.restored && reason === 'recheck') ||
-      (isLeft && reason === 'tierAllowance')
+    const isExcused = (payment: Paid) =>
+      isTooLate(payment) ||
+      payment.reason === 'holding' ||
+      (payment.reason === 'contractWallet' && payment.unreadable) ||
+      (play.restored && payment.reason === 'recheck') ||
+      (isLeft && payment.reason === 'tierAllowance')
     const readable = refused.filter((payment) => !isExcused(payment))
     const told = readable.map(({ ref, state, reason }) => `${ref} ${state} ${reason}`).join(', ')
     assert.ok(readable.length === 0 || minted === allowance, `I1: ${wallet} has room for ${tierId}, but: ${told}`)
@@ -171,7 +180,7 @@ function checkDecision(
 ): void {
   if (kind === 'dismissal')
     assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
-  const waits = reason === 'walletLimit' || reason === 'mintReverted'
+  const waits = reason === 'walletLimit' || reason === 'mintReverted' || reason === 'soldOut'
   // Nothing is promised about blocks that had been final and were taken back all the same.
   if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back in order, and has a node`)
   if (kind === 'refunding')

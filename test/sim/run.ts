@@ -31,6 +31,7 @@ import { TRACE_FAULTS } from './payers/faults.ts'
 import { checkInside, isAllTold } from './payers/oracle.ts'
 import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
 import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
+import { checkSupply, limitSupply } from './supply.ts'
 import { addTo, count, type Tally } from './tally.ts'
 
 const STEPS_MIN = 2
@@ -93,6 +94,7 @@ export async function playSeed(
   try {
     if (!play.facts.guardUsable) count(tally, 'no fork guard')
     await stage.reset(dice.roll('begun') < 0.85)
+    await limitSupply(play)
     const head = await stage.chain.block()
     const basic = { tierId: 'basic', priceWei: ETHER / 100n, onSale: true }
     play.terms.push({ ...basic, fromBlock: 0, fromTime: Number(head.timestamp) })
@@ -158,6 +160,7 @@ async function step(play: Play, number: number): Promise<void> {
     const plan = edgePlan(play) ?? planFor(play, at, name)
     if (plan.kind !== 'nothing') log.push(`    (${planned(plan)})`)
     await runPass(play, at, name, plan)
+    await checkSupply(play)
   }
 }
 const PASSES: readonly (readonly PassName[])[] = [
@@ -194,6 +197,7 @@ async function finish(play: Play): Promise<void> {
   // It is at rest already: coming to rest once more would only take its time. One more run goes by the rules by which it came to rest.
   const { payments, credit } = stage.world.instance({ rules: play.rules, facts: play.facts })
   await checkInvariants({ ...stage.world, payments, credit, rest: async () => {} }, { foreign: play.foreign })
+  await checkSupply(play)
   await checkSales(play)
   await checkInside(play)
   await checkSent(play)

@@ -76,7 +76,17 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
   /** A denied payer reads as any other who is looked at. */
   const sentenceOf = (reason: HoldReason) => words.reasons[reason === 'senderDenied' ? 'review' : reason]
   const REASONS = Object.keys({
-    ...{ wrongAmount: 1, saleClosed: 1, tierAllowance: 1, holding: 1, walletLimit: 1, senderDenied: 1, oldWallet: 1 },
+    ...{
+      wrongAmount: 1,
+      saleClosed: 1,
+      notOpenYet: 1,
+      soldOut: 1,
+      tierAllowance: 1,
+      holding: 1,
+      walletLimit: 1,
+      senderDenied: 1,
+      oldWallet: 1,
+    },
     ...{
       unattributed: 1,
       mintReverted: 1,

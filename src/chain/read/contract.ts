@@ -117,8 +117,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       const [floorGwei, ceilingGwei] = await view(atBlock, 'bounds', [])
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
-
     walletFacts: (wallet) => readWalletFacts(rpc, factory, wallet),
+    tierSupply: (tierNo, atBlock) => readTierSupply(rpc, factory, { tierNo, atBlock }),
 
     async distributor(atBlock) {
       const named = address(await view(atBlock, 'distributor', []))
@@ -167,6 +167,16 @@ function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): Chai
     withdrawnWei: wei(node.withdrawn),
     cohort: safeNumber(node.cohort, 'cohort'),
   }
+}
+
+async function readTierSupply(
+  rpc: Rpc,
+  factory: Address,
+  { tierNo, atBlock }: { tierNo: number; atBlock: number },
+): ReturnType<ContractReader['tierSupply']> {
+  const [answer] = await rpc.requestAll([viewCall(factory, atBlock, 'tierSupply', [BigInt(tierNo)])])
+  const [minted, most] = readView('tierSupply', answer)
+  return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
 }
 
 /** The facts that decide whether buyers may pay to an address, in one batch. */

@@ -21,6 +21,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     text: ({ tiers }: { tiers: TierView[] }) =>
       tiers.length === 0 ? 'None: "node-ledger tiers create" enters one.' : asTable(tiers),
   },
+  'tiers preview': { text: ({ notes }: { notes: string[] }) => notes.join('\n') },
   'tiers create': CHANGE,
   'tiers price': CHANGE,
 }
@@ -58,10 +59,16 @@ const asTable = (tiers: readonly TierView[]): string =>
       'must hold',
       ({ holdingToken: token, holdingWei, holdingSymbol }) => token && `${holdingWei} of ${holdingSymbol ?? token}`,
     ],
+    ['supply', 'supply'],
+    ['sold', 'sold'],
+    ['opens', ({ opensAt }) => timeOf(opensAt)],
+    ['closes', ({ closesAt }) => timeOf(closesAt)],
     ['on sale', ({ onSale }) => (onSale ? 'yes' : 'no')],
     ['version', ({ versions }) => (versions as object[]).length],
     ['from block', 'fromBlock'],
   ])
+
+const timeOf = (unix: unknown) => (typeof unix === 'number' ? new Date(unix * 1000).toISOString() : null)
 
 /** Until when the present terms still apply to sales. */
 function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {

@@ -5,7 +5,7 @@ import type { InnerTransferIn } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue, reattach, withdrawStrayVerdicts } from './inner.ts'
-import { enter, move } from './moves.ts'
+import { enter, hasSupply, move } from './moves.ts'
 import { decidedByHand, isReleased } from './recheck.ts'
 import { adoptNodes } from './rows.ts'
 
@@ -96,7 +96,14 @@ export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<voi
     FROM attributions a WHERE a.residue_ref = ${residueRef} AND a.part_of IS NULL AND p.ref = a.residue_ref AND p.state <> 'orphaned'
       AND coalesce(a.value_wei = p.value_wei, true) AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)
     RETURNING p.id, p.ref`
-  if (applied && (await isReleased(sql, applied.id))) await move(sql, 'resume', { where: sql`p.id = ${applied.id}` })
+  if (applied && (await isReleased(sql, applied.id))) {
+    const waits = hasSupply(sql, sql`p.tier_id`)
+    const to = {
+      to: sql`CASE WHEN ${waits} THEN 'held' ELSE 'accepted' END`,
+      reason: sql`CASE WHEN ${waits} THEN 'soldOut' END`,
+    }
+    await move(sql, 'resume', { where: sql`p.id = ${applied.id}`, ...to })
+  }
   await adoptNodes(sql, applied ? [...refs, applied.ref] : refs)
 }
 

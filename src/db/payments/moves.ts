@@ -165,6 +165,10 @@ export async function writeVerdicts(
     throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)
 }
 
+/** True if a tier has a supply: then a release that comes back waits, held `soldOut`, until the judge gives it a place. */
+export const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
+  sql`EXISTS (SELECT FROM tiers l WHERE l.tier_id = ${tierId} AND l.live AND l.supply IS NOT NULL)`
+
 /** The moves that bring a payment into the ledger, and those that bring it back after its block was reorganised out. */
 const COMES_BACK = {
   observe: 'reinstate',
@@ -191,7 +195,8 @@ export async function enter(
       INSERT INTO payments AS p (${columns}, state, reason) SELECT r.*, ${fresh.state}, ${fresh.reason} FROM (${rows}) r
       ON CONFLICT (ref) DO UPDATE SET
         (state, reason, tier_id, tier_version) = (
-          SELECT coalesce(v.verdict, ${fresh.state}), CASE WHEN v.verdict IS NULL THEN ${fresh.reason} ELSE v.reason END,
+          SELECT CASE WHEN v.waits THEN 'held' ELSE coalesce(v.verdict, ${fresh.state}) END,
+            CASE WHEN v.waits THEN 'soldOut' WHEN v.verdict IS NULL THEN ${fresh.reason} ELSE v.reason END,
             -- A release names its tier; the payment has lost it where it came back failed in between. A residue keeps what it has.
             CASE WHEN v.verdict IS NOT NULL THEN coalesce(v.evidence ->> 'tierId', p.tier_id)
               WHEN excluded.tx_hash IS NULL THEN p.tier_id END,
@@ -199,7 +204,8 @@ export async function enter(
               WHEN excluded.tx_hash IS NULL THEN p.tier_version END
           FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
             -- A transfer that fails where it came back moved nothing: the judge decides it again, whatever was decided before.
-            SELECT verdict, reason, evidence FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
+            SELECT verdict, reason, evidence, verdict = 'accepted' AND ${hasSupply(sql, sql`coalesce(evidence ->> 'tierId', p.tier_id)`)} AS waits
+            FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
             ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})
               -- Who released it looked at what a provider had misread.
               AND (v.verdict <> 'accepted' OR (p.from_address, p.value_wei) IS NOT DISTINCT FROM (excluded.from_address, excluded.value_wei))),

@@ -4,7 +4,7 @@ import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { move } from './moves.ts'
+import { hasSupply, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
 export interface Refund {
@@ -156,13 +156,19 @@ async function withdrawVerdict(
   return withdrawn?.evidence ?? null
 }
 
-/** Moves a payment that will not be refunded after all. It must be locked. */
-export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<void> {
+/** Moves a payment that will not be refunded after all. It must be locked. @returns how it stands. */
+export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<Word> {
   // It has no tier before it is judged.
   const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
-  const change = { where: sql`p.id = ${paymentId}`, to: sql`${verdict}`, reason: sql`${reason}`, ...tier }
-  if ((await move(sql, 'cancelRefund', change)) !== 1)
-    throw new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`)
+  const waits = verdict === 'accepted' ? hasSupply(sql, sql`p.tier_id`) : sql`false`
+  const change = {
+    where: sql`p.id = ${paymentId}`,
+    to: sql`CASE WHEN ${waits} THEN 'held' ELSE ${verdict} END`,
+    reason: sql`CASE WHEN ${waits} THEN 'soldOut' ELSE ${reason} END`,
+    ...{ ...tier, returning: sql`p.state` },
+  }
+  const [moved] = await moveAndRead(sql, 'cancelRefund', change, sql<Word[]>`state AS verdict, reason`)
+  return moved ?? Promise.reject(new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`))
 }
 
 /** True if the mint that carries a payment is in no followed block. */

@@ -8,6 +8,7 @@ import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
 import { payerChanged } from './payers.ts'
 import { waitsToBeRetried } from './retries.ts'
+import { waitsForPlace } from './supply.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
 export interface Payment {
@@ -42,7 +43,10 @@ function columns(sql: Sql) {
 }
 
 /** The order in which payments are judged: block, then position in it. Never by id, because a payment may come back in another block. */
-export function byPlace(a: Payment, b: Payment): number {
+export function byPlace(
+  a: Pick<Payment, 'blockNumber' | 'txIndex' | 'innerIndex'>,
+  b: Pick<Payment, 'blockNumber' | 'txIndex' | 'innerIndex'>,
+): number {
   return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
 }
 
@@ -117,7 +121,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets that hold
  * fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that match the price of a tier come first.
  * `payerChangedAt`, a block: only those of contracts about which the facts there, including `trustsProvider`, have changed since they were judged.
- * `rests`: only those that rest on one provider's word, or only the others. `exceptTiers`: none that bought one of these.
+ * `waitsFor`: only those that take a place of these tiers which comes free. `rests`: only those that rest on one provider's word, or only
+ * the others. `exceptTiers`: none that bought one of these.
  */
 export async function readPayments(
   sql: Sql,
@@ -129,6 +134,7 @@ export async function readPayments(
     pricedFirst?: boolean
     payerChangedAt?: number
     trustsProvider?: boolean
+    waitsFor?: { tierNos: readonly number[]; now: number }
     rests?: 'onOne' | 'onMore'
     exceptTiers?: readonly number[]
     upToBlock: number
@@ -142,6 +148,7 @@ export async function readPayments(
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
+      ${filter.waitsFor === undefined ? sql`` : sql`AND ${waitsForPlace(sql, filter.waitsFor)}`}
       ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
       ${filter.exceptTiers ? sql`AND (t.tier_no = ANY(${[...filter.exceptTiers]}::int[])) IS NOT TRUE` : sql``}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL

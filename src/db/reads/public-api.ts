@@ -6,6 +6,7 @@ import type { Sql } from '../core/sql.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
 import { CREDITED } from '../nodes/nodes.ts'
+import { SALES } from '../payments/supply.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
@@ -55,6 +56,13 @@ export async function readStats(sql: Sql): Promise<string> {
   )
 }
 
+/** SQL: the latest version of every tier with what it has sold, and the state of its sale by the followed block's time. */
+const TIERS = `SELECT t.*, sold, CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now THEN 'upcoming'
+    WHEN sold >= supply THEN 'soldOut' ELSE 'open' END AS state
+  FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no), coalesce(s.nodes + s.under_way, 0) sold,
+    coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) now
+  WHERE live`
+
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
 export async function readTiers(sql: Sql): Promise<string> {
   return text(
@@ -63,9 +71,11 @@ export async function readTiers(sql: Sql): Promise<string> {
         SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
           holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
+          state, supply, sold, CASE WHEN supply IS NOT NULL THEN greatest(supply - sold, 0) END AS remaining, iso(to_timestamp(opens_at)) AS "opensAt",
+          iso(to_timestamp(closes_at)) AS "closesAt",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
             CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding) e) AS "enforcedBy"
-        FROM tiers WHERE live ORDER BY tier_no) t)) AS tiers) a`,
+        FROM (${sql.unsafe(TIERS)}) now ORDER BY tier_no) t)) AS tiers) a`,
   )
 }
 
@@ -240,13 +250,15 @@ export interface QuotedTier {
   tierId: string
   priceWei: string
   soldOut: boolean
+  state: 'upcoming' | 'open' | 'soldOut' | 'closed'
+  sold: number
 }
 
-/** GET /api/deploy-quote: price of a named tier, or of the first one on sale. Null if no such tier is on sale. */
+/** GET /api/deploy-quote: price of a named tier, or of the first one on sale, an open one if there is any. Null if no such tier is on sale. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut" FROM tiers
-    WHERE live AND on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY tier_no LIMIT 1`
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold FROM (${sql.unsafe(TIERS)}) now
+    WHERE on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY state = 'open' DESC, state = 'closed', tier_no LIMIT 1`
   return row ?? null
 }
 

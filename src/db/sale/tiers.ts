@@ -11,7 +11,7 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       payout_bps AS "payoutBps", on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec",
-      from_block AS "fromBlock", from_time AS "fromTime"
+      supply, opens_at AS "opensAt", closes_at AS "closesAt", from_block AS "fromBlock", from_time AS "fromTime"
     FROM tiers ORDER BY tier_no, version`
 }
 
@@ -29,7 +29,7 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
-      on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", live, from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
+      on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt", live, from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
       entered_by AS "enteredBy"
     FROM tiers ORDER BY tier_no, version`
 }
@@ -39,9 +39,10 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
   await sql`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, from_block, from_time, entered_by)
+      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, from_block, from_time, entered_by)
     VALUES (${tier.tierId}, (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${tier.tierId}), ${tier.tierNo},
       ${tier.label}, ${tier.priceWei.toString()}, ${tier.maxPerWallet}, ${tier.holdingWei.toString()}, ${tier.holdingToken},
       ${tier.holdingSymbol}, ${tier.holdingDecimals}, ${tier.payoutBps}, ${tier.onSale}, ${tier.graceSec}, ${tier.holdingRetrySec},
+      ${tier.supply}, ${tier.opensAt}, ${tier.closesAt},
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
 }

@@ -26,6 +26,10 @@ export interface BuyerFacts {
   /** True if a quote for the tier would be given. */
   quoted: boolean
   versions: readonly TierVersion[]
+  /** Nodes of the tier that are sold, to anybody. */
+  sold: number
+  /** The followed block's time, unix seconds. */
+  now: number
   /** The wallet's nodes and payments that already count, and this tier's. */
   use: Pick<PaymentFacts, 'walletNodes' | 'walletInFlight' | 'tierNodes' | 'tierInFlight'>
   waiting: readonly WaitingPayment[]
@@ -47,6 +51,9 @@ type Passes = boolean | null
 /** The checks, in their order. */
 export type BuyerCheck =
   | { check: 'onSale'; passes: boolean }
+  /** Those of the opening and of the supply are there if the tier has them. */
+  | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null }
+  | { check: 'supply'; passes: boolean; limit: number; sold: number }
   | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
   | { check: 'cap'; passes: Passes; limit: number | null; owned: number; underWay: number }
   | { check: 'holding'; passes: Passes; token: Address | null; requiredWei: bigint; heldWei: bigint | null }
@@ -63,6 +70,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
   const requiredWei = etherFor(facts)
   return [
     { check: 'onSale', passes: facts.quoted },
+    ...boundsOf(facts),
     {
       check: 'allowance',
       passes: passes({ tierNodes: use.tierNodes, tierInFlight }) ?? false,
@@ -88,6 +96,20 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
   ]
 }
 
+/** A closing counts at once: whoever pays in its grace pays by an earlier quote. */
+function boundsOf(facts: BuyerFacts): BuyerCheck[] {
+  const { supply, opensAt, closesAt } = facts.tier
+  const { sold, now } = facts
+  const isOpen = (opensAt ?? now) <= now && (closesAt === null || now < closesAt)
+  const opening = { check: 'opening', passes: isOpen, opensAt: isoOf(opensAt), closesAt: isoOf(closesAt) } as const
+  return [
+    ...((opensAt ?? closesAt) ? [opening] : []),
+    ...(supply === null ? [] : [{ check: 'supply', passes: sold < supply, limit: supply, sold } as const]),
+  ]
+}
+
+const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())
+
 /** True if all checks pass, false if one fails, else null. */
 export function canBuy(checks: readonly BuyerCheck[]): Passes {
   if (checks.some(({ passes }) => passes === false)) return false
@@ -97,10 +119,10 @@ export function canBuy(checks: readonly BuyerCheck[]): Passes {
 /** The judge's verdict on a payment that only these facts could hold; null while it is undecided. */
 function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Passes {
   const verdict = judgePayment({
-    ...{ from, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
+    ...{ from, blockTime: 0, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
     ...{ isToOldWallet: false, senderDenied: false, beforeRestore: false },
-    selection: { kind: 'onSale', tier, byGrace: false },
-    ...{ walletNodes: 0, walletInFlight: 0, walletMax: 1, tierNodes: 0, tierInFlight: 0 },
+    selection: { kind: 'onSale', tier, byGrace: false, supply: null },
+    ...{ walletNodes: 0, walletInFlight: 0, walletMax: 1, tierNodes: 0, tierInFlight: 0, sold: 0, reserved: 0 },
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },
     restsOnOne: false,

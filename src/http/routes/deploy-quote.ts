@@ -1,8 +1,8 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's. There is no quote without a payments wallet
-// in force, credit terms, a tier on sale, and a node left in the minter's budget.
+// in force, credit terms, an open tier with a place left, and a node left in the minter's budget.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
-import { readQuote } from '../../db/reads/public-api.ts'
+import { type QuotedTier, readQuote } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
@@ -35,7 +35,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
         const contractWallets = await modeIn(sql, nextBlock, deps)
         return (
           offer &&
-          !offer.soldOut && {
+          whyNotNow(offer) === null && {
             priceWei: offer.priceWei,
             paymentAddress: offer.paymentAddress,
             chainId,
@@ -49,7 +49,9 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
     if (quote !== null) return quote
     if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
     if (!(await queryReplica(hasTerms))) return refuse('noTerms')
-    if ((await queryReplica((sql) => readOffer(sql, wanted)))?.soldOut) return refuse('soldOut')
+    const offer = await queryReplica((sql) => readOffer(sql, wanted))
+    const why = offer && whyNotNow(offer)
+    if (why && why !== 'closed') return refuse(why)
     if (asked !== null) return refuse('unknownTier')
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },
@@ -63,6 +65,14 @@ export async function modeIn(
 ): Promise<ContractWalletMode> {
   const count = operator === null || tracesCount(operator.chain.providers.length, operator.rules)
   return count ? modeAt(await readModes(sql), block) : 'hold'
+}
+
+/** Why what is offered is not sold now; null if it is. A tier that has closed is as one off sale. */
+function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
+  if (state === 'closed') return state
+  if (state === 'upcoming') return 'tierNotOpen'
+  if (state === 'soldOut') return 'tierSoldOut'
+  return soldOut ? 'soldOut' : null
 }
 
 /** The offer of a quote: of this tier, or without one, of the first on sale. Null if that, or anything, is not on sale. */

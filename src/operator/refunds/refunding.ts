@@ -183,10 +183,10 @@ export const cancelRefund = defineGuardedAct({
       return refuseAct('conflict', 'No refund of that payment is being prepared.')
     const { before: stood, word } = await withdrawRefunding(sql, payment.id, actor.name)
     const stands = standsAs(payment, { before: stood, word, isMinting: await isIntentPending(sql, payment.id) })
-    await moveFromRefunding(sql, payment.id, stands)
+    const { verdict: status, reason } = await moveFromRefunding(sql, payment.id, stands)
     const [before, after] = [
       { status: 'held', reason: 'refunding' },
-      { status: stands.verdict, reason: stands.reason },
+      { status, reason },
     ]
     record({ action: 'refundCancelled', subject: subjectOf(payment), before, after })
     return { id: payment.id, txHash: payment.txHash, ...after }

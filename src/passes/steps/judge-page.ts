@@ -6,11 +6,18 @@ import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
 import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db/payments/payers.ts'
 import { lockWallet, lockWalletsNow, readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
-import { lockPayments, type Payment } from '../../db/payments/rows.ts'
+import { byPlace, lockPayments, type Payment } from '../../db/payments/rows.ts'
+import { lockTiers, readSupplies, readTierSales, type TierSales } from '../../db/payments/supply.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
-import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
+import {
+  type HoldingReading,
+  judgePayment,
+  type PaymentFacts,
+  PLACE_RESERVED_SEC,
+  type Verdict,
+} from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
-import type { TierSelection } from '../../domain/tiers.ts'
+import { lowerSupply, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -30,6 +37,10 @@ export interface JudgingBasis {
   hasSecond: boolean
   /** True if we believe the only provider about who sent what a contract paid. */
   trustsProvider: boolean
+  /** All versions of all tiers. */
+  versions: readonly TierVersion[]
+  /** The contract's nodes of each tier that has, or had, a supply. */
+  onContract: ReadonlyMap<number, number>
   /** Up to this block the operator decides about unminted payments, because the ledger was restored or rebuilt. */
   recheckUpTo: number | null
 }
@@ -96,28 +107,42 @@ interface PageFacts {
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
+  /** By tier number; of tiers with a supply alone. One that was given its first supply just now is in the first alone. */
+  supplies: ReadonlyMap<number, number>
+  sales: ReadonlyMap<number, TierSales>
 }
 
-/** Wallets are locked before payments, in everyone's order. A payment that matches no price takes no place, and needs no wallet's lock. */
+/** Wallets are locked before tiers, and these before payments, in everyone's order. A payment that matches no price needs none of the first two. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
   const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
   const [first] = wallets
   const isAlone = page.length === 1
   if (!isAlone) await lockWalletsNow(sql, wallets)
   else if (first) await lockWallet(sql, first)
+  const tierNos = [...new Set(page.filter(mayBuy).flatMap(tierNoOf))]
+  await lockTiers(sql, tierNos, { wait: isAlone })
   const locked = await lockPayments(sql, page.map(idOf), { wait: isAlone })
   const current = new Map(locked.map((payment) => [payment.id, payment]))
+  const onContract = new Map([...basis.onContract].filter(([tierNo]) => tierNos.includes(tierNo)))
   const decidable = page.filter(({ payment }) => payment.state === 'held' || isRestored(basis, payment))
   return {
     current,
     denied: await readDenied(sql, [...new Set(page.map(({ payment }) => payment.from))]),
     decisions: await readLastVerdicts(sql, decidable.map(idOf)),
     places: await readPlaces(sql, wallets),
+    supplies: await readSupplies(sql, tierNos),
+    sales: await readTierSales(sql, onContract, basis.versions, basis.now - PLACE_RESERVED_SEC),
     payers: await readPayers(
       sql,
       page.filter((candidate) => mayBuy(candidate) && isAsRead(candidate, current)),
     ),
   }
+}
+
+/** The tier of which a payment may take a place, as a list of one. */
+const tierNoOf = ({ payment, selection }: Candidate): number[] => {
+  const tierNo = payment.tierNo ?? (selection.kind === 'none' ? null : selection.tier.tierNo)
+  return tierNo === null ? [] : [tierNo]
 }
 
 const idOf = ({ payment }: Candidate): number => payment.id
@@ -166,6 +191,10 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
     if (written) decided.written.push(written)
     if (outcome === 'undecided') waiting.add(payment.from)
     if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
+    for (const [tierNo, sales] of facts.sales) {
+      if (taking?.tierNo === tierNo) sales.sold++
+      if (outcome !== 'undecided') sales.reservedBy = sales.reservedBy.filter(({ id }) => id !== payment.id)
+    }
   }
   return decided
 }
@@ -182,6 +211,9 @@ const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFl
 function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): Decision {
   const { payment } = candidate
   if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
+  // The next run counts the tier's places.
+  if (tierNoOf(candidate).some((tierNo) => facts.supplies.has(tierNo) && !facts.sales.has(tierNo)))
+    return { outcome: 'unchanged' }
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
     return acceptIfWalletHasRoom(basis, payment, facts)
   const verdict = judgePayment(factsOf(basis, candidate, facts))
@@ -204,13 +236,17 @@ const rowOf = ({ id, blockHash, state }: Payment) => ({ id, blockHash, was: stat
 function factsOf(
   basis: JudgingBasis,
   { payment, selection, code, holding }: Candidate,
-  { denied, decisions, places, payers }: PageFacts,
+  { denied, decisions, places, payers, supplies, sales }: PageFacts,
 ): PaymentFacts {
   const { from, valueWei, succeeded } = payment
   const place = { number: payment.blockNumber, time: payment.blockTime }
   const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
+  const ofTier = tierNo === null ? undefined : sales.get(tierNo)
   return {
-    ...{ from, valueWei, succeeded, selection, holding },
+    ...{ from, valueWei, succeeded, holding, blockTime: payment.blockTime },
+    selection: withSupply(selection, supplies),
+    sold: ofTier?.sold ?? 0,
+    reserved: ofTier?.reservedBy.filter((earlier) => byPlace(earlier, payment) < 0).length ?? 0,
     wallets: basis.wallets.map(({ wallet }) => wallet),
     isToOldWallet: isOldWallet(basis.wallets, payment.wallet, place),
     serviceAccounts: basis.serviceAccounts,
@@ -221,6 +257,13 @@ function factsOf(
     restsOnOne: restsOnOne(basis, payment),
     payer: payerOf(basis, payment, { code, standing: payers.get(payment.id) }),
   }
+}
+
+/** A supply that was lowered since the tiers were read holds at once. */
+function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, number>): TierSelection {
+  if (selection.kind !== 'onSale') return selection
+  const { tier, supply } = selection
+  return { ...selection, supply: lowerSupply(supply, supplies.get(tier.tierNo) ?? null) }
 }
 
 /** True if only one provider has reported a payment, although there are two to ask. */
@@ -241,11 +284,15 @@ function payerOf(
   return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
 }
 
-/** Mints a payment that the operator has released despite the verdict, because only the contract's cap held it up. */
-function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, { places }: PageFacts): Decision {
-  const { walletNodes, walletInFlight } = walletUse(places.get(payment.from) ?? [], payment.tierNo)
+/** Mints a payment that the operator has released despite the verdict, because only the contract's cap or the tier's supply held it up. */
+function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, facts: PageFacts): Decision {
+  const { walletNodes, walletInFlight } = walletUse(facts.places.get(payment.from) ?? [], payment.tierNo)
   if (walletNodes + walletInFlight >= walletMax) return { outcome: 'unchanged' }
-  const evidence = { rule: 'released', walletMax, walletNodes, walletInFlight }
+  const supply = facts.supplies.get(payment.tierNo ?? 0)
+  const sold = facts.sales.get(payment.tierNo ?? 0)?.sold ?? 0
+  if (supply !== undefined && sold >= supply) return { outcome: 'unchanged' }
+  const place = supply === undefined ? {} : { supply, sold, place: sold + 1 }
+  const evidence = { rule: 'released', walletMax, walletNodes, walletInFlight, ...place }
   const row = { ...rowOf(payment), reason: null, tierId: null, tierVersion: null, evidence }
   return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
 }

@@ -8,14 +8,15 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
+import { readTierSales } from '../../db/payments/supply.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { VOICES } from '../../domain/finality.ts'
-import { retryTimeOf } from '../../domain/payment.ts'
+import { PLACE_RESERVED_SEC, retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { selectTier } from '../../domain/tiers.ts'
+import { selectTier, supplyNow, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
@@ -112,6 +113,7 @@ export async function beginJudging(
     height: cursor.number,
     hasSecond: ctx.chain.providers.length >= VOICES,
     trustsProvider: ctx.rules.trustsProvider,
+    ...{ versions: waiting.versions, onContract: waiting.onContract },
     recheckUpTo,
   }
   const pages = judgeInTurn({ ...ctx, basis }, waiting.candidates, page)
@@ -134,12 +136,16 @@ export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
   return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
 }
 
-/** What waits to be judged, in chain order, and the contract's cap of a wallet; null if nothing does. */
+/** What waits to be judged, in chain order, and by what; null if nothing does. */
+interface Waiting extends Pick<JudgingBasis, 'walletMax' | 'versions' | 'onContract'> {
+  candidates: Candidate[]
+}
+
 async function readWaiting(
   ctx: LedgerDb & FactoryRead & RuledBy<TrustRules>,
   cursor: Cursor,
   { upToBlock, limit }: { upToBlock: number; limit: number },
-): Promise<{ candidates: Candidate[]; walletMax: number } | null> {
+): Promise<Waiting | null> {
   // A flood of transfers that are no sale must not fill a run before a buyer's turn.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
@@ -150,22 +156,49 @@ async function readWaiting(
     trustsProvider: ctx.rules.trustsProvider,
     upToBlock,
   }
-  const [seen, [full], shown] = [
+  const late = { states: ['held' as const], reason: 'soldOut' as const, upToBlock }
+  const [seen, [full], shown, [tooLate]] = [
     await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit }),
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
     await payments.readPayments(ctx.pool, { ...forPayer, limit }),
+    await payments.readPayments(ctx.pool, { ...late, limit: 1 }),
   ]
-  if (seen.length === 0 && !full && shown.length === 0) return null
+  if (seen.length === 0 && !full && shown.length === 0 && !tooLate) return null
   const walletMax = await ctx.contract.maxPerWallet()
   // Judged again at every run, because a wallet may have room again. Those of full wallets are left out, because they would take the whole run.
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
-  const candidates = [...seen, ...roomy, ...shown].sort(payments.byPlace).map((payment): Candidate => {
+  const onContract = await readTierSizes(ctx, versions, cursor)
+  const tierNos = tooLate ? await tiersWithRoom(ctx, { versions, onContract }, cursor) : []
+  const waitsFor = { tierNos, now: cursor.time }
+  const placed = tierNos.length > 0 ? await payments.readPayments(ctx.pool, { ...late, waitsFor, limit }) : []
+  const candidates = [...seen, ...roomy, ...shown, ...placed].sort(payments.byPlace).map((payment): Candidate => {
     const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
     return { payment, selection: selectTier(versions, payment), ...unread }
   })
-  return { candidates, walletMax }
+  return { candidates, walletMax, versions, onContract }
+}
+
+/** The contract's nodes of each tier with a supply, at the followed block: at a newer one, a node that is not followed yet would count twice. */
+async function readTierSizes(
+  { contract }: FactoryRead,
+  versions: readonly TierVersion[],
+  cursor: Cursor,
+): Promise<Map<number, number>> {
+  const limited = new Set(versions.filter(({ supply }) => supply !== null).map(({ tierNo }) => tierNo))
+  const sizeOf = async (tierNo: number) => [tierNo, (await contract.tierSupply(tierNo, cursor.number)).minted] as const
+  return new Map(await Promise.all([...limited].map(sizeOf)))
+}
+
+/** The tiers of which a place is free: it goes to a payment that came too late, before a later one. */
+async function tiersWithRoom(
+  { pool }: LedgerDb,
+  { versions, onContract }: Pick<JudgingBasis, 'versions' | 'onContract'>,
+  cursor: Cursor,
+): Promise<number[]> {
+  const sales = await readTierSales(pool, onContract, versions, cursor.time - PLACE_RESERVED_SEC)
+  return [...sales].flatMap(([tierNo, { sold }]) => (sold < (supplyNow(versions, tierNo) ?? sold + 1) ? tierNo : []))
 }
 
 /** Consecutive pieces of at most `size`. */

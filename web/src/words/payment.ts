@@ -117,6 +117,10 @@ export const words = {
     more: 'It is {amount} more than {tier} costs.',
     decides: 'The operator decides whether it becomes a node or is sent back.',
     sendsBack: 'The operator sends it back to the wallet that paid.',
+    waitsForPlace:
+      'If a place comes free within a day of the payment and before the sale closes, it becomes a node by itself. Otherwise the operator decides.',
+    noPlace:
+      'It takes no place that comes free any more. The operator sends it back, or releases it if there are places again.',
     findsOut: 'The operator finds out more, and then releases the node or sends the ether back.',
     noDecision: 'No one has to decide anything; ask the operator if you want the ether back instead.',
     ofContract:
@@ -128,6 +132,8 @@ export const words = {
   reasons: {
     wrongAmount: 'The amount is no tier’s exact price.',
     saleClosed: 'The tier was not on sale when the transfer was made.',
+    notOpenYet: 'The tier was not open yet when the transfer was made.',
+    soldOut: 'All nodes of this tier were sold before this transfer.',
     tierAllowance: 'The wallet already holds, or has under way, as many nodes of this tier as one wallet may.',
     holding:
       'The wallet did not hold the tokens this tier asks for at the block of the transfer, or that could not be read.',

@@ -53,6 +53,8 @@ export const canBuy = (tools: Tools): Route => ({
 interface Sale {
   tier: TierRow
   quoted: boolean
+  sold: number
+  now: number
   history: TierRow[]
   standing: BuyerStanding
   rest: Pick<BuyerFacts['standing'], 'wallets' | 'beforeRestore'> & Pick<BuyerFacts['contract'], 'mode'>
@@ -74,8 +76,15 @@ async function readSale(
   const tier = history.find(({ tierId, live }) => live && tierId === (named ?? offer?.tierId))
   if (!tier) return null
   const nextBlock = (cursor?.number ?? -1) + 1
+  const quoted = offer?.tierId === tier.tierId ? offer : null
   return {
-    ...{ tier, history, quoted: offer !== null && !offer.soldOut },
+    ...{
+      tier,
+      history,
+      quoted: quoted?.state === 'open' && !quoted.soldOut,
+      sold: quoted?.sold ?? 0,
+      now: cursor?.time ?? 0,
+    },
     standing: await readBuyerStanding(sql, address, tier.tierNo),
     rest: {
       wallets: wallets.map(({ wallet }) => wallet),
@@ -86,10 +95,10 @@ async function readSale(
 }
 
 function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReading): BuyerFacts {
-  const { tier, quoted, history, standing, rest } = sale
+  const { tier, quoted, sold, now, history, standing, rest } = sale
   const { minter = null, distributor = null } = deps.operator?.signers ?? {}
   return {
-    ...{ from, tier, quoted, versions: history, use: standing.use, waiting: standing.waiting },
+    ...{ from, tier, quoted, sold, now, versions: history, use: standing.use, waiting: standing.waiting },
     standing: {
       wallets: rest.wallets,
       serviceAccounts: [minter, distributor].filter((account) => account !== null),

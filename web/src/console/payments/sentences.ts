@@ -21,6 +21,9 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
     return `It was the price of no tier when it was paid${beside ?? ''}.`
   },
   saleClosed: ({ tierId }) => `Tier ${shown(tierId)} was off sale when it was paid.`,
+  notOpenYet: ({ tierId }) => `Tier ${shown(tierId)} was not open yet when it was paid.`,
+  soldOut: ({ tierId, sold, supply }) =>
+    `Of ${shown(supply)} nodes of tier ${shown(tierId)}, ${shown(sold)} were sold before it.`,
   tierAllowance: (of) =>
     `Its wallet has ${shown(of.nodesOfTier)} nodes of tier ${shown(of.tierId)}${inFlight(of)}; allowed are ${shown(of.allowance)}.`,
   walletLimit: (of) =>

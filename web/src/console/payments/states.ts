@@ -21,6 +21,8 @@ export const STATES = Object.keys(TONES)
 const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> = {
   wrongAmount: 'held',
   saleClosed: 'held',
+  notOpenYet: 'held',
+  soldOut: 'held',
   tierAllowance: 'held',
   walletLimit: 'held',
   holding: 'held',

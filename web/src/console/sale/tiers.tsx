@@ -1,5 +1,5 @@
 // The tiers with their versions, and how to put them on and off sale.
-import { plainEther, times } from '../../format.ts'
+import { exactTime, plainEther, times } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -47,12 +47,17 @@ export function TiersConsole() {
   )
 }
 
+const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date(unix * 1000)))
+
 const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'Version', figure: true, cell: ({ version }) => version },
   { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString() },
   { heading: 'Price', figure: true, cell: ({ priceWei }) => <Exact wei={priceWei} /> },
   { heading: 'Rate', figure: true, cell: ({ payoutBps }) => times(payoutBps) },
   { heading: 'A wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
+  { heading: 'Supply', figure: true, cell: ({ supply }) => supply ?? 'no limit' },
+  { heading: 'Opens', cell: ({ opensAt }) => timeOf(opensAt) },
+  { heading: 'Closes', cell: ({ closesAt }) => timeOf(closesAt) },
   { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
   ENTERED,
 ]

@@ -3,7 +3,7 @@
 import type { Quote, Tier } from '@node-ledger/client'
 import { type ReactNode, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { ether } from '../../format.ts'
+import { ether, everyTime } from '../../format.ts'
 import { useQuote } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Choice } from '../../ui/choice.tsx'
@@ -48,9 +48,10 @@ function Payment({ tier }: { tier: Tier }) {
   // A page that loads with a payment starts at its top.
   const cameWith = useRef(txHash !== null)
   const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
-  if ((!tier.onSale || tier.soldOut) && !txHash) {
+  const whyNot = whyNotSold(tier)
+  if (whyNot && !txHash) {
     return (
-      <Empty title={tier.onSale ? t.soldOut : t.notOnSale}>
+      <Empty title={whyNot}>
         <Link href="/buy">{t.seeOthers}</Link>
       </Empty>
     )
@@ -93,6 +94,13 @@ function Payment({ tier }: { tier: Tier }) {
       {!txHash && <Claim />}
     </>
   )
+}
+
+/** Why nothing can be paid for a tier now, in a sentence; null if it can. */
+function whyNotSold({ state, soldOut, supply, opensAt }: Tier): string | null {
+  if (state === 'open') return soldOut ? t.soldOut : null
+  if (state === 'soldOut') return fill(t.allSold, { supply: supply ?? 0 })
+  return state === 'upcoming' && opensAt ? fill(t.upcoming, { at: everyTime(opensAt) }) : t.notOnSale
 }
 
 interface WaysProps {

@@ -2,7 +2,7 @@
 import type { BuyerCheck, CanBuy, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { checksummed, ether, short } from '../../format.ts'
+import { checksummed, ether, everyTime, short } from '../../format.ts'
 import { ledger, notBefore, queries } from '../../ledger.ts'
 import { Amount } from '../../ui/facts.tsx'
 import { limitInWords, Waiting } from '../../ui/states.tsx'
@@ -84,6 +84,10 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':
       return tier.soldOut ? words.buy.soldOut : fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
+    case 'opening':
+      return check.passes ? t.isOpen : tier.state === 'upcoming' ? opens(tier) : t.closed
+    case 'supply':
+      return fill(check.passes ? t.left : t.allSold, { n: check.limit - check.sold, limit: check.limit })
     case 'allowance':
       return fill(t.allowance, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'cap':
@@ -99,6 +103,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   }
 }
 
+const opens = ({ opensAt }: Tier) => fill(t.notOpenYet, { at: opensAt ? everyTime(opensAt) : '' })
 const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? fill(t.underWay, { n: underWay }) : '')
 
 function Holding({ check }: { check: Extract<BuyerCheck, { check: 'holding' }> }) {

@@ -2,7 +2,7 @@
 import type { Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ether, times } from '../../format.ts'
+import { ether, everyTime, times } from '../../format.ts'
 import { useDeployment, useTiers } from '../../ledger.ts'
 import { Amount, Mark } from '../../ui/facts.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -27,14 +27,16 @@ export function Tiers() {
 export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   const mostOf = useMostPerWallet()
   if (tiers.length === 0) return <Empty title={t.none} />
-  const byPrice = [...tiers].sort((a, b) => Number(b.onSale) - Number(a.onSale) || Number(a.priceWei - b.priceWei))
+  const byPrice = [...tiers].sort(
+    (a, b) => Number(b.state === 'open') - Number(a.state === 'open') || Number(a.priceWei - b.priceWei),
+  )
   return (
     <ul className="tiers">
       {byPrice.map((tier) => (
         <li key={tier.id} className="card tier">
           <header>
             <h2>{tier.label}</h2>
-            {(!tier.onSale || tier.soldOut) && <Mark tone="calm">{tier.onSale ? t.soldOut : t.notOnSale}</Mark>}
+            {whyNotSold(tier) && <Mark tone="calm">{whyNotSold(tier)}</Mark>}
           </header>
           <p className="price">
             <Amount wei={tier.priceWei} exact />
@@ -43,8 +45,13 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
             <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
             <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: mostOf(tier) }) })}</li>
             <li>{holdingInWords(tier)}</li>
+            {tier.remaining !== null && (
+              <li>{rich(t.left, { strong, n: tier.remaining, supply: tier.supply ?? 0 })}</li>
+            )}
+            {tier.state === 'upcoming' && tier.opensAt && <li>{fill(t.opens, { at: everyTime(tier.opensAt) })}</li>}
+            {tier.state === 'open' && tier.closesAt && <li>{fill(t.closes, { at: everyTime(tier.closesAt) })}</li>}
           </ul>
-          {tier.onSale && !tier.soldOut && (
+          {whyNotSold(tier) === null && (
             <Link href={`/buy/${tier.id}`} className="button main">
               {fill(t.buy, { tier: tier.label })}
             </Link>
@@ -54,6 +61,10 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
     </ul>
   )
 }
+
+/** Why a tier cannot be bought now, in a word or two; null if it can. */
+const whyNotSold = ({ state, soldOut }: Tier): string | null =>
+  state === 'open' ? (soldOut ? t.soldOut : null) : t.states[state]
 
 /** How many nodes of a tier a wallet may hold: the tier's own limit, or the contract's for all tiers if that is lower. */
 export function useMostPerWallet(): (tier: Tier) => number {

@@ -32,7 +32,7 @@ export function Stopped({ payment }: { payment: Payment }) {
       <p>
         {rich(payment.reason === 'oldWallet' ? t.wentElsewhere : t.nothingLost, {
           amount: <Amount wei={payment.valueWei} />,
-          next: <Next reason={payment.reason} />,
+          next: <Next payment={payment} />,
         })}
       </p>
       <Contact txHash={payment.txHash} />
@@ -52,10 +52,14 @@ function Difference({ wei }: { wei: bigint }) {
 }
 
 /** What happens next to a held payment. */
-function Next({ reason }: { reason: Payment['reason'] }) {
+function Next({ payment: { reason, paidAt } }: { payment: Payment }) {
+  if (reason === 'soldOut') return paidAt && Date.now() < paidAt.getTime() + DAY_MS ? t.waitsForPlace : t.noPlace
   if (reason === 'contractWallet') return <OfContract />
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
+
+/** For so long a payment that came too late takes a place that comes free. */
+const DAY_MS = 86_400_000
 
 /** What happens next, if it is not the operator's choice between a node and a refund. */
 const NEXT = {

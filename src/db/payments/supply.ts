@@ -1,0 +1,117 @@
+// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. Whoever counts them to fill one
+// holds the tier's lock, taken after the wallets'. Counted from the sizes of cohorts and from payments under way, so the cost does not grow
+// with the ledger.
+import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
+import { selectTier, type TierVersion } from '../../domain/tiers.ts'
+import type { Wei } from '../../domain/units.ts'
+import { readCursor } from '../blocks/blocks.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
+import { readTierVersions } from '../sale/tiers.ts'
+
+/** A payment that reserves a place, with its own place on the chain. */
+interface Reserving {
+  id: number
+  blockNumber: number
+  txIndex: number
+  innerIndex: number
+}
+
+/** What a tier has sold, and the undecided payments of it. */
+export interface TierSales {
+  /** Nodes, whatever their origin, and payments accepted or being minted. */
+  sold: number
+  reservedBy: Reserving[]
+}
+
+/**
+ * SQL: nodes and payments under way of each tier. An expelled node keeps its place until its payment is refunded. A payment about to be
+ * refunded keeps it if a mint was signed for it, because that may yet be carried out.
+ */
+export const SALES = `SELECT tier_no, sum(nodes)::int AS nodes, sum(under_way)::int AS under_way FROM (
+    SELECT tier_no, size AS nodes, 0 AS under_way FROM cohorts
+    UNION ALL SELECT c.tier_no, 1, 0 FROM expulsions e JOIN cohorts c USING (cohort) JOIN payments p ON p.node_id = e.node_id
+      WHERE p.state = 'minted' AND NOT EXISTS (SELECT FROM refunds r WHERE r.payment_ref = p.ref)
+    UNION ALL SELECT t.tier_no, 0, 1 FROM (
+      SELECT tier_id, tier_version FROM payments WHERE state IN ('accepted', 'minting')
+      UNION ALL SELECT tier_id, tier_version FROM payments WHERE state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL) p
+      JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version) places GROUP BY tier_no`
+
+/** What each tier has sold, by its number. */
+export async function readSold(sql: Sql): Promise<Map<number, number>> {
+  const rows = await sql<{ tierNo: number; sold: number }[]>`
+    SELECT tier_no AS "tierNo", nodes + under_way AS sold FROM (${sql.unsafe(SALES)}) s`
+  return new Map(rows.map(({ tierNo, sold }) => [tierNo, sold]))
+}
+
+/** Serialises the taking of places across instances, until the transaction ends. Without `wait` it throws if one lock is not free. */
+export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: { wait: boolean }): Promise<void> {
+  if (tierNos.length === 0) return
+  const taken = sql.unsafe(wait ? 'pg_advisory_xact_lock(8, n) IS NOT NULL' : 'pg_try_advisory_xact_lock(8, n)')
+  const inOrder = [...tierNos].sort((a, b) => a - b)
+  const [row] = await sql<{ free: boolean }[]>`SELECT bool_and(${taken}) AS free FROM unnest(${inOrder}::int[]) AS t(n)`
+  if (!row?.free) throw new Error('somebody else takes places of one of these tiers just now')
+}
+
+/** The supply of each of these tiers that has one now. Read under the tier's lock, it holds until the transaction ends. */
+export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promise<Map<number, number>> {
+  if (tierNos.length === 0) return new Map()
+  const rows = await sql<{ tierNo: number; supply: number }[]>`
+    SELECT tier_no AS "tierNo", supply FROM tiers WHERE live AND supply IS NOT NULL AND tier_no = ANY(${[...tierNos]}::int[])`
+  return new Map(rows.map(({ tierNo, supply }) => [tierNo, supply]))
+}
+
+/**
+ * Counts the places of tiers. `onContract`: the contract's nodes of a tier at the followed block, which count if the ledger has fewer. A
+ * payment whose block is older than `reservedSince` reserves none any more.
+ */
+export async function readTierSales(
+  sql: Sql,
+  onContract: ReadonlyMap<number, number>,
+  versions: readonly TierVersion[],
+  reservedSince: number,
+): Promise<Map<number, TierSales>> {
+  if (onContract.size === 0) return new Map()
+  const counted = await sql<{ tierNo: number; nodes: number; underWay: number }[]>`
+    SELECT tier_no AS "tierNo", nodes, under_way AS "underWay" FROM (${sql.unsafe(SALES)}) s`
+  const prices = versions.filter(({ tierNo }) => onContract.has(tierNo)).map(({ priceWei }) => priceWei.toString())
+  const seen = await sql<(Reserving & { valueWei: Wei; blockTime: number })[]>`
+    SELECT id, value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
+      floor(extract(epoch FROM block_time))::bigint AS "blockTime"
+    FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])
+      AND block_time > to_timestamp(${reservedSince})`
+  const reserving = Map.groupBy(seen, (payment) => {
+    const selection = selectTier(versions, payment)
+    return selection.kind === 'onSale' ? selection.tier.tierNo : null
+  })
+  return new Map(
+    [...onContract].map(([tierNo, minted]) => {
+      const { nodes, underWay } = counted.find((row) => row.tierNo === tierNo) ?? { nodes: 0, underWay: 0 }
+      return [tierNo, { sold: Math.max(nodes, minted) + underWay, reservedBy: reserving.get(tierNo) ?? [] }]
+    }),
+  )
+}
+
+/** What a tier has sold as the ledger knows it, and how many undecided payments reserve a place. The caller holds the tier's lock. */
+export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: number; reserved: number }> {
+  const since = ((await readCursor(sql))?.time ?? 0) - PLACE_RESERVED_SEC
+  const sales = await readTierSales(sql, new Map([[tierNo, 0]]), await readTierVersions(sql), since)
+  const { sold = 0, reservedBy = [] } = sales.get(tierNo) ?? {}
+  return { sold, reserved: reservedBy.length }
+}
+
+/** For how long a payment that came too late takes a place that comes free, seconds of block time. */
+const WAITS_FOR_PLACE_SEC = 86_400
+
+/**
+ * True for a payment `p` held `soldOut` in a tier `t` that takes a place which comes free by itself: one that was released, or an early one that
+ * nobody has decided about and whose payer was sent nothing back.
+ */
+export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {
+  return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND CASE
+    WHEN EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass') THEN
+      (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' ORDER BY id DESC LIMIT 1) = 'accepted'
+    ELSE p.block_time > to_timestamp(${now - WAITS_FOR_PLACE_SEC})
+      AND NOT EXISTS (SELECT FROM tiers l WHERE l.tier_id = p.tier_id AND l.live AND l.closes_at <= ${now})
+      AND NOT EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei
+        AND o.block_number >= p.block_number) END`
+}

@@ -1,0 +1,66 @@
+// A tier with a supply, in some seeds: after each step no more is accepted than there are places, and at rest nobody was turned away who came
+// before one that was served.
+import assert from 'node:assert/strict'
+import type { Hash } from '../../src/domain/units.ts'
+import type { Play } from './play.ts'
+import { count } from './tally.ts'
+
+/** A payment, as the oracle reads it. */
+interface Paid {
+  ref: Hash
+  time: number
+  state: string
+  reason: string | null
+  tierId: string | null
+}
+
+const TIER = 'plus'
+const SUPPLY = 4
+const DAY_SEC = 86_400
+
+/** Those seeds are none of the kept ones, which stay what they were. */
+const isScarce = ({ seed }: Play): boolean => seed % 11 === 1
+
+export async function limitSupply(play: Play): Promise<void> {
+  if (!isScarce(play)) return
+  await play.stage.observer`UPDATE tiers SET supply = ${SUPPLY} WHERE tier_id = ${TIER}`
+  count(play.tally, 'a supply')
+}
+
+/** Payments whose last verdict accepted them, and that are nodes or on their way. What a stolen key mints is nobody's sale. */
+export async function checkSupply(play: Play): Promise<void> {
+  if (!isScarce(play)) return
+  const [row] = await play.stage.observer<{ sold: number }[]>`
+    SELECT count(*) AS sold FROM payments p WHERE tier_id = ${TIER} AND state IN ('accepted', 'minting', 'minted')
+      AND (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id ORDER BY id DESC LIMIT 1) = 'accepted'`
+  assert.ok(Number(row?.sold) <= SUPPLY, `I14: ${row?.sold} of ${SUPPLY} are sold`)
+}
+
+/** Says of a payment held `soldOut` whether it is right that it was turned away. */
+export async function soldOutRightly(play: Play): Promise<(payment: Paid) => boolean> {
+  if (!isScarce(play)) return () => false
+  const { observer, chain } = play.stage
+  const [row] = await observer<{ taken: number }[]>`
+    SELECT (SELECT coalesce(sum(size), 0) FROM cohorts WHERE tier_no = (SELECT max(tier_no) FROM tiers WHERE tier_id = ${TIER}))
+      + (SELECT count(*) FROM expulsions) + (SELECT count(*) FROM payments WHERE tier_id = ${TIER} AND state IN ('accepted', 'minting')) AS taken`
+  const kept = await observer<{ ref: string }[]>`
+    SELECT ref FROM payments p WHERE state = 'held' AND reason = 'soldOut' AND (
+      EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND decided_by <> 'pass')
+      OR EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei))`
+  const isFull = Number(row?.taken) >= SUPPLY
+  const now = Number((await chain.block()).timestamp)
+  if (isFull) count(play.tally, 'sold out')
+  return ({ ref, time, reason }) =>
+    reason === 'soldOut' && (isFull || now - time >= DAY_SEC || kept.some((one) => one.ref === ref))
+}
+
+/** Counted once more from the blocks: who came too late came after all who were served, if nothing was taken back or decided. */
+export function checkOrder(play: Play, payments: readonly Paid[]): void {
+  if (!isScarce(play) || play.restored || play.decided.size > 0 || play.foreign.length > 0) return
+  if ([...play.tally.keys()].some((what) => /reorganisation|expulsion|refund/.test(what))) return
+  const ofTier = payments.filter(({ tierId }) => tierId === TIER)
+  const late = ofTier.findIndex(({ state, reason }) => state === 'held' && reason === 'soldOut')
+  const after = late < 0 ? [] : ofTier.slice(late).filter(({ state }) => state === 'minted')
+  assert.deepEqual(after, [], 'I14: places are taken in the order of the chain')
+  if (late >= 0) count(play.tally, 'places in order')
+}
