@@ -20,6 +20,13 @@ export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: 
   return short
 }
 
+/**
+ * True if whatever is paid now waits for the contract's owner: the minter's budget, as last read, has no node left, or a payment waits for
+ * the `spent` part.
+ */
+export const isSoldOut = ({ nodes, spent }: { nodes: number; spent: string | null }): boolean =>
+  nodes === 0 || spent !== null
+
 /** The least and the most that a node at these rates is credited for a turn: the ends of the range at the lowest and highest rate. */
 export function turnRange(
   { minWei, maxWei }: { minWei: bigint; maxWei: bigint },

@@ -1,19 +1,42 @@
 // Judges whether a sending account has enough ether left, to warn before the passes stop for lack of it. Pure.
 
-/** The cost of a signer account's next transactions. */
+/** A transaction's gas before any was sent: a mint of one node takes less than this. */
+export const USUAL_GAS = 200_000n
+
+/** What a signer account's next transactions take. */
 export interface Spending {
   /** Gas of the mint that is waiting to be sent; 0 if there is none. */
   waitingGas: bigint
   /** Gas of an average transaction. */
   gasPerTransaction: bigint
-  /** The gas price offered now, wei. */
-  maxFeeWei: bigint
   /** The most ether that the next round pays out; 0 for a signer account that pays none. */
   nextRoundWei: bigint
 }
 
-/** The threshold of low funds: gas for the waiting mint and for that many transactions, and the next round. */
-export function fundsNeededWei(spending: Spending, transactions: number): bigint {
-  const gas = spending.waitingGas + BigInt(transactions) * spending.gasPerTransaction
-  return gas * spending.maxFeeWei + spending.nextRoundWei
+/** A signer account's funds, judged. */
+export interface FundsJudged {
+  /** Below this they are low. */
+  neededWei: bigint
+  low: boolean
+  /** Left once the waiting mint and the next round are paid for; below 0 they are not. */
+  leftWei: bigint
+  /** The average transactions that the rest pays for; null if gas costs nothing. */
+  transactions: number | null
+}
+
+/**
+ * Judges a balance at a gas price: it is low if it does not pay for the waiting mint, the next round, and so many transactions more. For
+ * fewer than one it is always low.
+ */
+export function judgeFunds(
+  balanceWei: bigint,
+  { waitingGas, gasPerTransaction, nextRoundWei }: Spending,
+  { maxFeeWei, warnTransactions }: { maxFeeWei: bigint; warnTransactions: number },
+): FundsJudged {
+  const aheadWei = waitingGas * maxFeeWei + nextRoundWei
+  const eachWei = gasPerTransaction * maxFeeWei
+  const leftWei = balanceWei - aheadWei
+  const neededWei = aheadWei + BigInt(Math.max(1, warnTransactions)) * eachWei
+  const transactions = eachWei === 0n ? null : Math.max(0, Number(leftWei / eachWei))
+  return { neededWei, low: balanceWei < neededWei, leftWei, transactions }
 }

@@ -1,6 +1,7 @@
 // The metrics that are read at each scrape: the ledger's figures from the database, the head and the signer accounts' funds from the chain. Each read
 // has a time budget, and scrapes share it. If a read fails, its samples are left out.
 import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
+import { HALT_REASONS } from '../db/blocks/halts.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/reads/metrics.ts'
 import { coverOf } from '../domain/cover.ts'
@@ -12,7 +13,6 @@ import { ether, type Sample } from './samples.ts'
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
 const HEAD = { keepMs: 2_000, budgetMs: 2_000 }
 const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
-const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice', 'unproven']
 
 export interface MetricsDeps {
   readonly pool: Pool
@@ -257,7 +257,7 @@ function senderSamples(
       node_ledger_outbox_pending_age_seconds: age(pending?.since),
       node_ledger_sender_needed_ether: funds ? ether(BigInt(funds.neededWei)) : null,
       node_ledger_sender_funds_low: funds ? Number(funds.low) : null,
-      node_ledger_signer_down: Number(f.notSigning?.includes(role) ?? false),
+      node_ledger_signer_down: Number(f.notSigning.includes(role)),
     },
     { sender: role },
   )

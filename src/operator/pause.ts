@@ -1,7 +1,7 @@
 // The operator's switch. While it is on, no round is credited. Payments are still followed, judged and minted; the contract's own pause is up to the
 // owner's wallet. Also the act that lets halted passes go on.
 import { clearHalt } from '../db/blocks/halts.ts'
-import { readState, writeState } from '../db/core/state.ts'
+import { readPaused, writeState } from '../db/core/state.ts'
 import { refuseAct } from './act.ts'
 import { type Changing, defineAct } from './define-act.ts'
 import * as field from './input.ts'
@@ -15,7 +15,7 @@ export interface PauseState {
 const setPaused =
   (paused: boolean) =>
   async ({ sql, actor, record }: Changing): Promise<PauseState> => {
-    const before = (await readState(sql, 'paused')) === true
+    const before = await readPaused(sql)
     const changed = before !== paused && (await writeState(sql, 'paused', paused, actor.name))
     if (changed) record({ action: paused ? 'paused' : 'unpaused', before, after: paused })
     return { paused, changed }

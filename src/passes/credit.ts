@@ -2,7 +2,7 @@
 // as fit. The contract itself refuses a turn that was already paid, is early, or has another round's number.
 import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { readState } from '../db/core/state.ts'
+import { readPaused } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { hasTerms } from '../db/sale/terms.ts'
 import { readPending } from '../db/sends/outbox.ts'
@@ -62,7 +62,7 @@ async function rest(ctx: CreditContext, headBlock: number | null): Promise<Credi
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled' })
   if ((await readPending(ctx.pool, distributor.address)).length > 0) return null
-  if ((await readState(ctx.pool, 'paused')) === true) return outcome({ reason: 'paused' })
+  if (await readPaused(ctx.pool)) return outcome({ reason: 'paused' })
   const { signer } = await withSigner(ctx, 'distributor', distributor, async () => {})
   return { ...outcome({ reason: 'nothingDue' }), signer }
 }
@@ -129,7 +129,7 @@ async function timeSettled(
 }
 
 async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
-  if ((await readState(ctx.pool, 'paused')) === true) return true
+  if (await readPaused(ctx.pool)) return true
   return (await ctx.contract.counters(cursor.number)).paused
 }
 

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { inspectConfig } from '../../src/config/load.ts'
+import { LAG_SEC, STUCK_SEC } from '../../src/domain/health.ts'
 import { KINDS, linksOf } from '../../src/domain/webhooks/kinds.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,6 +19,7 @@ const sections = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title]) => title 
 
 interface Rule {
   alert: string
+  expr: string
   labels: { told_by?: string }
   annotations: { runbook_url?: string; console_url?: string }
 }
@@ -55,6 +58,23 @@ test('every alert has its section, and every section of an alert its alert; each
     assertRunbook(annotations.runbook_url, alert)
     assertPlace(annotations.console_url, alert)
   }
+})
+
+test('an alert has the figure that the doctor and the health report judge by', () => {
+  const stale = Number(inspectConfig({}, { readFile: () => '' }).config.STALE_AFTER_SEC)
+  const figures: Readonly<Record<string, number>> = {
+    ...{ NodeLedgerPaymentsPassStale: stale, NodeLedgerCreditPassStale: stale },
+    ...{ NodeLedgerLagging: LAG_SEC, NodeLedgerTransactionStuck: STUCK_SEC },
+  }
+  for (const [name, figure] of Object.entries(figures)) {
+    const { expr } = rules.find(({ alert }) => alert === name) ?? assert.fail(name)
+    assert.equal(Number(/ > (\d+)/.exec(expr)?.[1]), figure, name)
+  }
+  // What another alert leaves out, because this one has told it, has the same figure.
+  for (const [, figure] of rules.flatMap(({ expr }) => [...expr.matchAll(/unless on\(\) \(time\(\)[^>]* > (\d+)\)/g)]))
+    assert.equal(Number(figure), stale)
+  for (const [, figure] of rules.flatMap(({ expr }) => [...expr.matchAll(/outbox_pending_age_seconds[^>]* > (\d+)/g)]))
+    assert.equal(Number(figure), STUCK_SEC)
 })
 
 test('every event that asks for somebody has its section, and every such section its event; each links to it, and to its place', () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../../boot/database.ts'
 import { loadEmbedded } from '../../boot/embedded.ts'
 import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
+import type { Head } from '../../chain/rpc/probe.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'
 import { type Config, inspectConfig, type Problem } from '../../config/load.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
@@ -130,14 +131,12 @@ function open({ url }: DatabasePart, stack: AsyncDisposableStack): Pool {
 /** What the other checks have shown about the sending accounts, and the chain's head. */
 function knownOf(chain: ChainPart | null, findings: readonly Finding[]) {
   const heads = findings.flatMap(({ check, reading }) =>
-    check === 'chain.provider' && reading !== null
-      ? [(reading as { head?: { number: number } }).head?.number ?? 0]
-      : [],
+    check === 'chain.provider' ? ((reading as { head?: Head } | null)?.head ?? []) : [],
   )
   const { minter, distributor } = chain ? signersOf(chain) : { minter: null, distributor: null }
   return {
     // A key that is not here may be on another machine.
     signers: minter && distributor ? [minter, distributor] : null,
-    headBlock: heads.length > 0 ? Math.max(...heads) : null,
+    head: heads.sort((a, b) => b.number - a.number)[0] ?? null,
   }
 }

@@ -10,11 +10,11 @@ import { createSignerAccount, currentFees, nonceAt } from '../../chain/send/sign
 import { type Config, ConfigError } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'
-import { readCreditTerms } from '../../db/sale/terms.ts'
-import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
+import { readSpending } from '../../db/sends/funds.ts'
 import { readNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../../db/sends/outbox.ts'
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/development.ts'
+import { judgeFunds, USUAL_GAS } from '../../domain/funds.ts'
 import type { Address } from '../../domain/units.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { AccountRole } from '../../passes/context.ts'
@@ -30,35 +30,16 @@ export interface KeysExamined {
   readonly pool: Pool | null
 }
 
-/** Assumed before the first transaction. */
-const GAS_USUAL = 200_000n
-
 export const KEY_CHECKS: Checks<KeysExamined> = {
   'keys.minter': lookAtKey('minter'),
   'keys.distributor': lookAtKey('distributor'),
-  'funds.minter': lookAtGas('minter'),
-  'funds.distributor': lookAtGas('distributor'),
+  'funds.minter': lookAtFunds('minter'),
+  'funds.distributor': lookAtFunds('distributor'),
   'nonce.minter': lookAtNonce('minter'),
   'nonce.distributor': lookAtNonce('distributor'),
 
   'signer.minter': lookAtSigner('minter'),
   'signer.distributor': lookAtSigner('distributor'),
-
-  'funds.round': async ({ config, chain, rpc, pool }) => {
-    const { distributor } = signersOf(chain)
-    if (distributor === null) return 'no rounds are sent from here'
-    if (pool === null) return { unknown: 'there is no ledger to ask what the next round costs' }
-    if ((await readCreditTerms(pool)).at(-1)?.payouts !== true) return 'payouts are off'
-    const needWei = await readNextRoundWei(pool)
-    if (needWei === 0n) return 'no node is to be credited yet'
-    const says = `the next round costs ${inEther(needWei)} ether at most`
-    if (config.DIST_MODE === 'swaps') return { says: `${says}, from the factory's surplus`, reading: { needWei } }
-    const { balanceWei } = await readFunds(rpc, distributor)
-    const reading = { needWei, balanceWei }
-    if (balanceWei >= needWei) return { says, reading }
-    const todo = `Send ether to ${distributor}: the round waits for it.`
-    return { says: `${says}; the distributor has ${inEther(balanceWei)}`, fail: todo, reading }
-  },
 }
 
 function lookAtKey(role: AccountRole): Look<KeysExamined> {
@@ -79,25 +60,25 @@ function lookAtKey(role: AccountRole): Look<KeysExamined> {
   }
 }
 
-function lookAtGas(role: AccountRole): Look<KeysExamined> {
+function lookAtFunds(role: AccountRole): Look<KeysExamined> {
   return async ({ config, chain, rpc, pool }) => {
-    const of = signersOf(chain)[role]
-    if (of === null) return null
-    const { balanceWei, maxFeeWei } = await readFunds(rpc, of)
-    const gas = (pool && (await readUsualGas(pool, of))) ?? GAS_USUAL
-    const waitingGas = pool && role === 'minter' ? await readWaitingMintGas(pool) : 0n
-    const left = balanceWei - waitingGas * maxFeeWei
-    const transactions = maxFeeWei === 0n ? null : Math.max(0, Number(left / (maxFeeWei * gas)))
-    const reading = { address: of, balanceWei, maxFeeWei, gas, waitingGas, transactions }
-    if (left < 0n)
-      return {
-        says: `the ${role} has ${inEther(balanceWei)} ether, and the mint that waits may take ${inEther(waitingGas * maxFeeWei)}: it is sent in parts, as far as the ether goes`,
-        fail: `Send ether to ${of}: buyers wait for it.`,
-        reading,
-      }
-    const says = `the ${role} has ${inEther(balanceWei)} ether, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
-    const isLow = transactions !== null && transactions < Math.max(1, config.FUNDS_WARN_TRANSACTIONS)
-    const todo = isLow && `Send ether to ${of}: without it the passes stop.`
+    const address = signersOf(chain)[role]
+    if (address === null) return null
+    const { balanceWei, maxFeeWei } = await readFunds(rpc, address)
+    const none = { waitingGas: 0n, gasPerTransaction: USUAL_GAS, nextRoundWei: 0n }
+    const spending = pool ? await readSpending(pool, { role, address, distMode: config.DIST_MODE }) : none
+    const warnTransactions = config.FUNDS_WARN_TRANSACTIONS
+    const judged = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions })
+    const { leftWei, transactions, low } = judged
+    const reading = { address, balanceWei, maxFeeWei, ...spending, ...judged }
+    const has = `the ${role} has ${inEther(balanceWei)} ether`
+    if (leftWei < 0n) {
+      const what = role === 'minter' ? 'the mint that waits' : 'the next round'
+      const says = `${has}, and ${what} may take ${inEther(balanceWei - leftWei)}`
+      return { says, fail: `Send ether to ${address}: ${what} waits for it.`, reading }
+    }
+    const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
+    const todo = low && `Send ether to ${address}: without it the passes stop.`
     return { says, [transactions === 0 ? 'fail' : 'warn']: todo, reading }
   }
 }

@@ -1,10 +1,12 @@
 // The checks of the ledger itself: do the passes run and end well, are they paused or halted, what waits for the operator, does it agree with the
 // contract as far as it was compared, are there signs of a stolen key.
+
+import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import type { Pool } from '../../db/core/sql.ts'
-import { readState } from '../../db/core/state.ts'
+import { readPaused, readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
 import {
   readFailedResidues,
@@ -19,14 +21,11 @@ import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wal
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { readSignerTroubles } from '../../db/sends/signers.ts'
 import type { Drift } from '../../domain/drift.ts'
+import { isStale, LAG_SEC, STUCK_SEC } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../service/halt.ts'
 import type { Checks, Look } from './check.ts'
 
-/** How many blocks an up-to-date ledger may be behind, because passes and blocks alternate. */
-const BEHIND_WARN = 60
-/** A transaction that waits longer is worth a look. */
-const PENDING_WARN_SEC = 600
 /** The most nodes without payment or grant that we name. */
 const UNPAID_MAX = 20
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
@@ -37,7 +36,7 @@ export interface LedgerExamined {
   /** The sending accounts; null if they are not known here. */
   readonly signers: Address[] | null
   /** Null if no provider answered. */
-  readonly headBlock: number | null
+  readonly head: Head | null
 }
 
 export const LEDGER_CHECKS: Checks<LedgerExamined> = {
@@ -54,7 +53,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   },
 
   'passes.pause': async ({ pool }) => {
-    if ((await readState(pool, 'paused')) !== true) return 'not paused'
+    if (!(await readPaused(pool))) return 'not paused'
     return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
   },
 
@@ -69,15 +68,15 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }))
   },
 
-  'ledger.follows': async ({ pool, headBlock }) => {
+  'ledger.follows': async ({ pool, head }) => {
     const cursor = await readCursor(pool)
     if (!cursor) return { says: 'no block is followed yet', warn: 'The first payments pass begins at START_BLOCK.' }
-    const behind = headBlock === null ? null : headBlock - cursor.number
-    const apart = behind === null ? '; how far behind is not known' : `, ${Math.max(0, behind)} behind the chain`
+    const behind = head && Math.max(0, head.number - cursor.number)
+    const apart = behind === null ? '; how far behind is not known' : `, ${behind} behind the chain`
     const todo = 'It catches up by itself while the payments pass runs; if not, see that pass.'
     return {
       says: `followed up to block ${cursor.number}${apart}`,
-      warn: (behind ?? 0) > BEHIND_WARN && todo,
+      warn: head !== null && head.time - cursor.time > LAG_SEC && todo,
       reading: { block: cursor.number, behind },
     }
   },
@@ -178,7 +177,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
 
   'transactions.pending': async ({ pool, signers }) => {
     const { pending, oldestPendingSec } = await readRecentTrouble(pool, signers)
-    if (pending === 0 || (oldestPendingSec ?? 0) <= PENDING_WARN_SEC) return null
+    if (pending === 0 || (oldestPendingSec ?? 0) <= STUCK_SEC) return null
     const todo = 'Its fee is raised by itself; see that the sender has funds and the provider is up.'
     return {
       says: `a transaction has waited ${Math.round(oldestPendingSec ?? 0)} s for a block`,
@@ -234,17 +233,21 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
       ? 'Start the service, or see in its log why its timer does not run.'
       : `SCHEDULER is off: have a scheduler call /api/cron/${name}, or set SCHEDULER=on.`
     if (!run) return { says: `the ${name} pass has never run`, fail: who }
-    const ran = `the ${name} pass ran ${Math.round(run.secondsAgo)} s ago`
-    if (run.secondsAgo > STALE_AFTER_SEC)
+    const { error, secondsAgo, secondsWithoutSuccess } = run
+    const ran = `the ${name} pass ran ${Math.round(secondsAgo)} s ago`
+    const stale = isStale(run, STALE_AFTER_SEC)
+    if (stale && secondsAgo > STALE_AFTER_SEC)
       return { says: `${ran}, STALE_AFTER_SEC is ${STALE_AFTER_SEC}`, fail: who, reading: run }
-    const { error, secondsWithoutSuccess } = run
-    const failingSec = secondsWithoutSuccess ?? 0
     const halt = await readHalt(pool)
     const next = (todo: string) => (error !== null && halt ? 'See passes.halt.' : todo)
     const stopped = error === null ? ran : `${ran} and stopped: ${error}`
-    if (failingSec > STALE_AFTER_SEC) {
+    if (stale) {
       const todo = next('See to what it names. The log has the fault, as an error.')
-      return { says: `${stopped}; no run has ended well for ${Math.round(failingSec)} s`, fail: todo, reading: run }
+      return {
+        says: `${stopped}; no run has ended well for ${Math.round(secondsWithoutSuccess ?? 0)} s`,
+        fail: todo,
+        reading: run,
+      }
     }
     const todo = error !== null && next('The next run tries again; if it goes on, see to what it names.')
     return { says: stopped, warn: todo, reading: run }

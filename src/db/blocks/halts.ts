@@ -11,7 +11,8 @@ import { lowerProof } from './proofs.ts'
  * Another chain than the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has from
  * another block; or blocks that no longer recompute.
  */
-export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized' | 'mintedTwice' | 'unproven'
+export const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice', 'unproven'] as const
+export type HaltReason = (typeof HALT_REASONS)[number]
 
 export interface HaltState {
   reason: HaltReason

@@ -21,6 +21,10 @@ export interface AuditRow {
   detail: unknown
 }
 
+/** SQL: rows of these actions. They are text of the statement, because its partial indexes are chosen by them. */
+export const actionIn = (sql: Sql, actions: readonly string[]) =>
+  sql`action IN (${sql.unsafe(actions.map((action) => `'${action}'`).join(', '))})`
+
 /** Reads a page of the log. Without a filter, or by subject, the limit bounds its cost; otherwise it depends on how rare the rows are. */
 export async function readAudit(sql: Sql, { actor, action, subject, before, limit }: AuditFilter): Promise<AuditRow[]> {
   return await sql<AuditRow[]>`

@@ -18,6 +18,12 @@ export async function writeState(sql: Sql, name: string, value: unknown, by: str
   return changed.count > 0
 }
 
+/** SQL: whether the operator's switch pauses crediting. */
+export const PAUSED = `coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false)`
+
+/** True while the operator's switch pauses crediting. */
+export const readPaused = async (sql: Sql): Promise<boolean> => (await readState(sql, 'paused')) === true
+
 /** Keeps others from changing a setting until the transaction ends. One that was never set has no row to lock. */
 export async function lockState(sql: Sql, name: string): Promise<void> {
   await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`

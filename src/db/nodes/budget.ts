@@ -14,8 +14,8 @@ export interface BudgetNeed {
   cohortsPerTier: number
 }
 
-/** SQL: true while the minter's budget, as last read, has no node left, or a payment waits for it, so new payments wait too. */
-export const SOLD_OUT = `coalesce((SELECT value ->> 'nodes' = '0' OR value ->> 'spent' IS NOT NULL FROM settings WHERE name = 'budget'), false)`
+/** SQL: `soldOut` of the budget as last read (domain/budget.ts). */
+export const SOLD_OUT = `coalesce((SELECT (value ->> 'soldOut')::boolean FROM settings WHERE name = 'budget'), false)`
 
 /** Reads it as of a block time, unix seconds. */
 export async function readBudgetNeed(sql: Sql, time: number): Promise<BudgetNeed> {

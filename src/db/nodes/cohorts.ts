@@ -116,12 +116,19 @@ export async function pruneCohortStates(sql: Sql, below: number): Promise<void> 
         AND n.block_number <= ${below})`
 }
 
+/** SQL about nodes `n`: without payment and grant. */
+export const UNBACKED = 'n.payment_id IS NULL AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)'
+
+/** SQL: a row with the nodes that are due at the followed block's time, and those that have a next credit time. */
+export const DUE_AND_SCHEDULED = `
+  SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,
+    coalesce(sum(size), 0)::bigint AS scheduled FROM cohorts`
+
 /** Nodes without payment and grant, by cohort. Such a cohort is not credited. */
 export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
   const rows = await sql<{ cohort: number; nodes: number }[]>`
     SELECT n.cohort, count(*) AS nodes FROM nodes n
-    WHERE n.cohort = ANY(${[...cohorts]}) AND n.payment_id IS NULL
-      AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)
+    WHERE n.cohort = ANY(${[...cohorts]}) AND ${sql.unsafe(UNBACKED)}
     GROUP BY n.cohort`
   return new Map(rows.map((row) => [row.cohort, row.nodes]))
 }

@@ -1,6 +1,7 @@
 // The sums that an act lets through. The two-person rule compares them with its limit.
 import type { Address } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
+import { UNBACKED } from '../nodes/cohorts.ts'
 import type { PaymentKey } from '../payments/decisions.ts'
 
 /** The value of these payments, each counted once. */
@@ -39,7 +40,7 @@ export async function worthOfGrant(sql: Sql, nodeId: number): Promise<bigint | n
   const [row] = await sql<{ wei: bigint | null }[]>`
     SELECT (SELECT max(price_wei) FROM tiers t WHERE t.tier_no = c.tier_no) AS wei
     FROM nodes n LEFT JOIN cohorts c USING (cohort)
-    WHERE n.node_id = ${nodeId} AND n.payment_id IS NULL AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)`
+    WHERE n.node_id = ${nodeId} AND ${sql.unsafe(UNBACKED)}`
   return row ? row.wei : 0n
 }
 

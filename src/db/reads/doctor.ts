@@ -1,14 +1,15 @@
 // The doctor's readings of the ledger: the last runs, waiting work, recent failures. Only reads, a few rows each.
+import type { PassTimes } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
+import { actsOf } from '../../domain/webhooks/kinds.ts'
+import { actionIn } from '../core/audit.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
 import { isOdd } from '../nodes/cohorts.ts'
 
-export interface PassRun {
+export interface PassRun extends PassTimes {
   name: string
   secondsAgo: number
-  /** As for `withoutSuccess`. Null before the first start. */
-  secondsWithoutSuccess: number | null
   /** What stopped the last run that has ended; null if nothing did. */
   error: string | null
 }
@@ -60,7 +61,7 @@ const NAMED_MAX = 20
 export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
   const foreign = await sql<{ subject: string }[]>`
     SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
-    WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '7 days'
+    WHERE ${actionIn(sql, actsOf('key.used', 'ledger.restored'))} AND at > now() - interval '7 days'
     ORDER BY at DESC LIMIT ${NAMED_MAX}`
   const refs = await sql<{ ref: string }[]>`
     SELECT ref FROM payments WHERE state = 'held' AND reason = 'mintedElsewhere' ORDER BY block_number DESC LIMIT ${NAMED_MAX}`

@@ -1,7 +1,11 @@
 // The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so a scrape costs the same whatever the size of the
 // ledger. Nothing here writes. Times are unix seconds by the database's clock.
 import { actsOf } from '../../domain/webhooks/kinds.ts'
+import { actionIn } from '../core/audit.ts'
 import type { Sql } from '../core/sql.ts'
+import { PAUSED } from '../core/state.ts'
+import { DUE_AND_SCHEDULED, UNBACKED } from '../nodes/cohorts.ts'
+import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The most that we count row by row, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
@@ -58,8 +62,8 @@ export interface LedgerFigures {
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null if there is none. */
   oldestRefundTime: number | null
-  /** Roles whose signer did not sign at the last request; null if all did. */
-  notSigning: string[] | null
+  /** Roles whose signer did not sign at the last request. */
+  notSigning: string[]
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
   /** Connections of all instances by state, from PostgreSQL. */
   connections: Record<string, number> | null
@@ -69,10 +73,9 @@ export interface LedgerFigures {
   webhooksDisabled: number
 }
 
-/** Rows of the audit log within a day. The actions are text in the statement, because the planner chooses partial indexes by them. */
+/** Rows of the audit log within a day. */
 const ofLastDay = (sql: Sql, actions: readonly string[]) =>
-  sql`(SELECT count(*) FROM (SELECT FROM audit WHERE action IN (${sql.unsafe(actions.map((action) => `'${action}'`).join(', '))})
-    AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a)`
+  sql`(SELECT count(*) FROM (SELECT FROM audit WHERE ${actionIn(sql, actions)} AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a)`
 
 /** Reads all of it in one statement. */
 export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
@@ -96,11 +99,10 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
           FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id WHERE o.state = 'pending' GROUP BY o.sender) s) AS outbox,
       (SELECT jsonb_array_length(value) FROM settings WHERE name = 'drift') AS drift,
       (SELECT value ->> 'reason' FROM settings WHERE name = 'halted') AS halted,
-      coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
+      ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
-      (SELECT count(*) FROM (SELECT FROM nodes n WHERE n.payment_id IS NULL AND n.cohort IS NOT NULL
-        AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref) LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
+      (SELECT count(*) FROM (SELECT FROM nodes n WHERE ${sql.unsafe(UNBACKED)} AND n.cohort IS NOT NULL LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
       ${ofLastDay(sql, actsOf('key.used', 'ledger.restored'))} AS "foreignTransactions",
       ${ofLastDay(sql, ['refTaken', 'mintedElsewhere'])} AS "refsTaken",
       ${ofLastDay(sql, actsOf('proof.failed', 'guard.refused'))} AS "refusedAnswers",
@@ -108,7 +110,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       ${ofLastDay(sql, actsOf('refund.alarm'))} AS "refundAlarms",
       (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
         LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
-      (SELECT jsonb_agg(substr(name, 8)) FROM settings WHERE name LIKE 'signer %') AS "notSigning",
+      ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
         'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,
       (SELECT jsonb_object_agg(state, n) FROM (SELECT coalesce(state, 'unknown') state, count(*) n FROM pg_stat_activity
@@ -120,8 +122,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT count(*) FROM webhook_endpoints WHERE active AND disabled_at IS NOT NULL) AS "webhooksDisabled"
     FROM totals t
     LEFT JOIN cursors f ON f.name = 'follow'
-    CROSS JOIN (SELECT coalesce(sum(size), 0)::bigint AS scheduled, coalesce(sum(size) FILTER (WHERE next_due <=
-      (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due FROM cohorts) c`
+    CROSS JOIN (${sql.unsafe(DUE_AND_SCHEDULED)}) c`
   if (!row) throw new Error('the kept totals have no row')
   return row
 }

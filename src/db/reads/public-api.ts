@@ -3,10 +3,13 @@
 import type { Address, Hash } from '../../domain/units.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
+import { PAUSED } from '../core/state.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
+import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
 import { SALES } from '../payments/supply.ts'
+import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
@@ -324,17 +327,14 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       CASE WHEN tick.started_at IS NOT NULL
         THEN greatest(0, floor(extract(epoch FROM clock_timestamp() - tick.started_at)))::int END AS "secondsSinceLastTick",
       ${withoutSuccess(sql, sql`tick`)} AS "secondsWithoutSuccess",
-      coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
+      ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
-      (SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %') AS "notSigning",
+      ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       coalesce((SELECT payouts FROM credit_terms
         WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)
         ORDER BY from_time DESC LIMIT 1), false) AS payouts,
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes"
-    FROM (
-      SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,
-        coalesce(sum(size), 0)::bigint AS scheduled
-      FROM cohorts) c
+    FROM (${sql.unsafe(DUE_AND_SCHEDULED)}) c
     LEFT JOIN passes tick ON tick.name = 'credit'`
   if (!row) throw new Error('a statement of sums answered no row')
   return row

@@ -1,4 +1,5 @@
 // The figures for judging a signer account's funds: the gas of its transactions, and the most that the next round may cost.
+import { type Spending, USUAL_GAS } from '../../domain/funds.ts'
 import { leastMintGas, MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -6,19 +7,21 @@ import type { Sql } from '../core/sql.ts'
 /** The number of a signer account's last transactions in the average. */
 const LOOK_BACK = 20
 
-/** Average gas of a signer account's last mined transactions; null if there are none. */
-export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | null> {
-  const [row] = await sql<{ gas: bigint | null }[]>`
-    SELECT ceil(avg(gas_used)) AS gas FROM (SELECT gas_used FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted')
-      ORDER BY nonce DESC LIMIT ${LOOK_BACK}) last`
-  return row?.gas ?? null
-}
-
-/** Gas of the next mint: for the accepted payments, up to as many as one mint may carry. */
-export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
-  const [row] = await sql<{ waiting: number }[]>`
-    SELECT count(*) AS waiting FROM (SELECT FROM payments WHERE state = 'accepted' LIMIT ${MINT_BATCH_MAX}) w`
-  return leastMintGas(row?.waiting ?? 0)
+/** What the account of a role is to spend next. Payouts come from the distributor's own ether in treasury mode alone. */
+export async function readSpending(
+  sql: Sql,
+  { role, address, distMode }: { role: string; address: Address; distMode: string },
+): Promise<Spending> {
+  const [row] = await sql<{ gas: bigint | null; waiting: number }[]>`
+    SELECT (SELECT ceil(avg(gas_used)) FROM (SELECT gas_used FROM outbox WHERE sender = ${address} AND state IN ('mined', 'reverted')
+        ORDER BY nonce DESC LIMIT ${LOOK_BACK}) last) AS gas,
+      -- As many as one mint may carry.
+      (SELECT count(*) FROM (SELECT FROM payments WHERE state = 'accepted' LIMIT ${MINT_BATCH_MAX}) w) AS waiting`
+  return {
+    waitingGas: role === 'minter' ? leastMintGas(row?.waiting ?? 0) : 0n,
+    gasPerTransaction: row?.gas ?? USUAL_GAS,
+    nextRoundWei: role === 'distributor' && distMode === 'treasury' ? await readNextRoundWei(sql) : 0n,
+  }
 }
 
 /**

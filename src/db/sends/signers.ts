@@ -27,6 +27,9 @@ export async function noteSigned(sql: Sql, role: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${`signer ${role}`}`
 }
 
+/** SQL: a JSON list of their roles. */
+export const NOT_SIGNING = `(SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %')`
+
 /** The signers that did not sign at the last request. */
 export async function readSignerTroubles(sql: Sql): Promise<SignerTrouble[]> {
   return await sql<SignerTrouble[]>`

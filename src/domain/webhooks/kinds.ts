@@ -32,8 +32,8 @@ const paymentNamed = (name: unknown, otherwise: string) =>
 const ofPayment = ({ txHash }: Data) => paymentNamed(txHash, HELD)
 const ofNode = ({ nodeId }: Data) => `/node/${nodeId}`
 
-const without = (detail: object, name: string): Data =>
-  Object.fromEntries(Object.entries(detail).filter(([each]) => each !== name))
+const without = (detail: object, ...names: string[]): Data =>
+  Object.fromEntries(Object.entries(detail).filter(([each]) => !names.includes(each)))
 const DRIFTS_MAX = 20
 function driftOf({ detail }: Audited): Data {
   const { count, drifts } = detail as { count: number; drifts: readonly object[] }
@@ -73,12 +73,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'budget.low': {
     ...{ words: 'The minter’s budget runs low', asks: true, place: STATE },
     acts: ['budgetLow'],
-    data: ({ detail }) => without(detail, 'spent'),
+    data: ({ detail }) => without(detail, 'spent', 'soldOut'),
   },
   'budget.spent': {
     ...{ words: 'The minter’s budget is spent, and a payment waits', asks: true, place: STATE },
     acts: ['budgetSpent'],
-    data: ({ detail }) => without(detail, 'low'),
+    data: ({ detail }) => without(detail, 'low', 'soldOut'),
   },
   'chain.reorganised': {
     ...{ words: 'Blocks were taken back', place: AUDIT },

@@ -1,6 +1,7 @@
 // GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds as the contract itself says. Answers as long as the
 // database does, and names no account that holds a key.
 import { readHealth } from '../../db/reads/public-api.ts'
+import { isStale } from '../../domain/health.ts'
 import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -22,10 +23,7 @@ export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Rou
     return toJson({
       lastTickAt,
       secondsSinceLastTick,
-      // Ticks may arrive, yet all stop on a fault.
-      stale:
-        secondsSinceLastTick === null ||
-        Math.max(secondsSinceLastTick, ledger.secondsWithoutSuccess ?? 0) > staleAfterSec,
+      stale: isStale({ ...ledger, secondsAgo: secondsSinceLastTick }, staleAfterSec),
       staleAfterSec,
       tickSec,
       distEnabled: ledger.payouts,

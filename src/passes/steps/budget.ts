@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../../db/core/state.ts'
 import { type BudgetNeed, readBudgetNeed } from '../../db/nodes/budget.ts'
 import { hasOwnerActs } from '../../db/nodes/owner-acts.ts'
-import { budgetShortOf } from '../../domain/budget.ts'
+import { budgetShortOf, isSoldOut } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
@@ -29,6 +29,7 @@ export interface KnownBudget extends BudgetNeed {
   low: ('nodes' | 'cohorts')[]
   /** The part that was spent while work waited for it. */
   spent: BudgetAnswer
+  soldOut: boolean
 }
 
 /**
@@ -73,17 +74,15 @@ function known(
   const { nodes, cohorts } = budget
   const { floorWei, ceilingWei } = bounds
   const low = budgetShortOf({ nodes, cohorts, ...need })
-  return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent }
+  const soldOut = isSoldOut({ nodes, spent })
+  return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent, soldOut }
 }
-
-/** The same condition as in quotes (`SOLD_OUT`). */
-const isSoldOut = (budget: KnownBudget | null) => budget?.nodes === 0 || (budget?.spent ?? null) !== null
 
 /** Records the budget, and each change for the worse or back. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     await writeState(sql, 'budget', now, 'pass')
-    if (isSoldOut(now) !== isSoldOut(before)) await notifyLedgerChanged(sql)
+    if (now.soldOut !== (before?.soldOut ?? false)) await notifyLedgerChanged(sql)
     const changes = [
       ...(String(now.low) === String(before?.low ?? []) ? [] : [now.low.length > 0 ? 'budgetLow' : 'budgetRestored']),
       ...(now.spent !== null && now.spent !== (before?.spent ?? null) ? ['budgetSpent'] : []),

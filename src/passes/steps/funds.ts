@@ -5,17 +5,15 @@ import { passFinished, passStarted, secondsSincePass } from '../../db/core/passe
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
-import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
+import { readSpending } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
-import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
+import { judgeFunds } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 import { feesToHave } from './fees.ts'
 
 /** When we report a balance as low, it still lasts for many transactions. */
 const EVERY_SEC = 300
-/** Assumed before the first transaction; a mint of one node takes less than this. */
-const USUAL_GAS = 200_000n
 
 /** A signer account's funds as last read, stored as the setting `funds minter` or `funds distributor`. */
 export interface Funds {
@@ -45,30 +43,21 @@ export async function watchFunds(ctx: FundsContext): Promise<void> {
 }
 
 async function lookAtBoth(ctx: FundsContext): Promise<void> {
-  const { minter, distributor, rules } = ctx
+  const { minter, distributor } = ctx
   const either = minter ?? distributor
   if (!either) return
   const { maxFeeWei } = await feesToHave(ctx, either)
-  if (minter) {
-    const waitingGas = await readWaitingMintGas(ctx.pool)
-    await lookAt(ctx, 'minter', minter, { maxFeeWei, waitingGas, nextRoundWei: 0n })
-  }
-  if (distributor) {
-    const nextRoundWei = rules.distMode === 'treasury' ? await readNextRoundWei(ctx.pool) : 0n
-    await lookAt(ctx, 'distributor', distributor, { maxFeeWei, waitingGas: 0n, nextRoundWei })
-  }
+  if (minter) await lookAt(ctx, 'minter', minter, maxFeeWei)
+  if (distributor) await lookAt(ctx, 'distributor', distributor, maxFeeWei)
 }
 
-async function lookAt(
-  ctx: FundsContext,
-  role: string,
-  sender: AccountReader,
-  ahead: Omit<Spending, 'gasPerTransaction'>,
-): Promise<void> {
-  const [balanceWei, usualGas] = await Promise.all([sender.balance(), readUsualGas(ctx.pool, sender.address)])
-  const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, ...ahead }
-  const neededWei = fundsNeededWei(spending, ctx.rules.fundsWarnTransactions)
-  const isShort = balanceWei < neededWei
+async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, maxFeeWei: bigint): Promise<void> {
+  const { fundsWarnTransactions: warnTransactions, distMode } = ctx.rules
+  const [balanceWei, spending] = await Promise.all([
+    sender.balance(),
+    readSpending(ctx.pool, { role, address: sender.address, distMode }),
+  ])
+  const { neededWei, low: isShort } = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions })
   await inTransaction(ctx.pool, async (sql) => {
     const trouble = `funds ${role}` as const
     const begins = isShort && (await noteTrouble(sql, trouble))
