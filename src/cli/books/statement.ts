@@ -1,6 +1,6 @@
 // The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
 import { loadEmbedded } from '../../boot/embedded.ts'
-import { readStatement, type Statement, statementCsv } from '../../operator/statement.ts'
+import { readStatement, type Statement, statementCsv } from '../../operator/books/statement.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { inEther } from '../ether.ts'

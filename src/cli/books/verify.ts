@@ -2,7 +2,7 @@
 // differences. Reads both sides, changes nothing.
 import type { Drift } from '../../domain/drift.ts'
 import { isOperatorRefusal } from '../../operator/act.ts'
-import { type Share, verifyLedger } from '../../operator/verify.ts'
+import { type Share, verifyLedger } from '../../operator/books/verify.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UnavailableError, UsageError } from '../errors.ts'

@@ -2,15 +2,22 @@
 // the ledger's block. A file without that line is incomplete and must not be booked.
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
-import { readCursor } from '../db/blocks/blocks.ts'
-import { inSnapshot, type Place } from '../db/core/snapshot.ts'
-import type { Pool, Sql } from '../db/core/sql.ts'
-import { type Blocks, EXPORT_FORMS, EXPORT_KINDS, type ExportForm, openRows, ownerForm } from '../db/reads/exports.ts'
-import { csvLine } from '../lib/csv.ts'
-import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
-import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
-import { defineReading } from './define-act.ts'
-import * as field from './input.ts'
+import { readCursor } from '../../db/blocks/blocks.ts'
+import { inSnapshot, type Place } from '../../db/core/snapshot.ts'
+import type { Pool, Sql } from '../../db/core/sql.ts'
+import {
+  type Blocks,
+  EXPORT_FORMS,
+  EXPORT_KINDS,
+  type ExportForm,
+  openRows,
+  ownerForm,
+} from '../../db/reads/exports.ts'
+import { csvLine } from '../../lib/csv.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../../passes/context.ts'
+import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from '../act.ts'
+import { defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
 import { type AskedPeriod, checkPeriod, findPeriod, PERIOD, periodIn } from './period.ts'
 
 type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>

@@ -1,13 +1,13 @@
 // One account's books over a period, compared with the chain: its balance at the opening block, the moves that the ledger knows, its balance at the
 // closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. One that cannot be
 // read is null and never made up.
-import { readBlock } from '../db/blocks/blocks.ts'
-import type { Place } from '../db/core/snapshot.ts'
-import type { Sql } from '../db/core/sql.ts'
-import type { Blocks } from '../db/reads/exports.ts'
-import type { Movement } from '../db/reads/statement.ts'
-import type { Address } from '../domain/units.ts'
-import type { ChainRead } from '../passes/context.ts'
+import { readBlock } from '../../db/blocks/blocks.ts'
+import type { Place } from '../../db/core/snapshot.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import type { Blocks } from '../../db/reads/exports.ts'
+import type { Movement } from '../../db/reads/statement.ts'
+import type { Address } from '../../domain/units.ts'
+import type { ChainRead } from '../../passes/context.ts'
 import type { Period } from './period.ts'
 
 /** How many balances we read to find out when something moved. Each finding takes as many as the period's length has binary digits. */

@@ -2,17 +2,17 @@
 // owes; also compares the kept totals of the tiers with their turns. Both sides stand still meanwhile, unless the chain reorganises that block, so
 // any difference is drift. Changes nothing.
 import { randomInt } from 'node:crypto'
-import type { ContractReader } from '../chain/port.ts'
-import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import { inSnapshot } from '../db/core/snapshot.ts'
-import type { Sql } from '../db/core/sql.ts'
-import { readCohorts } from '../db/nodes/cohorts.ts'
-import { readLedgerCounters, readNodes } from '../db/nodes/nodes.ts'
-import { coverOf } from '../domain/cover.ts'
-import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
-import { wei } from '../domain/units.ts'
-import type { ChainRead, FactoryRead } from '../passes/context.ts'
-import { type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
+import type { ContractReader } from '../../chain/port.ts'
+import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
+import { inSnapshot } from '../../db/core/snapshot.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import { readCohorts } from '../../db/nodes/cohorts.ts'
+import { readLedgerCounters, readNodes } from '../../db/nodes/nodes.ts'
+import { coverOf } from '../../domain/cover.ts'
+import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
+import { wei } from '../../domain/units.ts'
+import type { ChainRead, FactoryRead } from '../../passes/context.ts'
+import { type OperatorRefusal, type ReplicaDb, refuseAct } from '../act.ts'
 
 /** Nodes compared in one step: four calls to the contract, in flight at once. */
 const WINDOW = 2_000

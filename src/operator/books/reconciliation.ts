@@ -1,11 +1,11 @@
 // Ledger against chain: the passes' last findings, and a full comparison on demand.
-import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged, writeAudit, writeState } from '../db/core/state.ts'
-import { readReconciliation } from '../db/reads/reconciliation.ts'
-import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
-import { isOperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
-import { defineAct, defineReading } from './define-act.ts'
-import * as field from './input.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { notifyLedgerChanged, writeAudit, writeState } from '../../db/core/state.ts'
+import { readReconciliation } from '../../db/reads/reconciliation.ts'
+import type { ChainRead, FactoryRead, LedgerDb } from '../../passes/context.ts'
+import { isOperatorRefusal, type ReplicaDb, recordAct } from '../act.ts'
+import { defineAct, defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
 import { verifyLedger } from './verify.ts'
 
 /** How many drifts of a comparison we keep; we count all. */

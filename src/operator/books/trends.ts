@@ -1,8 +1,8 @@
 // The trends of the business, hour by hour or day by day: sales, held payments, gas.
-import { readTrends, type TrendBin } from '../db/reads/trends.ts'
-import type { ReplicaDb, SignerAddresses } from './act.ts'
-import { defineReading } from './define-act.ts'
-import * as field from './input.ts'
+import { readTrends, type TrendBin } from '../../db/reads/trends.ts'
+import type { ReplicaDb, SignerAddresses } from '../act.ts'
+import { defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
 
 /** The ranges, in hours. */
 const RANGES = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const

@@ -1,12 +1,12 @@
 // The range of blocks that a statement or an export covers. A time means the last block before it, so that adjacent periods share a boundary block:
 // one month's closing figures are the next one's opening figures.
-import { ChainFault } from '../chain/faults.ts'
-import { readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { lastStoredBlockBefore, type Place } from '../db/core/snapshot.ts'
-import type { Sql } from '../db/core/sql.ts'
-import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
-import { fieldNamed, type OperatorRefusal, refuseAct } from './act.ts'
-import * as field from './input.ts'
+import { ChainFault } from '../../chain/faults.ts'
+import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
+import { lastStoredBlockBefore, type Place } from '../../db/core/snapshot.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../../passes/context.ts'
+import { fieldNamed, type OperatorRefusal, refuseAct } from '../act.ts'
+import * as field from '../input.ts'
 
 const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
