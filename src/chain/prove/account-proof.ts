@@ -2,7 +2,7 @@
 // before it (yellow paper, appendix D). It answers what the root commits to, and nothing else that the provider says. Our own code, because the
 // maintained library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/prove checks it with the proofs of a
 // real node, and with forged ones.
-import { fromRlp, keccak256 } from 'viem/utils'
+import { fromRlp, keccak256, toRlp } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { AccountState } from '../port.ts'
 import { malformed } from '../rpc/wire.ts'
@@ -49,16 +49,28 @@ export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]):
 
 /** The value under a key of 32 bytes; null if the nodes prove that there is none. */
 function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
-  let expected: Hex = root
+  let expected: Rlp = root
   let left = key.slice(2)
-  for (const [index, node] of nodes.entries()) {
-    if (keccak256(node) !== expected) return malformed('proof: a node is not the one that was named')
-    const step = stepThrough(decoded(node), left)
-    if (step.next === null) return index === nodes.length - 1 ? step.value : malformed('proof: nodes after its end')
+  let taken = 0
+  for (;;) {
+    const node = nodeOf(expected, nodes[taken])
+    if (node.isListed) taken++
+    const step = stepThrough(node.items, left)
+    if (step.next === null) return taken === nodes.length ? step.value : malformed('proof: nodes after its end')
     expected = step.next
     left = step.left
   }
-  return malformed('proof: it ends before the account')
+}
+
+/**
+ * The node that its parent names by its digest, or holds itself if it is of fewer than 32 bytes. Some clients list such a node once more, others
+ * do not.
+ */
+function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed: boolean } {
+  if (typeof expected !== 'string') return { items: expected, isListed: listed === toRlp(expected as Hex[]) }
+  if (listed === undefined) return malformed('proof: it ends before the account')
+  if (keccak256(listed) !== expected) return malformed('proof: a node is not the one that was named')
+  return { items: decoded(listed), isListed: true }
 }
 
 /** A provider that makes up header and proof together may have any bytes here. */
@@ -70,14 +82,14 @@ function decoded(bytes: Hex): Rlp {
   }
 }
 
-type Step = { next: Hex; left: string } | { next: null; value: Hex | null }
+/** `next`: the digest of the next node, or that node itself. */
+type Step = { next: Rlp; left: string } | { next: null; value: Hex | null }
 
 const NOTHING: Step = { next: null, value: null }
 
 function stepThrough(node: Rlp, left: string): Step {
   if (isListOf(node, BRANCH_ITEMS)) {
-    const next = word(node[Number.parseInt(left.charAt(0), 16)])
-    // An account is longer than a digest, so no node of a state is embedded in another one.
+    const next = node[Number.parseInt(left.charAt(0), 16)] ?? malformed('proof: it goes on after the whole key')
     return next === '0x' ? NOTHING : { next, left: left.slice(1) }
   }
   if (!isListOf(node, PATH_ITEMS)) return malformed('proof: no node of a trie')
@@ -85,7 +97,7 @@ function stepThrough(node: Rlp, left: string): Step {
   const flags = Number.parseInt(path.charAt(0), 16)
   const digits = path.slice((flags & ODD) === 0 ? 2 : 1)
   if ((flags & LEAF) !== 0) return { next: null, value: digits === left ? word(node[1]) : null }
-  return left.startsWith(digits) ? { next: word(node[1]), left: left.slice(digits.length) } : NOTHING
+  return left.startsWith(digits) ? { next: node[1] as Rlp, left: left.slice(digits.length) } : NOTHING
 }
 
 function isListOf(node: Rlp, items: number): node is readonly Rlp[] & Rlp {
