@@ -1,7 +1,7 @@
 // The chain as the passes and the routes see it, as types alone, which the real chain and the simulation's model both implement. Every method may
 // throw a ChainFault (see faults.ts). None answers a guess, and "not there" is null only if the docstring says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
-import type { FinalWord } from '../domain/finality.ts'
+import type { FinalWord, OwnHashes } from '../domain/finality.ts'
 import type {
   BalanceReading,
   Block,
@@ -107,8 +107,8 @@ export interface ChainReader extends StateReader {
   chainId(): Promise<number>
   /** The provider's newest block. `toFollow`: the caller observes up to it next. */
   head(options?: { toFollow?: boolean }): Promise<Block>
-  /** The oldest of the blocks that the providers call final; null if the chain has no finality. Throws if none answers. */
-  finalized(): Promise<FinalWord | null>
+  /** The oldest of the blocks that the providers call final (`leastFinal`); null if the chain has no finality. Throws if none answers. */
+  finalized(own?: OwnHashes): Promise<FinalWord | null>
   /** The canonical block of that height; null if the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**

@@ -7,8 +7,22 @@ import type { Hash } from './units.ts'
 export interface FinalWord {
   number: number
   hash: Hash
-  /** The number of providers that named a final block. */
+  /** The number of providers that named a final block of this chain. */
   voices: number
+}
+
+/** The ledger's own hashes of blocks; those that it does not have are left out. */
+export type OwnHashes = (numbers: readonly number[]) => Promise<ReadonlyMap<number, Hash>>
+
+/**
+ * The oldest block that a provider calls final. `own`: the ledger's hashes. A provider that names another block than the ledger's is passed over
+ * while a different one answers, and only a block that the ledger has counts as a voice.
+ */
+export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number, Hash>): FinalWord | null {
+  const isOwn = ({ number, hash }: FinalWord) => own?.get(number) === hash
+  const fitting = own ? said.filter((word) => !own.has(word.number) || isOwn(word)) : said
+  const [least] = [...(fitting.length > 0 ? fitting : said)].sort((a, b) => a.number - b.number)
+  return least ? { ...least, voices: own ? said.filter(isOwn).length : said.length } : null
 }
 
 /** How many blocks on top make a block final if the chain calls none final, or only one provider does. */

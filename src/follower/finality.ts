@@ -16,7 +16,7 @@ export async function readFinality(
   { pool, chain }: LedgerDb & ChainRead,
   cursor: Cursor,
 ): Promise<FollowedFinality | null> {
-  const word = await chain.finalized()
+  const word = await chain.finalized((numbers) => readHashes(pool, numbers))
   if (!word) return null
   const own = (await readHashes(pool, [word.number])).get(word.number)
   if (own !== undefined && own !== word.hash) return null

@@ -1,9 +1,12 @@
 // Providers that lie about finality and refunds: one of two decides nothing, and a single one nothing near the head.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { readFinality } from '../../src/follower/finality.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
+import { other } from '../follower/lies.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { throughTwo } from '../support/two-providers.ts'
@@ -35,6 +38,14 @@ const early: Rule = async ({ method, params }) =>
   method === 'eth_getBlockByNumber' && params[0] === 'finalized'
     ? { result: await world.chain.rpc('eth_getBlockByNumber', ['latest', false]) }
     : undefined
+/** Calls a block of another chain final. */
+const elsewhere =
+  (number: number): Rule =>
+  async ({ method, params }) => {
+    if (method !== 'eth_getBlockByNumber' || params[0] !== 'finalized') return undefined
+    const block = await world.chain.rpc<{ hash: Hash }>(method, [`0x${number.toString(16)}`, false])
+    return { result: { ...block, hash: other(block.hash) } }
+  }
 const head = async () => Number((await world.chain.block()).number)
 const refundOf = async (payment: Hash) =>
   (
@@ -84,6 +95,26 @@ for (const [sentence, alone] of [
     assert.deepEqual(await refundOf(payment), { final: true })
   })
 }
+
+test('a provider on another chain is no second voice for the head that one calls final', async () => {
+  await world.payments()
+  first.rule = early
+  second.rule = elsewhere(await head())
+  await world.payments()
+  const noted = (await readFinalized(world.pool)) ?? assert.fail('nothing is final')
+  assert.ok(noted.number <= (await head()) - FINAL_DEPTH, `final is ${noted.number} of ${await head()}`)
+})
+
+test('a provider on another chain does not keep blocks from being final', async () => {
+  await world.chain.mine(FINAL_DEPTH)
+  await world.payments()
+  const final = Number((await world.chain.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
+  second.rule = elsewhere(final - 1)
+  assert.deepEqual(await readFinality(world.ctx, (await readCursor(world.pool)) ?? assert.fail('no cursor')), {
+    said: final,
+    firm: final,
+  })
+})
 
 test('a refund that one of two providers makes up is not recorded, and a true one is once both tell of it', async () => {
   const payment = await held(6)

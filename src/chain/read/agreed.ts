@@ -1,6 +1,6 @@
 // Reads that decide about refunds, finality and seeds. They ask every provider, because one of several must not decide alone. It never answers a
 // guess: null if providers do not agree.
-import type { FinalWord } from '../../domain/finality.ts'
+import { leastFinal } from '../../domain/finality.ts'
 import { ChainFault } from '../faults.ts'
 import type { ChainReader } from '../port.ts'
 import { agreedAnswer } from './state/agreement.ts'
@@ -25,18 +25,15 @@ export function agreedReads(
   }
   return {
     agreedFirstBlockAt: (time, notAfter) => firstBlockAt(blockAt, time, notAfter),
-    finalized: async () => leastFinal(await ofAll((provider) => provider.finalized())),
+    finalized: async (own) => {
+      const said = (await ofAll((provider) => provider.finalized())).filter((word) => word !== null)
+      return leastFinal(said, await own?.(said.map(({ number }) => number)))
+    },
     minedTransaction: async (txHash) =>
       agreedAnswer(await ofAll((provider) => provider.minedTransaction(txHash)), keyOf),
     innerTransfers: async (txHash, to) =>
       agreedAnswer(await ofAll((provider) => provider.innerTransfers(txHash, to)), keyOf),
   }
-}
-
-function leastFinal(said: readonly (FinalWord | null)[]): FinalWord | null {
-  const named = said.filter((word) => word !== null)
-  const [least] = [...named].sort((a, b) => a.number - b.number)
-  return least ? { ...least, voices: named.length } : null
 }
 
 const keyOf = (answer: object) =>

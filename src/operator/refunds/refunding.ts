@@ -1,6 +1,6 @@
 // The first step of a refund. We hold the payment, so that no mint is signed for it from now on, and the operator learns when the last signed one has
 // expired for good. Until then a refund might pay for something that becomes a node. It sends nothing and never could.
-import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
+import { readBlock, readCursor, readHashes } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { isExpelled } from '../../db/nodes/nodes.ts'
@@ -233,7 +233,7 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
  * The newest block that is final and followed, so we know what was minted up to it. Null if the ledger is on another fork, or has followed nothing.
  */
 async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
-  const word = await chain.finalized()
+  const word = await chain.finalized((numbers) => readHashes(pool, numbers))
   const cursor = await readCursor(pool)
   if (!cursor) return null
   const depth = Math.max(FINAL_DEPTH, typeof rules.finality === 'number' ? rules.finality : 0)
