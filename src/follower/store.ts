@@ -197,7 +197,7 @@ function wasReadFor(read: Watching, now: Watching): boolean {
 }
 
 /** Sorts the transfers of a range. A transfer that we recorded as a payment before it was reorganised out stays one and keeps its decision. */
-async function sortNew(
+export async function sortNew(
   sql: Sql,
   transfers: readonly Incoming[],
   tiers: readonly TierVersion[],

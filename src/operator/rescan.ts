@@ -1,12 +1,15 @@
-// Reads blocks again and compares them with the ledger. If they agree, nothing changes. If entries are missing or surplus, the ledger rewinds to the
-// block before, as in a reorganisation, and the next pass follows from there. Manual decisions are restored; following settles pending work. It never
-// goes below the stored headers.
+// Reads blocks again, with the proofs that this chain gives, and compares them with the ledger. If they agree, nothing changes. If entries are missing
+// or surplus, the ledger rewinds to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are restored;
+// following settles pending work. It never goes below the stored headers.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/blocks/rescan.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
+import { tellFailedProofs } from '../follower/proofs.ts'
 import { rewindTo } from '../follower/rewind.ts'
+import { sortNew } from '../follower/store.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { defineAct } from './define-act.ts'
@@ -133,7 +136,7 @@ async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<C
   return cursor
 }
 
-async function scan(deps: LedgerDb & ChainRead, fromBlock: number, cursor: Cursor) {
+async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
   const deadline = performance.now() + BUDGET_MS
   let [missing, surplus]: [Happening[], Happening[]] = [[], []]
   let toBlock = fromBlock - 1
@@ -141,9 +144,13 @@ async function scan(deps: LedgerDb & ChainRead, fromBlock: number, cursor: Curso
     const from = toBlock + 1
     const parent = await readBlock(deps.pool, from - 1)
     const upTo = Math.min(cursor.number, from + RANGE_MAX - 1)
-    const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, await readWatching(deps.pool))
+    // A provider may have told blocks falsely in which nothing seemed to act: these are proven, too.
+    const watching = { ...(await readWatching(deps.pool)), isWhole: true }
+    const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, watching)
+    await inTransaction(deps.pool, (sql) => tellFailedProofs(deps, sql, range.failedProofs ?? []))
+    const sorted = await sortNew(deps.pool, range.transfers, await readTierVersions(deps.pool))
     toBlock = range.blocks.at(-1)?.number ?? cursor.number
-    const [theirs, ours] = [happeningsOf(range), await readHappenings(deps.pool, from, toBlock)]
+    const [theirs, ours] = [happeningsOf(range, sorted), await readHappenings(deps.pool, from, toBlock)]
     if (((await readCursor(deps.pool))?.number ?? 0) < toBlock)
       return refuseAct('notYet', 'The ledger was taken back while it was compared: ask again.')
     missing = lacking(theirs, ours)

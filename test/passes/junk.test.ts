@@ -143,6 +143,21 @@ test('a rescan finds the dust that is missing, and nothing where none is', async
   assert.ok(back)
 })
 
+test('dust that failed moved nothing: it is counted, and a rescan finds it so', async () => {
+  const was = await books()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
+  await world.pay(5, 8n)
+  await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.rest()
+  assert.equal((await books()).zero_transfers - was.zero_transfers, 1)
+  const deps = operatorDeps(world.ctx, world.pool)
+  const fromBlock = Number((await world.chain.block()).number) - 5
+  const scanned = await rescan(deps, { name: 'ada', requestId: null }, { fromBlock, dryRun: true })
+  assert.ok(!isOperatorRefusal(scanned))
+  assert.deepEqual([scanned.missing, scanned.surplus], [[], []])
+})
+
 test('a rebuilt ledger has the same dust', async () => {
   const other = await startWorld()
   const database = await createDatabase()

@@ -1,5 +1,6 @@
 // The ledger's contents of a range of blocks, as plain keys, for comparison with the same blocks read again.
-import type { ObservedRange, Transfer } from '../../domain/observed.ts'
+import type { SortedTransfers } from '../../domain/junk.ts'
+import type { Incoming, ObservedRange } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** An event of a block with all its fields, with the same names for ledger and chain. */
@@ -46,22 +47,21 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
 }
 
-/** The same for blocks that were read again. */
-export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRange): Happening[] {
+/** The same for blocks that were read again. Their transfers are sorted as the ledger would store them. */
+export function happeningsOf(
+  { blocks, outflows, events }: ObservedRange,
+  { payments, dust, zero }: SortedTransfers,
+): Happening[] {
   const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
     blockNumber,
     key: words.filter((word) => word !== null).join(' '),
   })
   return [
     ...blocks.map((block) => named(block.number, 'block', block.hash)),
-    ...transfers
-      .filter(({ valueWei }) => valueWei > 0n)
-      .map((t) =>
-        named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
-      ),
-    ...zeroTransfersOf(transfers).map(([{ blockNumber, wallet }, count]) =>
-      named(blockNumber, 'zeroTransfers', wallet, count),
+    ...[...payments, ...dust].map((t) =>
+      named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
     ),
+    ...counted(zero).map(([{ blockNumber, wallet }, count]) => named(blockNumber, 'zeroTransfers', wallet, count)),
     ...outflows.map((o) =>
       named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei),
     ),
@@ -90,9 +90,8 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
   ]
 }
 
-/** Transfers of zero value, counted by block and wallet: the first of each group, and their number. */
-function zeroTransfersOf(transfers: readonly Transfer[]): [Transfer, number][] {
-  const zero = transfers.filter(({ valueWei }) => valueWei === 0n)
+/** Transfers that moved nothing, counted by block and wallet: the first of each such group, and their number. */
+function counted(zero: readonly Incoming[]): [Incoming, number][] {
   const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)
-  return [...groups.values()].flatMap((group): [Transfer, number][] => (group[0] ? [[group[0], group.length]] : []))
+  return [...groups.values()].flatMap((group): [Incoming, number][] => (group[0] ? [[group[0], group.length]] : []))
 }
