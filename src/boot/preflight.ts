@@ -267,7 +267,7 @@ export async function believedParts(reader: ChainReader, states: ProofStates): P
 }
 
 export const FOREIGN_BLOOMS =
-  'headers of this chain carry the bloom and the receipts’ root of other blocks: each block is asked for its logs, and receipts rest on two providers'
+  'headers of this chain carry the bloom and the receipts’ root of other blocks, so we ask for each block’s logs, and receipts rest on two providers'
 export const believedInWords = (parts: readonly ProvenPart[]) =>
   `it names one provider, and blocks of this chain do not prove their ${parts.join(', ')}: what it tells of payments and seeds is believed`
 export const BELIEVED_TODO =

@@ -127,7 +127,7 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   const detail = /^(debug|trace)$/.test(LOG_LEVEL ?? '') ? (stack ?? message) : `${name}: ${message}`
   return {
     code: EXIT.fault,
-    message: `node-ledger ${command.name} ended on an error it did not expect:\n  ${detail}\nPlease report it; LOG_LEVEL=debug shows where it happened.`,
+    message: `node-ledger ${command.name} failed with an unexpected error:\n  ${detail}\nPlease report it; LOG_LEVEL=debug shows where it happened.`,
   }
 }
 

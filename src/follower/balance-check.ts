@@ -181,7 +181,7 @@ async function beginWalletBalance(
     await wallet.writeBaseBalance(sql, address, upTo.number, { wei: wei - balance.inWei + balance.outWei, proof })
     ctx.log.info(
       { block: upTo.number },
-      'the balance of the payments wallet is checked from here: earlier state is not to be had',
+      'the balance of the payments wallet is checked from here, because earlier state is not available',
     )
   })
 }

@@ -62,7 +62,7 @@ async function replace(ctx: Logging, sql: Sql, residue: TraceableResidue, paymen
     payments,
     blockNumber: block.number,
   }
-  ctx.log.info({ ref, ...detail }, 'a residue was told apart by a trace')
+  ctx.log.info({ ref, ...detail }, 'a trace has explained a residue')
   await writeAudit(sql, { actor: 'pass', action: 'residueExplained', subject: ref, detail })
   await notifyLedgerChanged(sql)
 }

@@ -93,7 +93,7 @@ const REFUSALS = {
   quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
   noChain: [503, 'The chain cannot be reached at present.'],
   noDatabase: [503, 'The ledger cannot be reached at present.'],
-  busy: [503, 'Too much is going on at present: try again shortly.'],
+  busy: [503, 'The server is busy. Try again shortly.'],
   overdue: [503, 'No answer came in time: try again shortly.'],
   stillFollowing: [503, 'The ledger has not followed the chain that far yet: try again shortly.'],
   notReady: [503, 'Not ready.'],

@@ -125,7 +125,7 @@ export const previewMinter = defineReading({
       call: { name: 'setMinter', newMinter, former: powers.minter, ...budget },
       before: { minter: powers.minter, ...budgetShown(powers.budget) },
       after: { minter: newMinter, ...budgetShown({ nodes, cohorts }) },
-      notes: ['What the former key had signed can no longer be carried out.'],
+      notes: ['What the former key has signed can no longer be executed.'],
     })
   },
 })

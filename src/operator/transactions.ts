@@ -87,7 +87,7 @@ export const takeOverNonce = defineAct({
   change: async ({ sql, actor, record }, { sender }) => {
     const before = await readNonceAhead(sql, sender)
     if (before === null)
-      return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not bear out.')
+      return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not confirm.')
     const after = { ...before, takeOver: true }
     await writeNonceAhead(sql, sender, after, actor.name)
     record({ action: 'senderFreed', subject: sender, before, after })

@@ -145,7 +145,7 @@ async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string
   const watched = (await readWatching(ledger)).wallets.map(({ wallet }) => wallet)
   for (const wallet of (await readOfNoKey(ctx, watched)) ?? [])
     say(
-      `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. docs/RUNBOOK.md, "Back up and restore", says what spares that`,
+      `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. docs/RUNBOOK.md, "Back up and restore", says how to avoid that`,
     )
 }
 

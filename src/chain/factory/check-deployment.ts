@@ -73,7 +73,7 @@ export async function checkDeployment(options: CheckDeploymentOptions): Promise<
     if (!(error instanceof ChainFault)) throw error
     check.problems.push({
       setting: 'RPC_URL',
-      problem: `the chain could not be asked: ${error.message}`,
+      problem: `the chain did not answer: ${error.message}`,
       remedy: 'Set RPC_URL to a node that answers, and see that it is up.',
       transient: true,
     })

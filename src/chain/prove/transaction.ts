@@ -176,7 +176,7 @@ function signingOf(tx: Fields): Signing {
   const [r, s] = [integerOf(tx.r, 'r'), integerOf(tx.s, 's')]
   if (r === 0n || r >= ORDER || s === 0n || s > S_MAX) return refuse('a signature that no chain takes')
   if (type !== 0) {
-    const signed = SIGNED[type] ?? refuse(`nobody signs type 0x${type.toString(16)}, or it is not known`)
+    const signed = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} has no signature, or is unknown`)
     return { digest: typed(type, signed(tx)), parity: parityOf(tx), r, s }
   }
   const v = legacyV(tx)

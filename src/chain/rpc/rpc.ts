@@ -130,7 +130,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   function doubt(provider: Provider): void {
     if (!isDoubted(provider))
-      options.log.warn({ host: provider.host }, 'a provider gives contradictory answers: it is asked last')
+      options.log.warn({ host: provider.host }, 'a provider gives contradictory answers, so it comes last')
     doubtUntil.set(provider, performance.now() + DOUBT_REST_MS)
   }
 

@@ -33,7 +33,7 @@ export async function restore(call: Call): Promise<ExitCode> {
     const { revoked: keysRevoked, passkeys: passkeysRevoked, invitations: invitationsRevoked } = revoked
     await out.result(
       { restored: true, ...contents, keysRevoked, passkeysRevoked, invitationsRevoked },
-      `Restored, and as the manifest has it: up to block ${contents.block?.number ?? '-'}.`,
+      `Restored, and it matches the manifest: up to block ${contents.block?.number ?? '-'}.`,
     )
     out.say(`Stop every instance, point DATABASE_URL at it, and start. What happened on chain since then is followed again.
 Did you refund anything since ${createdAt}? The ledger does not know: before the start run "node-ledger recheck --up-to head",

@@ -39,7 +39,7 @@ function whyUnknown({ period, accounts, contract }: Statement, statesKept: numbe
     [closing.blockNumber, missing('closingWei', contract.chainClosingWei)],
   ].flatMap(([block, names]) => (names ? [`  after block ${block}: ${names}`] : []))
   return [
-    'It is not known whether it adds up, because the chain could not be asked for these balances:',
+    'We do not know whether it adds up, because the chain did not give these balances:',
     ...lines,
     statesKept !== null
       ? embeddedAdvice(closing.blockNumber, statesKept)

@@ -13,7 +13,7 @@ const CHANGE: View = {
     out.say(preview(known ?? null, input))
     out.say(`It holds from the next block on.${known ? ` ${graceInWords(known, input, parts)}` : ''}`)
   },
-  text: ({ changed, tier }: EnteredTier) => `${changed ? 'Entered' : 'It stood so already'}.\n${asTable([tier])}`,
+  text: ({ changed, tier }: EnteredTier) => `${changed ? 'Entered' : 'No change'}.\n${asTable([tier])}`,
 }
 
 export const VIEWS: Readonly<Record<string, View>> = {

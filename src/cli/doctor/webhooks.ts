@@ -15,7 +15,7 @@ export const WEBHOOK_CHECKS: Checks<{ readonly allowPrivate: boolean; readonly p
   webhooks: async ({ allowPrivate, pool }) => {
     if (!pool) return { unknown: 'there is no ledger to ask for endpoints' }
     const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]
-    if (targets.size === 0) return 'no events are sent: "node-ledger webhooks add" names who is told'
+    if (targets.size === 0) return 'no events are sent: "node-ledger webhooks add" adds a receiver'
     return await Promise.all(
       [...targets].map(async ([endpoint, { url }]) => {
         const state = known.find((candidate) => candidate.endpoint === endpoint)

@@ -70,7 +70,7 @@ export class Folder {
     try {
       return JSON.parse(text) as Progress
     } catch {
-      throw new RefusedError(`${this.at('init.json')} cannot be read as JSON: mend it, or begin in another folder.`)
+      throw new RefusedError(`${this.at('init.json')} cannot be read as JSON: repair it, or start in another folder.`)
     }
   }
 
@@ -116,7 +116,7 @@ export class Folder {
     const found =
       given !== null ? parseAddress(given) : keystore !== null ? addressIn(keystore) : key && addressOfKey(key)
     if (found) return found
-    throw new RefusedError(`${this.at('secrets')} has no right key of the ${role}: mend or remove its file.`)
+    throw new RefusedError(`${this.at('secrets')} has no valid key of the ${role}: repair or remove its file.`)
   }
 
   /** Makes the secrets that only the service knows. */

@@ -47,7 +47,7 @@ export async function init(call: Call): Promise<ExitCode> {
   await putOnChain({ ...setup, roles })
   writeFiles(setup)
   const code = await firstStart(setup)
-  const next = `Start it: ${folder.at('ledger')} start. docs/RUNBOOK.md has it run by systemd, with containers or on Kubernetes.`
+  const next = `Start it: ${folder.at('ledger')} start. docs/RUNBOOK.md shows how to run it with systemd, in containers or on Kubernetes.`
   await out.result({ folder: folder.path, ...folder.progress().factory, next }, `\n${next}`)
   return code
 }

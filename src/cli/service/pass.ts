@@ -36,7 +36,7 @@ function whatWaits(outcome: object): string[] {
   const { signer, budgetSpent } = outcome as { signer?: string | null; budgetSpent?: string | null }
   const lines: string[] = []
   if (signer === 'notSigned')
-    lines.push('Its signer did not sign, and what waits for it goes on waiting: "node-ledger doctor" says why.')
+    lines.push('Its signer did not sign, so its work still waits: "node-ledger doctor" says why.')
   if (budgetSpent) {
     const verb = budgetSpent === 'nodes' ? 'mint' : 'open'
     lines.push(

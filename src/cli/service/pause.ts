@@ -21,7 +21,7 @@ const NEXT: Record<HaltReason, string> = {
   mintedTwice:
     'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   unproven: 'The passes then believe that part of the blocks that the providers give, until it recomputes again.',
-  pastFinalized: 'The passes then follow the chain as it is, and take back what is on it no more.',
+  pastFinalized: 'The passes then follow the chain as it is, and undo what is no longer on it.',
 }
 
 /** Runs `resume`, with --halt for a halt, and with --no-guard for the fork guard. */

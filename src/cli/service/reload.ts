@@ -11,6 +11,6 @@ export async function reload({ io, out, values }: Call): Promise<ExitCode> {
   if (logLevel !== '' && !(LOG_LEVELS as readonly string[]).includes(logLevel))
     throw new UsageError(`--log-level: is one of ${LOG_LEVELS.join(', ')}`)
   await withDatabase(io, async ({ pool }) => askToReload(pool, logLevel))
-  await out.result({ asked: true }, 'Asked. The log of each instance says what it took, and what needs a restart.')
+  await out.result({ asked: true }, 'Requested. Each instance logs what it took, and what needs a restart.')
   return EXIT.done
 }

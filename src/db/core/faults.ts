@@ -45,7 +45,7 @@ const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: str
     ...(['53300', 'away', 'has too many connections'] as const),
     `See who holds them (${HOLDERS}); end those, or raise max_connections or the limit of the role or database.`,
   ],
-  ['55P03', 'noWrites', 'takes no writes: somebody holds a lock', `See who holds it: ${WAITS}.`],
+  ['55P03', 'noWrites', 'takes no writes: another session holds a lock', `See who holds it: ${WAITS}.`],
   ['57014', 'passing', 'cancelled a statement', limitOf('statement_timeout')],
   ['25P03', 'passing', 'ended a transaction that was idle', limitOf('idle_in_transaction_session_timeout')],
   ['25P04', 'passing', 'ended a transaction that took too long', limitOf('transaction_timeout')],
@@ -62,9 +62,9 @@ const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: str
   ['08P01', 'closed', 'does not know a parameter of its URL', PARAMETER],
   ['28', 'closed', 'refuses the connection', LOGIN],
   ['3D', 'closed', 'refuses the connection', LOGIN],
-  ['53', 'away', 'lacks memory or another resource', 'Its log says what it lacks.'],
-  ['57P', 'away', 'ended the connection', 'It stops or starts: its log says why.'],
-  ['58', 'away', 'failed by an error of its system', 'Its log says which: see to its disk.'],
+  ['53', 'away', 'lacks memory or another resource', 'See its log for what it lacks.'],
+  ['57P', 'away', 'ended the connection', 'It is stopping or starting: see its log for why.'],
+  ['58', 'away', 'failed by an error of its system', 'See its log for which one, and check its disk.'],
   ['08', 'away', 'cannot be reached', UP],
 ]
 

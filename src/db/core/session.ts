@@ -38,7 +38,7 @@ const NEEDS: Readonly<Record<string, Need>> = {
   },
   default_transaction_read_only: {
     fits: (value) => value === 'off',
-    todo: `If nobody keeps writes out on purpose: ${alter('default_transaction_read_only', 'off')}.`,
+    todo: `Unless you block writes on purpose: ${alter('default_transaction_read_only', 'off')}.`,
   },
   default_transaction_isolation: {
     fits: (value) => value.startsWith('read'),

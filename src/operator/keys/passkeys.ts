@@ -69,7 +69,7 @@ export const revokeInvitation = defineAct({
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
-  says: 'Taken back: no passkey comes of it.',
+  says: 'Withdrawn. It can no longer make a passkey.',
 })
 
 /** Also ends its open invitations, and anything that its holder is making at that moment. */

@@ -173,7 +173,7 @@ export const cancelRefund = defineGuardedAct({
   summary: 'give a refund up that was prepared: the payment stands as before, or is judged again',
   examples: ['payments refund-cancel <refunding> --yes'],
   fields: PAYMENT_ACT,
-  asks: 'Give its refund up, so that it stands as before?',
+  asks: 'Cancel its refund and restore its earlier state?',
   proposedAs: 'cancelRefund',
   sum: (sql, { payment }) => sumOfPayments(sql, [payment]),
   change: async ({ sql, actor, record }, { payment: key }): Promise<CancelledRefund | OperatorRefusal> => {
