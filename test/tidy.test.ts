@@ -95,7 +95,7 @@ test('each path of the scope of mutation and coverage names a file', () => {
   )
 })
 
-/** Words of others, who have no code for what they mean: of providers, and of the kernel. */
+/** Other programs' texts, which have no code for their meaning: providers', and the kernel's. */
 const WORDS_OF_OTHERS = [
   'src/lib/open-files.ts',
   'src/chain/rpc/absence.ts',
@@ -103,7 +103,7 @@ const WORDS_OF_OTHERS = [
   'src/chain/send/send-errors.ts',
   'src/chain/factory/check-deployment.ts',
 ]
-/** Something is compared with, searched for or parted by an English sentence, or the message of an error is. */
+/** Code that compares with, searches for or splits at an English sentence or an error's message. */
 const BY_WORDS = [
   /\.(?:startsWith|endsWith|includes|indexOf|replace|replaceAll|split|match|matchAll)\(\s*[/'"`][^/'"`\n]*[A-Za-z]{2,} [A-Za-z]{2,}/,
   /[!=]== ?['"`][^'"`\n]*[A-Za-z]{2,} [a-z]{2,}/,

@@ -78,7 +78,7 @@ export interface Misconfigured {
   receiver: Receiver
   /** Settings of the correct instance, and of the other one if nothing is wrong. */
   env: Readonly<Record<string, string>>
-  /** Wallets outside any ledger: nobody judges their payments. */
+  /** Wallets outside any ledger: the ledger judges no payment to them. */
   strangers: readonly `0x${string}`[]
   /** Terms, wallets and endpoints as entered; the endpoints after the first start. */
   entered: string | null

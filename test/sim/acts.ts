@@ -1,5 +1,5 @@
-// Acts of people between two blocks: buyers pay, rightly and wrongly; owners trade and withdraw; the operator changes terms; money runs
-// short. Each act is drawn with its details from the seed and written into its log.
+// What people do between two blocks: buyers pay, rightly and wrongly; owners trade and withdraw; the operator changes
+// terms; money runs short. The seed draws each act with its details, and the act goes into its log.
 
 import { encodeFunctionData, type Hex } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
@@ -17,19 +17,19 @@ export const BUYERS = [5, 6, 7, 8, 9]
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
 const FOUNDER = ETHER / 20n
-/** Prices that the basic tier alone has had or may have. */
+/** Prices that only the basic tier has had or may have. */
 const BASIC_PRICES = [BASIC, BASIC + 10n ** 15n, BASIC + 2n * 10n ** 15n]
 const AMOUNTS = [BASIC, BASIC, BASIC, PLUS, FOUNDER, FOUNDER, ...BASIC_PRICES, BASIC + 1n, 0n]
 const GAS = hex(0x200000)
-/** Above any base fee a seed has, so that it is our transactions that get stuck. */
+/** Above any base fee a seed has, so only our own transactions get stuck. */
 const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(10n ** 9n) }
-/** Refuses everything it is given. */
+/** Refuses everything sent to it. */
 const REFUSING_CODE = '0x60006000fd'
-/** A purse that runs short, and one that does not. */
+/** A balance that runs short, and one that does not. */
 const SHORT = 10n ** 12n
 const FULL = 10_000n * ETHER
 
-/** Far above what a transaction signed in quiet times offers, below the cap of the rules. */
+/** Far above the offer of a transaction signed in quiet times, below the cap of the rules. */
 export const HIGH_FEE_WEI = 60n * 10n ** 9n
 
 type Act = (play: Play) => Promise<string | null>
@@ -59,7 +59,7 @@ async function payOnce(play: Play): Promise<string> {
   return `account ${from} pays ${amount}`
 }
 
-/** More payments for a tier than its allowance has places. */
+/** More payments for a tier than its allowance permits. */
 async function race(play: Play): Promise<string> {
   const from = buyer(play)
   const times = play.dice.between('race', 3, 7)
@@ -68,7 +68,7 @@ async function race(play: Play): Promise<string> {
   return `account ${from} pays ${amount} ${times} times at once`
 }
 
-/** Gives away, withdraws from, or claims to own, a node that the chain knows. */
+/** Gives away, withdraws from, or claims to own, a node of the chain. */
 async function ownersAct(play: Play): Promise<string | null> {
   const { factory, world } = play.stage
   const last = Number(await world.read<bigint>('lastId'))
@@ -109,7 +109,7 @@ async function changeTerms(play: Play): Promise<string> {
   return `basic costs ${terms.priceWei} ${onSale ? '' : 'and is off sale '}from block ${terms.fromBlock}`
 }
 
-/** Demo tokens come to a buyer, or leave them. */
+/** A buyer gets demo tokens, or sends them away. */
 async function moveTokens(play: Play): Promise<string> {
   const { token, world } = play.stage
   const who = buyer(play)
@@ -120,7 +120,7 @@ async function moveTokens(play: Play): Promise<string> {
   return `1000 tokens ${comes ? 'to' : 'from'} account ${who}`
 }
 
-/** The wallet has code that refuses: what is paid now is in the block all the same, as failed. */
+/** The wallet has code that refuses, so a payment now is in the block, but failed. */
 async function payInVain(play: Play): Promise<string> {
   const { chain, world } = play.stage
   await chain.rpc('anvil_setCode', [world.at(3), REFUSING_CODE])
@@ -135,7 +135,7 @@ async function isShort({ stage: { chain, world } }: Play, account: number): Prom
   return BigInt(await chain.rpc<Hex>('eth_getBalance', [world.at(account), 'latest'])) < ETHER
 }
 
-/** The contract gets ether of its own, and leave to spend it on rounds, which is what they are paid from in that mode. */
+/** The contract gets its own ether, and permission to spend it on rounds, which it pays for in that mode. */
 async function fundSwaps(play: Play): Promise<void> {
   const { factory } = play.stage
   await send(play, 10, factory, ETHER)
@@ -143,7 +143,7 @@ async function fundSwaps(play: Play): Promise<void> {
   await send(play, 0, factory, 0n, callOf('setSwapsAllowance', args))
 }
 
-/** An old backup takes the ledger's place, the operator's worst case; all instances are restarted. */
+/** An old backup replaces the ledger, the operator's worst case; all instances restart. */
 async function restoreBackup(play: Play): Promise<string | null> {
   const { backup, stage, instances, closed, foreign } = play
   if (!backup) return null
@@ -157,7 +157,7 @@ async function restoreBackup(play: Play): Promise<string | null> {
   return 'an old backup is restored'
 }
 
-/** Every act by its name. Null: there was nothing to do it with. */
+/** Every act by its name. Null: there was nothing to act on. */
 export const ACTS: Record<string, Act> = {
   payment: payOnce,
   race,
@@ -241,7 +241,7 @@ export const ACTS: Record<string, Act> = {
   },
 }
 
-/** Weight of each in the draw, next to the others. */
+/** Weight of each in the draw, relative to the others. */
 const WEIGHTS: Record<string, number> = {
   ...{ payment: 30, race: 6, 'self payment': 1, outflow: 2, 'failed payment': 3, 'unseen payment': 2, owner: 14 },
   ...{ terms: 4, tokens: 5, pause: 2, unpause: 3, interval: 2, 'short purse': 2, 'full purse': 3 },
@@ -259,12 +259,12 @@ export async function act(play: Play): Promise<void> {
   play.log.push(`  ${told}`)
 }
 
-/** Takes back what a test did to accounts, not to the chain. */
+/** Undoes what a test did to accounts, not to the chain. */
 export async function mendWallet({ stage: { chain, world } }: Play): Promise<void> {
   await chain.rpc('anvil_setCode', [world.at(3), '0x'])
 }
 
-/** Everything that hinders is taken away: what is left open now must come to rest. */
+/** Removes every obstacle: all open work must now come to rest. */
 export async function calm(play: Play): Promise<void> {
   await ACTS['full purse']?.(play)
   await ACTS['low fees']?.(play)

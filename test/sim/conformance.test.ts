@@ -1,5 +1,5 @@
-// The model chain is what the simulation stands on, so it is held to a real EVM and the real contract: the same histories,
-// drawn from the same seeds, and everything the service could see of them must be equal. Each block of either must be what its hash says.
+// The simulation depends on the model chain, so this compares it with a real EVM and the real contract. The same seeds draw the
+// same histories, and everything the service could see of them must be equal. Each block of either must match its hash.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestChain } from '../support/anvil.ts'

@@ -1,6 +1,6 @@
-// Acts from the edges: a second instance with other settings, floods of junk, holdings that cannot be read, signers that do not sign,
-// transactions cancelled by hand, and the operator's decisions, also while blocks are taken back. Drawn from dice of its own, so that the
-// rest of a seed is what it would be without.
+// Edge cases: a second instance with other settings, floods of junk, unreadable holdings, signers that do not sign,
+// transactions cancelled by hand, and the operator's decisions, also during reorganisations. Drawn from separate dice,
+// so the rest of a seed stays the same.
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -34,20 +34,20 @@ export const OTHER_SETTINGS: Record<string, OtherSettings> = {
   'holdings asked for once': { rules: { holdingRetrySec: 0 } },
 }
 
-/** Accounts that send junk, and nothing else. */
+/** Accounts that only send junk. */
 const JUNK_SENDERS = [12, 13, 14]
 const JUNK_MIN = 10
 const JUNK_MAX = 40
-/** Answers for a holding: an error, two words, nothing. */
+/** Bad answers for a holding: an error, two words, nothing. */
 const UNREADABLE: readonly Answer[] = [
   { error: { code: -32000, message: 'missing trie node' } },
   { result: `0x${'0'.repeat(63)}1${'0'.repeat(64)}` },
   { result: '0x' },
 ]
 const GAS = hex(21_000)
-/** More than any transaction that is to be cancelled offers. */
+/** More than any transaction to cancel offers. */
 const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(100n * 10n ** 9n) }
-/** The most that a cancellation costs, and more. */
+/** More than any cancellation costs. */
 const NEEDED_WEI = ETHER / 10n
 
 type EdgeAct = (play: Play, dice: Dice) => Promise<string | null>
@@ -57,14 +57,14 @@ async function flood(play: Play, dice: Dice): Promise<string | null> {
   const many = dice.between('junk', JUNK_MIN, JUNK_MAX)
   const buyer = dice.pick('junk buyer', BUYERS)
   for (let i = 0; i < many; i++) {
-    // One in ten is from who buys as well: order matters within a wallet.
+    // One in ten comes from a buyer, because order matters within a wallet.
     const from = dice.roll('from a buyer') < 0.1 ? buyer : dice.pick('junk sender', JUNK_SENDERS)
     await send(play, from, world.at(3), dice.pick('junk wei', [0n, 1n]))
   }
   return `${many} transfers of 0 and 1 wei`
 }
 
-/** Restarts instance B with settings of its own. */
+/** Restarts instance B with different settings. */
 function restartB(play: Play, other: OtherSettings): void {
   play.other = other
   const [, b] = play.instances
@@ -72,7 +72,7 @@ function restartB(play: Play, other: OtherSettings): void {
   play.instances[1] = startInstance(play, 'B')
 }
 
-/** A transaction of ours on its way loses its nonce to another one, sent with the key by hand. */
+/** A pending transaction of ours loses its nonce to another one, sent with the key by hand. */
 async function cancel(play: Play, dice: Dice): Promise<string | null> {
   const { chain, observer } = play.stage
   const pending = await observer<{ sender: Address; nonce: number }[]>`
@@ -84,7 +84,7 @@ async function cancel(play: Play, dice: Dice): Promise<string | null> {
   )
   if (Number(next) > nonce || BigInt(balance ?? 0) < NEEDED_WEI) return null
   const cancelling = { from: sender, to: sender, value: '0x0', nonce: hex(nonce), gas: GAS, ...FEES }
-  // The pool refuses a second one of the same nonce.
+  // The pool refuses a second one with the same nonce.
   const txHash = await chain.send(cancelling as never).catch(() => null)
   if (txHash === null) return null
   play.foreign.push(txHash)
@@ -98,11 +98,11 @@ interface Undecided {
   value: bigint
   /** A mint that carries it has been signed. */
   wasSigned: boolean
-  /** Of a transfer by a call: the block in which it is decided about. */
+  /** For an internal transfer: the block to which the decision applies. */
   onlyIn: Hash | null
 }
 
-/** One of the payments in these states, as the dice will; null where there is none. */
+/** One of the payments in these states, by the dice; null if there is none. */
 async function pickPayment({ stage }: Play, dice: Dice, states: readonly string[]): Promise<Undecided | null> {
   const found = await stage.observer<Undecided[]>`
     SELECT id, ref, from_address AS "from", value_wei AS value, EXISTS (SELECT FROM outbox o WHERE o.call -> 'orders' @>
@@ -114,7 +114,7 @@ async function pickPayment({ stage }: Play, dice: Dice, states: readonly string[
 
 const OPERATOR = { name: 'operator', requestId: null }
 
-/** The operator releases or dismisses a payment that is held; what the service refuses is not done. */
+/** The operator releases or dismisses a held payment. If the service refuses, nothing happens. */
 async function decide(play: Play, dice: Dice, kind: 'release' | 'dismissal'): Promise<string | null> {
   const { pool } = play.stage
   const payment = await pickPayment(play, dice, ['held'])
@@ -123,17 +123,17 @@ async function decide(play: Play, dice: Dice, kind: 'release' | 'dismissal'): Pr
   const act = kind === 'release' ? releasePayment : dismissPayment
   const input = { payment: id, reason: 'as the dice will' }
   const outcome = await act({ pool }, OPERATOR, input)
-  // The operator names the tier where the amount names none.
+  // The operator names the tier if the amount names none.
   const named = isOperatorRefusal(outcome) && kind === 'release' && outcome.because === 'invalid'
   const decided = named ? await act({ pool }, OPERATOR, { ...input, tierId: 'plus' }) : outcome
   if (isOperatorRefusal(decided)) return null
   play.decided.set(ref, { kind, wasSigned, onlyIn })
-  // A gift to the wallet is beside its allowance.
+  // A gift to the wallet does not count against its allowance.
   if (from) play.traded.add(from)
   return `${kind} of ${ref}`
 }
 
-/** Has blocks taken back right after what was decided, now and then. */
+/** Now and then reorganises blocks right after a decision. */
 async function decideOnSand(play: Play, dice: Dice, kind: 'release' | 'dismissal'): Promise<string | null> {
   const told = await decide(play, dice, kind)
   if (!told || dice.roll('on sand') < 0.4) return told
@@ -141,12 +141,12 @@ async function decideOnSand(play: Play, dice: Dice, kind: 'release' | 'dismissal
   return `${told}, then ${await reorganise(play)}`
 }
 
-/** The account that pays back. */
+/** The account that sends refunds. */
 const TREASURY = 15
-/** Longer than any call is good for, in the seeds in which it is not given an hour. */
+/** Longer than any call is valid, in the seeds that do not give it an hour. */
 const CALLS_OVER_SEC = 1_000
 
-/** The operator pays a payment back, in two steps and in their order: not before the service says that it is safe. */
+/** The operator refunds a payment in two steps and in their order: not before the service says that it is safe. */
 async function refund(play: Play, dice: Dice): Promise<string | null> {
   const { pool, world } = play.stage
   const finality = play.rules.finality ?? 'guarded'
@@ -181,7 +181,7 @@ async function refund(play: Play, dice: Dice): Promise<string | null> {
   return `${ref} is paid back${isOperatorRefusal(recorded) ? `, and not recorded: ${recorded.message}` : ''}`
 }
 
-/** Every act by its name. Null: there was nothing to do it with. */
+/** Every act by its name. Null: there was nothing to act on. */
 export const EDGE_ACTS: Record<string, EdgeAct> = {
   'junk flood': flood,
   async 'other settings'(play, dice) {
@@ -222,7 +222,7 @@ export const EDGE_ACTS: Record<string, EdgeAct> = {
   refund,
 }
 
-/** Weight of each in the draw, next to the others. */
+/** Weight of each in the draw, relative to the others. */
 const WEIGHTS: Record<string, number> = {
   ...{ 'junk flood': 2, 'other settings': 4, 'same settings': 2, 'unreadable holdings': 2, 'readable holdings': 3 },
   ...{ 'silent signer': 2, 'signing again': 3, 'cancelled transaction': 5, release: 4, dismissal: 5, refund: 5 },
@@ -240,18 +240,18 @@ export const EDGE_INTERRUPTS: Record<string, EdgeAct> = {
   },
 }
 
-/** In half of the seeds something comes from the edges now and then. */
+/** In half of the seeds there are edge cases now and then. */
 const BUSY = 0.5
 const OFTEN = 0.6
 const INTERRUPTS = 0.25
 /** The request of a pass before which something happens. */
 const REQUEST_MAX = 24
-/** With this, no kept seed (seeds.json) is among them: those play what they were kept for. */
+/** With this offset, no kept seed (seeds.json) has them, so those still play what they were kept for. */
 const DICE_OFFSET = 2_000_048
 
 /**
- * Gives the dice of a part of the market that is busy in a `share` of the seeds, null in the others. Its draws are its own, by a seed that lies
- * `offset` from the play's, so that those of the other parts stay what they are.
+ * Returns the dice of a part of the market that is busy in a `share` of the seeds, null in the others. Its draws come
+ * from a separate seed, `offset` from the play's, so those of the other parts do not change.
  */
 export function diceWhereBusy(offset: number, share: number): (play: Play) => Dice | null {
   const diceOf = new WeakMap<Play, Dice | null>()
@@ -265,10 +265,10 @@ export function diceWhereBusy(offset: number, share: number): (play: Play) => Di
   }
 }
 
-/** The dice of a seed's edges; null where nothing comes from there. */
+/** The dice of a seed's edge cases; null if it has none. */
 const edgeDice = diceWhereBusy(DICE_OFFSET, BUSY)
 
-/** Draws whether something comes from the edges, and has it come. */
+/** Draws whether an edge case comes, and plays it. */
 export async function edgeActs(play: Play): Promise<void> {
   const dice = edgeDice(play)
   if (!dice || dice.roll('acts') >= OFTEN) return
@@ -279,7 +279,7 @@ export async function edgeActs(play: Play): Promise<void> {
   play.log.push(`  ${told}`)
 }
 
-/** Draws what of it comes in the middle of a run; null for nothing. */
+/** Draws one for the middle of a run; null for nothing. */
 export function edgePlan(play: Play): Plan | null {
   const dice = edgeDice(play)
   if (!dice || dice.roll('interrupts') >= INTERRUPTS) return null
@@ -291,7 +291,7 @@ export function edgePlan(play: Play): Plan | null {
   return { kind: 'interrupt', request: dice.between('request', 0, REQUEST_MAX), what, act }
 }
 
-/** Ends what hinders. */
+/** Removes every obstacle. */
 export function calmEdges(play: Play): void {
   play.tokenAnswer = null
   play.silent.clear()

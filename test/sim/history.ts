@@ -1,5 +1,5 @@
-// A history drawn from a seed and played on a chain, and everything the service could see of it, in words that two chains
-// can share: hashes become names, times count from the beginning, fees are added back. It knows nothing of which chain it is on.
+// A history drawn from a seed and played on a chain, and everything the service could see of it, in words that two chains can
+// share: names instead of hashes, times relative to the start, fees added back. It does not know which chain it is on.
 import { encodeFunctionData, type Hex, keccak256, toHex } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../src/chain/factory/abi.ts'
@@ -11,17 +11,17 @@ import { deployContracts, ETHER } from '../support/world.ts'
 import { deployPayers, type Payers } from './payers/contracts.ts'
 import { lookInside, payingCall, walletCode } from './payers/history.ts'
 
-/** The first block of a history, in unix seconds: later than any clock. */
+/** The time of a history's first block, in unix seconds: later than any clock. */
 const BEGIN = 2_200_000_000
 const STEP_SEC = 60
-/** A reorganised block takes the clock's time, so times are compared to this. */
+/** A reorganised block takes the clock's time, so times are compared to this precision. */
 const TIME_GRAIN_SEC = 30
 const CAP = 3n
 const WALLETS = [5, 6, 7, 8, 9]
 const TIERS = [1n, 2n]
 const COHORTS = [0n, 1n, 2n, 3n, 4n, 70_000n]
 const GAS = '0x400000'
-/** Above any base fee a short history reaches, and the same for all, so that the order of arrival decides. */
+/** Above any base fee a short history reaches, and the same for all, so the order of arrival decides. */
 const FEES = { maxFeePerGas: toHex(100n * 10n ** 9n), maxPriorityFeePerGas: toHex(10n ** 9n) }
 
 interface Play {
@@ -34,14 +34,14 @@ interface Play {
   time: number
   /** Gas fees of each account in a block, by the block's hash. */
   fees: Map<Hash, Map<string, bigint>>
-  /** Transactions in the order in which they were sent, and what they are called. */
+  /** Transactions in the order of sending, and their names. */
   sent: Hash[]
   refs: Hash[]
 }
 
 type Act = (play: Play) => Promise<void>
 
-/** Plays `blocks` blocks; gives what was to be seen, one entry a block and one of all that is left at the end. */
+/** Plays `blocks` blocks; returns what was visible, one entry per block and one for everything left at the end. */
 export async function playHistory(chain: TestChain, seed: number, blocks: number): Promise<unknown[]> {
   const accounts = chain.accounts.map((account) => address(account.address))
   const at = (index: number) => accounts[index] as Address
@@ -77,7 +77,7 @@ export async function playHistory(chain: TestChain, seed: number, blocks: number
   return seen
 }
 
-/** Gives the payments wallet a code, or takes it away. */
+/** Gives the payments wallet a code, or removes it. */
 const putCode = ({ chain, at }: Play, code: Hex) => chain.rpc('anvil_setCode', [at(3), code])
 
 async function mine(play: Play): Promise<void> {
@@ -86,7 +86,7 @@ async function mine(play: Play): Promise<void> {
   await play.chain.mine()
 }
 
-/** Puts a transaction in the pool; one that the pool refuses is part of what is seen, by its words. */
+/** Sends a transaction to the pool; if the pool refuses it, the refusal's text is part of what is visible. */
 async function send(play: Play, from: number, to: Address | null, data: Hex, value = 0n): Promise<void> {
   const call = { ...(to && { to }), data, value: toHex(value) }
   const hash = await play.chain.send({ from: play.at(from), ...call, gas: GAS, ...FEES } as never)
@@ -101,7 +101,7 @@ function factoryAct(
 ): Act {
   return async (play) => {
     const who = typeof from === 'number' ? from : from(play)
-    // Now and then somebody else tries.
+    // Now and then someone else tries.
     const sender = play.dice.roll('stranger') < 0.05 ? play.dice.pick('strangers', WALLETS) : who
     await send(play, sender, play.factory, callOf(name, args(play)))
   }
@@ -116,7 +116,7 @@ const wallet = (play: Play) => play.dice.pick('wallet', WALLETS)
 const someone = (play: Play) => play.at(wallet(play))
 const nodeId = (play: Play) => BigInt(play.dice.between('node', 0, 5))
 const amount = (play: Play) => play.dice.pick('amount', [0n, 1n, 1n, 1_000n, 1_000n, ETHER / 1000n, ETHER])
-/** Mostly a buyer; now and then the zero address, the factory itself, or an address that takes no ether. */
+/** Mostly a buyer; now and then the zero address, the factory itself, or an address that refuses ether. */
 const recipient = (play: Play) =>
   play.dice.roll('recipient') < 0.15
     ? play.dice.pick('odd', [ZERO_ADDRESS, play.factory, play.token, play.at(3)])
@@ -141,15 +141,15 @@ function orders(play: Play): { to: Address; cohort: bigint; ref: Hash }[] {
   })
 }
 
-/** The end of a call's time: far ahead, or over. */
+/** A call's expiry: far ahead, or past. */
 const validUntil = ({ dice }: Play) => (dice.roll('expired') < 0.05 ? BigInt(BEGIN - 1) : BigInt(FOREVER))
 
-/** A number that the contract keeps, as of its head. */
+/** A number in the contract's state at its head. */
 async function numberOf({ chain, factory }: Play, name: string): Promise<bigint> {
   return BigInt(await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf(name, []) }, 'latest']))
 }
 
-/** The contract's cohorts at present: a round that can succeed has to know. */
+/** The contract's cohorts at present, because a round needs them to succeed. */
 async function cohortOf({ chain, factory }: Play, id: bigint): Promise<{ size: bigint; nextDue: bigint }> {
   const words = await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf('cohort', [id]) }, 'latest'])
   const word = (index: number) => BigInt(`0x${words.slice(2 + 64 * index, 66 + 64 * index)}`)
@@ -214,7 +214,7 @@ const ACTS: readonly Act[] = [
         const amountPerNode =
           dice.roll('huge') < 0.05 ? 2n ** 80n : ETHER / 1000n + BigInt(dice.between('per node', 0, 99))
         const { size, nextDue } = await cohortOf(play, cohort)
-        // Mostly only what can be paid.
+        // Mostly only payable turns.
         if (dice.roll('careless') > 0.15 && (size === 0n || nextDue > BigInt(play.time + STEP_SEC))) continue
         const skipped = BigInt(dice.pick('skipped', [0, 0, 0, 0, 0, 0, 1, 2]))
         const paid = BigInt(dice.pick('paid', [1, 1, 1, 1, 1, 1, 2, 0]))
@@ -237,7 +237,7 @@ const ACTS: readonly Act[] = [
   factoryAct(wallet, 'withdrawAll', (play) => [[nodeId(play), nodeId(play), nodeId(play)], recipient(play)]),
   ...[1, 2].map(
     (): Act => async (play) => {
-      // Mostly by who owns it, whom only the chain knows.
+      // Mostly from its owner, whom only the chain knows.
       const id = nodeId(play)
       const ask = { to: play.factory, data: callOf('ownerOf', [id]) }
       const owner = await play.chain.rpc<Hex>('eth_call', [ask, 'latest']).then(
@@ -326,7 +326,7 @@ const ACTS: readonly Act[] = [
   },
 ]
 
-/** Takes blocks back: what each account sent in them is kept where it was, moved to the last, dropped, or spent otherwise. */
+/** Reorganises blocks. Each account's transactions in them stay in place, move to the last, are dropped, or are replaced. */
 async function reorganise(play: Play): Promise<void> {
   const { chain, dice } = play
   const head = Number((await chain.block()).number)
@@ -388,7 +388,7 @@ const nameOf = ({ sent }: Play, hash: Hash) => {
   return at < 0 ? 'another' : `transaction ${at}`
 }
 
-/** The head, whole. */
+/** The complete head. */
 async function look(play: Play): Promise<unknown> {
   const { chain } = play
   const block = await blockOf(chain, Number((await chain.block()).number))
@@ -531,7 +531,7 @@ async function refusals(play: Play): Promise<unknown> {
   return Promise.all(answers)
 }
 
-/** The whole chain once more, by the ways of reading that look at many blocks, and at the past. */
+/** The whole chain once more, through the reads that cover many blocks, and the past. */
 async function lookBack(play: Play): Promise<unknown> {
   const { chain, factory } = play
   const head = Number((await chain.block()).number)

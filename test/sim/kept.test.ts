@@ -1,4 +1,4 @@
-// Seeds that once broke the service, or that notice a planted bug, are played again: each with a word on the bug that it found, or finds.
+// Plays seeds again that once broke the service, or that notice a planted bug, each with a note on that bug.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'

@@ -1,5 +1,5 @@
-// Mishaps of the chain, the database and the instances: blocks are taken back, connections and locks lost, another instance runs in
-// between. Each can come between two blocks or in the middle of a pass.
+// Mishaps of the chain, the database and the instances: reorganisations, lost connections and locks, another instance
+// that runs in between. Each can come between two blocks or in the middle of a pass.
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
@@ -9,30 +9,30 @@ import { FIRST_BLOCK, INTERVAL_SEC } from './stage.ts'
 import { count } from './tally.ts'
 
 const DEPTH_MAX = 8
-/** Share of reorganisations that reach below what was final. */
+/** Share of reorganisations that reach below a final block. */
 const PAST_FINAL = 0.04
-/** The request of a pass before which something happens; passes make some ten to thirty. */
+/** The request of a pass before which something happens; a pass makes some ten to thirty. */
 const REQUEST_MAX = 24
 
 interface WireTransaction {
   hash: Hash
   from: Address
-  /** A contract may have paid as well. */
+  /** The sender may also be a contract. */
   to: Address | null
   nonce: Hex
 }
 
-/** Fates of an account's transactions in the blocks taken back. */
+/** Fates of an account's transactions in the reorganised blocks. */
 const FATES = ['kept', 'kept', 'moved', 'dropped', 'double'] as const
 type Fate = (typeof FATES)[number]
 
 type Entry = [Hex | object, number]
 
-/** Takes the last blocks back; what buyers sent in them is kept, moved, dropped or spent otherwise. */
+/** Reorganises the last blocks. Buyers' transactions in them are kept, moved, dropped or replaced. */
 export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<string> {
   const { chain } = play.stage
   const head = Number((await chain.block()).number)
-  // Without a guard a mint outlives the final blocks that it rests on, should these be taken back: nothing could hold then.
+  // Without a guard a mint outlives a reorganisation of the final blocks that it depends on, so nothing could hold then.
   const isPastFinal = play.dice.roll('past final') < PAST_FINAL && play.facts.guardUsable
   const wanted = isPastFinal ? FINAL_AFTER + play.dice.between('more', 1, 4) : null
   const depth = Math.min(wanted ?? play.dice.between('depth', 1, depthMax), head - FIRST_BLOCK + 1)
@@ -55,7 +55,7 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
   return `the last ${depth} blocks are replaced`
 }
 
-/** A transaction's place among the new blocks, or its substitute there; null for nothing. */
+/** A transaction's position among the new blocks, or its replacement there; null for nothing. */
 async function entryOf(
   play: Play,
   fates: Map<Address, Fate>,
@@ -76,7 +76,7 @@ async function entryOf(
   return [{ from, to: world.at(11), value: '0x1', nonce, gas: hex(21_000), ...fees }, place]
 }
 
-/** Ours are never spent otherwise: no other account has the keys. */
+/** Ours are never replaced, because no other account has the keys. */
 function fateOf(play: Play, ours: boolean): Fate {
   return play.dice.pick(ours ? 'our fate' : 'fate', ours ? (['kept', 'dropped'] as const) : FATES)
 }
@@ -109,13 +109,13 @@ export const INTERRUPT_NAMES = Object.keys(INTERRUPTS)
 /** Reconnecting takes real time. */
 const RARE = 'database connections are cut'
 
-/** Points that few runs come by, and when they do. */
+/** Failpoints that few runs pass, and when they do. */
 const LATELY: Record<NonNullable<Play['lately']>, readonly Failpoint[]> = {
   reorganisation: ['rewind.storing', 'rewind.stored'],
   stuck: ['bump.stored'],
 }
 
-/** Draws what befalls a run of a pass. */
+/** Draws what happens to a run of a pass. */
 export function planFor(play: Play, at: number, name: PassName): Plan {
   const { dice } = play
   const kind = dice.roll('plan')

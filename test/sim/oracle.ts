@@ -1,6 +1,6 @@
-// Invariants after a seed besides those of test/support/invariants.ts: that the right payments became nodes and no others, reckoned here by
-// a few lines of their own; that a rebuilt ledger is the same (I10); that hardly anything was sent in vain (I12); that a reading which
-// fails is never a number (I13).
+// Invariants after a seed besides those of test/support/invariants.ts: the right payments became nodes and no others,
+// by a few independent lines; a rebuilt ledger is the same (I10); hardly anything was sent in vain (I12); a failed
+// reading is never a number (I13).
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/read/readings.ts'
@@ -18,7 +18,7 @@ import { FIRST_BLOCK, MAX_PER_WALLET } from './stage.ts'
 import { checkOrder, soldOutRightly } from './supply.ts'
 import { count, faultsIn } from './tally.ts'
 
-/** The tiers that are never changed, and what they ask. */
+/** The tiers that never change, and their prices. */
 const FIXED = [
   { tierId: 'plus', priceWei: ETHER / 40n, allowance: 5, tokens: 0n },
   { tierId: 'founder', priceWei: ETHER / 20n, allowance: 2, tokens: 1_000n * ETHER },
@@ -39,11 +39,11 @@ export interface Paid {
   state: string
   reason: string | null
   tierId: string | null
-  /** The payer's code could not be read for so long that the payment was held. */
+  /** The payer's code was unreadable for so long that the service held the payment. */
   unreadable: boolean
 }
 
-/** I1, reckoned apart: of each wallet's right payments for a tier, as many became nodes as there was room for. */
+/** I1, computed independently: of each wallet's valid payments for a tier, as many became nodes as there was room for. */
 export async function checkSales(play: Play): Promise<void> {
   const { observer, world } = play.stage
   const payments = await observer<Paid[]>`
@@ -89,7 +89,7 @@ interface Bought {
 }
 
 function checkWallet(play: Play, wallet: Address, { byTier, isTooLate }: Bought): void {
-  // Wallets that gave or took nodes had other room at other times: the verdicts hold what was decided then.
+  // Wallets that gave or received nodes had other room at other times; the verdicts record what was decided then.
   if (play.traded.has(wallet)) return
   const isMinted = ({ state }: Paid) => state === 'minted'
   const total = [...byTier.values()].flat().filter(isMinted).length
@@ -98,9 +98,9 @@ function checkWallet(play: Play, wallet: Address, { byTier, isTooLate }: Bought)
     const minted = payments.filter(isMinted).length
     const allowance = FIXED.find((tier) => tier.tierId === tierId)?.allowance ?? BASIC_ALLOWANCE
     assert.ok(minted <= allowance, `I8: ${wallet} bought ${minted} of ${tierId}, may hold ${allowance}`)
-    // A place that a payment held and left again with its block is not given to who was refused meanwhile.
+    // If a payment took a place and lost it with its block, a payment refused meanwhile does not get it.
     if (play.dropped.has(wallet) || total === Number(MAX_PER_WALLET)) continue
-    // Nor is one whose payment the operator is to decide since the ledger was restored.
+    // Nor does one that awaits the operator's decision since the ledger was restored.
     const isLeft = play.restored && payments.some(({ reason }) => reason === 'recheck')
     const refused = payments.filter(({ state, must }) => state !== 'minted' && must)
     const isExcused = (payment: Paid) =>
@@ -127,7 +127,7 @@ async function tierFor(play: Play, payment: Paid): Promise<string | null> {
   return held >= fixed.tokens ? fixed.tierId : null
 }
 
-/** True if the basic tier was on sale at that price then, or had been until a moment ago, whether or not it still is on sale. */
+/** True if the basic tier was on sale at that price then, or within its grace, whether or not it still is on sale. */
 function isBasic(terms: readonly Terms[], { value, block, time }: Paid): boolean {
   const inForce = terms.filter((version) => version.fromBlock <= block)
   const now = inForce.at(-1)
@@ -158,7 +158,7 @@ export async function checkSent(play: Play): Promise<void> {
   assert.ok(inVain <= allowed, `I12: ${inVain} transactions did nothing, with ${allowed - 3} mishaps`)
 }
 
-/** The operator's decisions stand, whatever blocks were taken back after them; a ledger that lost a decision asks again. */
+/** The operator's decisions stand, whatever blocks a reorganisation removes after them. If a ledger lost a decision, the operator decides again. */
 export async function checkDecisions({ decided, restored, pastFinal, stage: { observer } }: Play): Promise<void> {
   if (restored) return
   const rows = await observer<(Pick<Paid, 'ref' | 'state' | 'reason'> & { blockHash: Hash | null })[]>`
@@ -167,7 +167,7 @@ export async function checkDecisions({ decided, restored, pastFinal, stage: { ob
     WHERE ref = ANY(${[...decided.keys()]}) AND state <> 'orphaned' AND (state <> 'ignored' OR reason <> 'failed')`
   for (const { blockHash, ...payment } of rows) {
     const decision = decided.get(payment.ref)
-    // A transfer by a call is another one in another block.
+    // An internal transfer in another block is another transfer.
     if (decision && (decision.onlyIn === null || decision.onlyIn === blockHash))
       checkDecision(payment, decision, pastFinal)
   }
@@ -181,22 +181,22 @@ function checkDecision(
   if (kind === 'dismissal')
     assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
   const waits = reason === 'walletLimit' || reason === 'mintReverted' || reason === 'soldOut'
-  // Nothing is promised about blocks that had been final and were taken back all the same.
+  // We promise nothing about reorganisations of final blocks.
   if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back in order, and has a node`)
   if (kind === 'refunding')
     assert.ok(reason === 'refunding' || (state === 'minted' && wasSigned), `${ref} is to be paid back and is ${state}`)
   if (kind === 'release') assert.ok(state === 'minted' || waits, `${ref} was released and is ${state} ${reason}`)
 }
 
-/** A signer that signs again is not on record as down any more. */
+/** A signer that signs again is no longer on record as down. */
 export async function checkSigners({ stage: { observer } }: Play): Promise<void> {
   assert.deepEqual([...(await readSignerTroubles(observer))], [], 'a signer that signs is not on record as down')
 }
 
-/** In a short history, too, blocks are old. */
+/** Even in a short history some blocks are old. */
 const SURVEY = { behind: 6, blocksMin: 3 }
 
-/** I10: the chain alone yields the same ledger, be its old blocks read or surveyed. */
+/** I10: the chain alone yields the same ledger, whether its old blocks are read or surveyed. */
 export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> {
   const { chain, world, rebuildPool, observer, factory, database } = stage
   await stage.emptyRebuild()
@@ -205,13 +205,13 @@ export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> 
   const ctx = contextOf(parts, { startBlock: FIRST_BLOCK, ...(isSurveyed && { survey: SURVEY }) })
   const { comparison, surveyedTo } = await rebuild({ ...ctx, minter: null, distributor: null }, observer, () => {})
   if (surveyedTo !== null) count(tally, 'rebuilt by a survey')
-  // Headers are kept of fewer blocks where the survey begins so near to the head.
+  // Fewer headers are kept if the survey begins so near to the head.
   const differences = comparison?.differences.filter(({ table }) => !isSurveyed || table !== 'blocks')
   assert.deepEqual(differences, [], 'I10: a rebuilt ledger is the same')
   await checkAnswers(rebuildPool)
 }
 
-/** Each row that the API shows carries what is made of its columns, whatever was taken back, and whenever its hour's price came. */
+/** Each row that the API shows carries the answer computed from its columns, whatever was rewound, and whenever its hour's price came. */
 export async function checkAnswers(ledger: Sql): Promise<void> {
   await compareAnswers(ledger)
 }

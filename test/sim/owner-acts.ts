@@ -1,6 +1,6 @@
-// Acts of the contract's owner between two blocks: windows of turns not owed, with the terms that go with them, budgets, bounds and
-// expulsions; and blocks so late that signed calls have run out. Drawn from dice of its own, so that the rest of a seed is what it would be
-// without.
+// Acts of the contract's owner between two blocks: windows of turns not owed, with the matching terms, budgets, bounds
+// and expulsions; and blocks so late that signed calls have expired. Drawn from separate dice, so the rest of a seed
+// stays the same.
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { NO_END, type NotOwedWindow, windowCallNeeded } from '../../src/domain/payouts.ts'
@@ -11,7 +11,7 @@ import { callOf, send } from './acts.ts'
 import { mine, type Play } from './play.ts'
 import { count } from './tally.ts'
 
-/** Longer than what a call that was signed is good for. */
+/** Longer than a signed call is valid. */
 const STANDSTILL_SEC = 1_000
 
 type OwnerAct = (play: Play, dice: Dice) => Promise<string | null>
@@ -33,7 +33,7 @@ async function windowsOf({ stage: { world } }: Play): Promise<NotOwedWindow[]> {
 
 const timeOf = async ({ stage: { chain } }: Play) => Number((await chain.block()).timestamp)
 
-/** Enters terms by which turns are not owed for a while, and sets the window that goes with them, or forgets to. */
+/** Enters terms by which turns are not owed for a while, and sets the matching window, or forgets to. */
 async function switchOff(play: Play, dice: Dice): Promise<string | null> {
   const { observer } = play.stage
   const [windows, terms, now] = await Promise.all([windowsOf(play), readCreditTerms(observer), timeOf(play)])
@@ -51,7 +51,7 @@ async function switchOff(play: Play, dice: Dice): Promise<string | null> {
   return `turns from ${from} to ${until} are not owed${forgets ? ', and the owner forgets to say so' : ''}`
 }
 
-/** Nodes that were never credited, or not long minted, leave their cohorts; others are passed over. */
+/** Nodes that were never credited, or not long ago minted, leave their cohorts; the contract skips others. */
 async function expel(play: Play, dice: Dice): Promise<string | null> {
   const rows = await play.stage.observer<{ ref: Hash }[]>`SELECT ref FROM nodes ORDER BY node_id DESC LIMIT 6`
   if (rows.length === 0) return null
@@ -65,7 +65,7 @@ const roomyBudget = (play: Play) =>
 const roomyBounds = (play: Play) =>
   tell(play, 'setBounds', [play.stage.world.at(2), ROOMY_SETUP.floorGwei, ROOMY_SETUP.ceilingGwei])
 
-/** Every act by its name. Null: there was nothing to do it with. */
+/** Every act by its name. Null: there was nothing to act on. */
 export const OWNER_ACTS: Record<string, OwnerAct> = {
   window: switchOff,
   expulsion: expel,
@@ -99,7 +99,7 @@ const BUSY = 0.4
 const OFTEN = 0.3
 const diceOf = new WeakMap<Play, Dice | null>()
 
-/** Draws whether the owner does something, and does it. */
+/** Draws whether the owner acts, and does it. */
 export async function ownerActs(play: Play): Promise<void> {
   const known = diceOf.get(play)
   const fresh = createDice(play.seed + 1_000_003)
@@ -113,13 +113,13 @@ export async function ownerActs(play: Play): Promise<void> {
   play.log.push(`  ${told}`)
 }
 
-/** The owner makes good what is in the way: once, and then the windows one block after the other. */
+/** The owner removes the obstacles: once, and then the windows one block after the other. */
 export async function makeRoom(play: Play): Promise<void> {
   await roomyBudget(play)
   await roomyBounds(play)
 }
 
-/** Sets the next window that the terms ask for. */
+/** Sets the next window that the terms require. */
 export async function setWindow(play: Play): Promise<void> {
   const terms = await readCreditTerms(play.stage.observer)
   const call = windowCallNeeded(terms, await windowsOf(play), await timeOf(play))

@@ -1,4 +1,4 @@
-// One seed under way: its dice, its log, the instances of the service, and what was done so far that the checks must know.
+// One running seed: its dice, its log, the instances of the service, and the acts so far that the checks depend on.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from 'viem'
 import { SignerFault } from '../../src/chain/faults.ts'
@@ -23,16 +23,16 @@ import { Provider } from './provider.ts'
 import { FIRST_BLOCK, type Stage, sendRulesFor } from './stage.ts'
 import { count, type Tally } from './tally.ts'
 
-/** Requests that an instance can serve; a claim is of a transaction that is drawn. */
+/** Requests that an instance can serve; a claim names a drawn transaction. */
 export type PassName = 'payments' | 'credit' | 'claim'
 
 /** The event in the middle of one run of a pass. */
 export type Plan =
   | { kind: 'nothing' }
-  /** The instance dies at a named point of the passes, or at its nth request. */
+  /** The instance dies at a failpoint of the passes, or at its nth request. */
   | { kind: 'dieAt'; point: Failpoint; skip: number }
   | { kind: 'dieAtRequest'; request: number }
-  /** The nth request waits until this has been done. */
+  /** The nth request waits until this is done. */
   | { kind: 'interrupt'; request: number; what: string; act: () => Promise<void> }
 
 /** One instance of the service, as long as it lives. */
@@ -40,9 +40,9 @@ export interface Instance {
   name: string
   dead: boolean
   plan: Plan
-  /** Requests in the run under way. */
+  /** Requests of the present run. */
   requests: number
-  /** Over when what came in the middle of the run is. */
+  /** Resolves with what came in the middle of the run. */
   interruption: Promise<void>
   ctx: PassContext
   passes: Record<PassName, () => Promise<unknown>>
@@ -56,44 +56,44 @@ export interface Play {
   tally: Tally
   log: string[]
   rules: Partial<Rules>
-  /** The chain's facts, such as whether its contracts know blocks by the hashes that providers name; where not, waiting replaces the guard. */
+  /** The chain's facts, such as whether its contracts see blocks by the hashes that providers name. If not, waiting replaces the guard. */
   facts: ChainFacts
   weather: { rate: number; faults: readonly Fault[] }
   providers: number
   instances: Instance[]
-  /** Lowest base fee of the blocks to come. */
+  /** Lowest base fee of the next blocks. */
   baseFeeWei: bigint
-  /** Versions of the tiers' prices and sale, as they were entered. */
+  /** Versions of the tiers' prices and sale, as entered. */
   terms: Terms[]
-  /** Wallets whose payments were taken out of the chain, and wallets that gave or took nodes. */
+  /** Wallets whose payments a reorganisation removed, and wallets that gave or received nodes. */
   dropped: Set<Address>
   traded: Set<Address>
-  /** Transactions sent with our senders' keys past the outbox. */
+  /** Transactions sent with our senders' keys outside the outbox. */
   foreign: Hash[]
   /** Transactions that buyers sent, for claims; and those that a claim called no sale. */
   sent: Hash[]
   refused: Set<Hash>
-  /** Restores the ledger as it was at a moment of this seed. */
+  /** Restores the ledger to an earlier moment of this seed. */
   backup: (() => Promise<void>) | null
-  /** Blocks that had been final were taken back: the passes halt, until the operator has looked. */
+  /** Final blocks were reorganised, so the passes halt until the operator has looked. */
   pastFinal: boolean
-  /** From then on payments may be held for the operator to look at. */
+  /** From then on payments may be held for the operator's review. */
   restored: boolean
-  /** The last event that some of the named points wait for. */
+  /** The last event that some failpoints wait for. */
   lately: 'reorganisation' | 'stuck' | null
   sendRules: SendRules
   closed: Instance[]
-  /** Settings of instance B, where they are others than those of A. */
+  /** Settings of instance B, if they differ from A's. */
   other: OtherSettings
-  /** Every provider's answer for the token while no holding can be read. */
+  /** Every provider's answer for the token while no holding is readable. */
   tokenAnswer: Answer | null
   /** Accounts whose signer does not sign. */
   silent: Set<AccountRole>
-  /** The ways in which every provider traces badly; null: as it should. */
+  /** The ways in which every provider traces badly; null: correctly. */
   badTraces: BadTraces | null
-  /** The lie of this seed, and who tells it; null: nobody lies. */
+  /** The lie of this seed, and who tells it; null: no one lies. */
   lying: Lying | null
-  /** Contracts that were shown to be somebody's at some time: allowed, or signed in. */
+  /** Contracts that at some time were proven to be someone's: allowed, or signed in. */
   everShown: Set<Address>
   /** The operator's last decision about a payment, by its ref. */
   decided: Map<Hash, Decision>
@@ -106,11 +106,11 @@ export interface OtherSettings {
 }
 
 export interface Decision {
-  /** `refund`: the ether was sent back, once the service had said so. */
+  /** `refund`: the ether was sent back, once the service had permitted it. */
   kind: 'release' | 'dismissal' | 'refunding' | 'refund'
-  /** A mint that carries the payment had been signed before: it may yet land where blocks are taken back. */
+  /** A mint that carries the payment had been signed before, so it may still land after a reorganisation. */
   wasSigned: boolean
-  /** The only block in which a release or a dismissal of a transfer by a call holds; null for any. */
+  /** The only block in which a release or a dismissal of an internal transfer holds; null for any. */
   onlyIn: Hash | null
 }
 
@@ -122,19 +122,19 @@ export interface Terms {
   fromTime: number
 }
 
-/** A claim looks twice, and at most waits for the pass it started: time stands still here. */
+/** A claim looks twice, and at most waits for the pass it started, because time stands still here. */
 const POLL_POLICY = { readMs: 600_000, waitMs: 600_000, looksMax: 2, pauseMs: 0 }
-/** Claims are of one of the last transactions. */
+/** A claim names one of the last transactions. */
 const CLAIMABLE = 6
 
 const running = new AsyncLocalStorage<Instance>()
 
-/** The end of an instance: only the starter of the pass catches it. */
+/** The end of an instance; only the caller that started the pass catches it. */
 class Died extends Killed {
   override readonly name = 'Died'
 }
 
-/** Has the named points of the passes kill the instance that comes by. */
+/** Makes the failpoints of the passes kill the instance that reaches them. */
 export function armInstances(tally: () => Tally): void {
   watchFailpoints((point) => {
     const instance = running.getStore()
@@ -164,7 +164,7 @@ const ROLES = [
 ] as const
 const signers = new Map<string, Signer>()
 
-/** The accounts with their keys, as far as the instance has them, and their signers sign. */
+/** The accounts with their keys, if the instance has them and their signers sign. */
 function accountsOf(play: Play, rpc: Rpc, without: readonly AccountRole[] = []) {
   const { chain, factory } = play.stage
   const senderOf = (role: AccountRole, account: number) => {
@@ -184,7 +184,7 @@ function accountsOf(play: Play, rpc: Rpc, without: readonly AccountRole[] = []) 
   const held = ROLES.filter(([role]) => !without.includes(role)).map(([, account]) => play.stage.world.at(account))
   return {
     ...(Object.fromEntries(senders) as Pick<PassContext, AccountRole>),
-    // The ledger says whose transactions are watched, not the keys that this instance has.
+    // The ledger decides whose transactions to watch, not this instance's keys.
     chain: createChainReader(rpc, { factory, wallets: [], signers: held }),
   }
 }
@@ -205,7 +205,7 @@ export function startInstance(play: Play, name: string): Instance {
   const { rules: otherRules, without } = name === 'B' ? play.other : {}
   const rpc = stage.rpcOn(providers)
   const { chain, factory, database, locks } = stage
-  // Each instance remembers anew what it asked providers about this ledger.
+  // Each instance starts with no memory of its queries to providers about this ledger.
   const pool = new Proxy(stage.pool, {})
   const rules = { startBlock: FIRST_BLOCK, ...play.rules, ...otherRules }
   const ctx = {
@@ -230,7 +230,7 @@ export function startInstance(play: Play, name: string): Instance {
   return instance
 }
 
-/** An answer of one of the providers in place of the truth; null for the truth. */
+/** A false answer of one of the providers; null for the truth. */
 async function answerInstead(play: Play, place: number, call: Call): Promise<Answer | null> {
   const { stage, badTraces, tokenAnswer, lying } = play
   const told = lying && (place === 0 || lying.voices === 'both alike') ? await lying.liar.answer(call) : null
@@ -244,7 +244,7 @@ async function answerInstead(play: Play, place: number, call: Call): Promise<Ans
 const isOfToken = ({ token }: Stage, { method, params }: Call) =>
   method === 'eth_call' && (params[0] as { to?: string }).to?.toLowerCase() === token
 
-/** A person claims a transaction of their own, or of another. The passes that the claim starts are over when this is. */
+/** A person claims their own transaction, or another's. The passes that the claim starts end with this. */
 async function claimOne(play: Play, ctx: PassContext, payments: ReturnType<typeof paymentsPass>): Promise<object> {
   if (play.sent.length === 0) return { kind: 'nothing to claim' }
   const txHash = play.dice.pick('claimed', play.sent.slice(-CLAIMABLE))
@@ -267,7 +267,7 @@ async function onRequest(play: Play, instance: Instance, calls: readonly Call[])
     instance.dead = true
     count(play.tally, 'crash at a request')
   }
-  // A dead instance cannot ask.
+  // A dead instance cannot send requests.
   if (instance.dead) throw new Died('dead')
   if (plan.kind === 'interrupt' && plan.request === request) {
     instance.plan = { kind: 'nothing' }
@@ -279,7 +279,7 @@ async function onRequest(play: Play, instance: Instance, calls: readonly Call[])
   await play.stage.checkStored(calls)
 }
 
-/** Runs a pass of an instance under a plan; says how it ended. A dead instance is replaced. */
+/** Runs a pass of an instance under a plan; returns how it ended. Replaces a dead instance. */
 export async function runPass(play: Play, at: number, name: PassName, plan: Plan): Promise<void> {
   const instance = play.instances[at]
   if (!instance) return
@@ -291,10 +291,10 @@ export async function runPass(play: Play, at: number, name: PassName, plan: Plan
     ending = shortOf(outcome)
   } catch (error) {
     ending = `stopped: ${error instanceof Error ? error.message : String(error)}`
-    // A fault makes a pass end with an error in words; a mistake of ours is one of JavaScript's own.
+    // A fault ends a pass with an error in words. An error of JavaScript's own is our bug.
     if (error instanceof TypeError || error instanceof ReferenceError) throw error
   }
-  // The run may have stopped for another of its requests before what came in the middle of this one was over.
+  // The run may have stopped for another request before the event in the middle of this one was over.
   await instance.interruption
   instance.plan = { kind: 'nothing' }
   play.log.push(`    ${instance.name} ${name}: ${ending}`)
@@ -312,7 +312,7 @@ function shortOf(outcome: unknown): string {
   return entries.map(([name, value]) => `${name} ${String(value)}`).join(', ')
 }
 
-/** Mines, at a time of our choosing, at the base fee that prevails. */
+/** Mines, at a time that we choose, at the present base fee. */
 export async function mine(play: Play, seconds: number): Promise<void> {
   const { chain } = play.stage
   if (play.baseFeeWei > 0n) await chain.rpc('anvil_setNextBlockBaseFeePerGas', [hex(play.baseFeeWei)])

@@ -1,6 +1,6 @@
-// A provider without a socket: what the service's own JSON-RPC client talks to in the simulation. It answers from a chain,
-// fails as the fault proxy does (the same classes, drawn from a seed), and holds every send to the rules of real networks
-// and to our own. Time costs nothing here: a reply that hangs is late at once.
+// A provider without a socket: the service's own JSON-RPC client talks to it in the simulation. It answers from a
+// chain, fails as the fault proxy does (the same classes, drawn from a seed), and checks every send by the rules of
+// real networks and by our own. Time is free here: a reply that hangs is late at once.
 import { setImmediate as turn } from 'node:timers/promises'
 import { Dispatcher } from 'undici'
 import type { TestChain } from '../support/anvil.ts'
@@ -24,7 +24,7 @@ const PAGE = '<html><head><title>502 Bad Gateway</title></head><body><center>ngi
 const PIECES = 5
 
 export interface Weather {
-  /** Share of requests that something befalls, 0 to 1. */
+  /** Share of requests that a fault hits, 0 to 1. */
   rate: number
   faults: readonly Fault[]
   dice: Dice
@@ -33,13 +33,13 @@ export interface Weather {
 export interface ProviderOptions {
   chain: TestChain
   rules: SendRules
-  /** Null: nothing befalls anything. */
+  /** Null: no faults. */
   weather: Weather | null
-  /** Called with every request before anything happens to it; throws where no provider is there to answer. */
+  /** Called with every request before anything happens to it; throws if no provider is there to answer. */
   onRequest(calls: readonly Call[]): Promise<void>
   /** Called for each fault that changed something. */
   onFault(fault: Fault): void
-  /** An answer in place of the truth, for as long as it is set; null: the truth. */
+  /** A false answer, for as long as it is set; null: the truth. */
   answerInstead?(call: Call): Promise<Answer | null>
 }
 
@@ -51,7 +51,7 @@ interface Reply {
   status?: number
   text?: string
   pieces?: number
-  /** Breaks the connection once what there is of the text was sent. */
+  /** Breaks the connection once the text so far was sent. */
   breaks?: Error
 }
 
@@ -150,7 +150,7 @@ export class Provider extends Dispatcher {
     return altered
   }
 
-  /** A send as a real network takes it, in the words of some client. */
+  /** A send as a real network handles it, in some client's words. */
   async #send(call: Call): Promise<Answer> {
     const { rules, weather } = this.#options
     const refusal = await rules.check(call.params[0] as `0x${string}`)
@@ -165,7 +165,7 @@ export class Provider extends Dispatcher {
 
 const SEND = 'eth_sendRawTransaction'
 
-/** A chain's answer, be it a result or an error. */
+/** A chain's answer, either a result or an error. */
 export async function ask(chain: TestChain, { method, params }: Call): Promise<Answer> {
   try {
     return { result: await chain.rpc(method, params) }

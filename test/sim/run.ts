@@ -1,5 +1,5 @@
-// Plays a seed from its first block to rest, and many seeds one after the other. Everything that is drawn comes from the
-// seed; what a seed did is in its log, which is shown when it fails.
+// Plays a seed from its first block to rest, and many seeds one after the other. Every draw comes from the seed. Its
+// log records what it did, and a failure shows it.
 import assert from 'node:assert/strict'
 import { clearHalt, readHalt } from '../../src/db/blocks/halts.ts'
 import { isDatabaseDown } from '../../src/db/core/faults.ts'
@@ -36,18 +36,18 @@ import { addTo, count, type Tally } from './tally.ts'
 
 const STEPS_MIN = 2
 const STEPS_MAX = 5
-/** Blocks after which everything must be at rest, a minute apart: a sender that rests does so for fifteen. */
+/** Most blocks until everything must be at rest, a minute apart, because a sender that rests does so for fifteen. */
 const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
-/** Time between blocks in the second half, where rounds wait for final blocks: these must come faster than turns. */
+/** Time between blocks in the second half if rounds wait for final blocks, which must come faster than turns. */
 const REST_STEP_UNGUARDED_SEC = 5
-/** A real chain's program forgets its first states after so many seeds, and more. */
+/** Anvil forgets its first states only after more seeds than this. */
 const SEEDS_PER_CHAIN = 25
 /** Fee bumps come after twelve blocks. */
 const LONG_WAIT_BLOCKS = 13
-/** Seeds whose chain has no use for the fork guard. */
+/** Share of seeds whose chain cannot use the fork guard. */
 const UNGUARDED = 0.15
-/** Those of traces come with the contracts that pay. */
+/** The faults of traces come with the paying contracts. */
 const SIM_FAULTS = FAULTS.filter((fault) => !(TRACE_FAULTS as readonly string[]).includes(fault))
 /** Reading four megabytes takes as long as a whole pass. */
 const DEAR: Fault = 'giant'
@@ -62,7 +62,7 @@ export interface SeedOutcome {
 }
 
 export interface SeedOptions {
-  /** Ends the business after so many steps: a shorter way to the same failure, perhaps. */
+  /** Ends the business after so many steps, to look for a shorter way to the same failure. */
   stepsMax?: number
   /** False: every provider tells the truth. */
   liars?: boolean | undefined
@@ -71,7 +71,7 @@ export interface SeedOptions {
 let tallyNow: Tally = new Map()
 armInstances(() => tallyNow)
 
-/** Plays one seed on a stage that is open. Never throws for what the service did. */
+/** Plays one seed on an open stage. Never throws for the service's failures. */
 export async function playSeed(
   stage: Stage,
   seed: number,
@@ -117,14 +117,14 @@ function circumstancesOf(dice: Play['dice']): Pick<Play, 'rules' | 'facts'> {
   const facts = { guardUsable: dice.roll('guard usable') >= UNGUARDED }
   const rules: Partial<Rules> = {
     distMode: dice.roll('mode') < 0.15 ? 'swaps' : 'treasury',
-    // So few confirmations are the operator's risk where there is no guard.
+    // So few confirmations are the operator's risk if there is no guard.
     finality: !facts.guardUsable && typeof finality === 'number' ? 'guarded' : finality,
     reconcileEverySec: dice.roll('reconcile') < 0.3 ? 0 : 86_400,
   }
   return { rules, facts }
 }
 
-/** Mostly a few classes that come often, so that the rare ones, which befall few requests, get their way; else all, seldom. */
+/** Mostly a few frequent classes, so the rare ones, which hit few requests, get a chance; else all, rarely. */
 function weatherOf(dice: Play['dice']): Play['weather'] {
   if (dice.roll('all faults') < 0.4)
     return { rate: dice.pick('seldom', [0, 0.02, 0.05, 0.1]), faults: SIM_FAULTS.filter((fault) => fault !== DEAR) }
@@ -148,7 +148,7 @@ async function step(play: Play, number: number): Promise<void> {
   await notePrice(play)
   await mendWallet(play)
   if (seconds > INTERVAL_SEC) count(play.tally, 'clock jump')
-  // A transaction that is stuck on its fee is raised after as long.
+  // As long as the service waits before it raises a stuck fee.
   const long = dice.roll('wait') < (play.baseFeeWei >= HIGH_FEE_WEI ? 0.4 : 0.04)
   if (long && play.baseFeeWei >= HIGH_FEE_WEI) play.lately = 'stuck'
   const more = long ? LONG_WAIT_BLOCKS : dice.between('more', 0, 1)
@@ -179,7 +179,7 @@ function planned(plan: Parameters<typeof runPass>[3]): string {
   return plan.kind === 'interrupt' ? `at request ${plan.request}: ${plan.what}` : ''
 }
 
-/** Fair weather: everything comes to rest by itself, and then everything must hold. */
+/** Without faults everything comes to rest, and then everything must hold. */
 async function finish(play: Play): Promise<void> {
   const { dice, log, stage } = play
   log.push('calm')
@@ -194,7 +194,7 @@ async function finish(play: Play): Promise<void> {
     await comeToRest(play)
   }
   log.push('at rest')
-  // It is at rest already: coming to rest once more would only take its time. One more run goes by the rules by which it came to rest.
+  // It is at rest already, and coming to rest once more would only take time. One more run uses the rules of the last ones.
   const { payments, credit } = stage.world.instance({ rules: play.rules, facts: play.facts })
   await checkInvariants({ ...stage.world, payments, credit, rest: async () => {} }, { foreign: play.foreign })
   await checkSupply(play)
@@ -206,13 +206,13 @@ async function finish(play: Play): Promise<void> {
   await checkReadings(play)
   await checkAnswers(stage.observer)
   const isRebuilt = stage.backend === 'real' || dice.roll('rebuild') < 0.2
-  // What a provider without states or traces had filed whole, or the operator has decided so, a rebuild on one with both tells apart.
+  // If a provider without states or traces made the service file something whole, or the operator decided so, a rebuild with both splits it.
   if (isRebuilt && (await isAllTold(play))) await checkRebuild(play)
 }
 
 async function comeToRest(play: Play): Promise<void> {
   const { observer } = play.stage
-  // One that has asked providers nothing about this ledger yet.
+  // One that has not queried providers about this ledger yet.
   const pool = new Proxy(play.stage.pool, {})
   const world = play.stage.world.instance({ pool, rules: play.rules, facts: play.facts })
   let stands = ''
@@ -231,7 +231,7 @@ async function comeToRest(play: Play): Promise<void> {
   assert.fail(`not at rest after ${REST_BLOCKS_MAX} blocks of fair weather: ${stands}`)
 }
 
-/** Both passes; null if one did not run, the ledger went back for a lie, or a connection was one of those that had been cut: the next run goes on. */
+/** Both passes; null if one did not run, the ledger rewound because of a lie, or a connection was one of the cut ones: the next run continues. */
 async function oneRun(world: ReturnType<Stage['world']['instance']>) {
   try {
     const payments = await world.payments()
@@ -243,7 +243,7 @@ async function oneRun(world: ReturnType<Stage['world']['instance']>) {
   }
 }
 
-/** The operator's answer to a halt, which only the taking back of final blocks may bring about. */
+/** The operator's answer to a halt, which only a reorganisation of final blocks may cause. */
 async function lookAtHalt({ stage: { observer }, tally, log, pastFinal }: Play): Promise<void> {
   const halt = await readHalt(observer)
   if (!halt) return
@@ -283,7 +283,7 @@ export async function runSeeds({
   liars,
 }: RunOptions): Promise<RunCounts> {
   const counts: RunCounts = { seeds: 0, failed: [], tally: new Map() }
-  // A chain's process is no reason to stay; the seeds are.
+  // A chain's process keeps no process alive; the seeds must.
   const alive = setInterval(() => {}, 60_000)
   let stage = await openStage(backend)
   try {
@@ -308,7 +308,7 @@ export async function runSeeds({
   return counts
 }
 
-/** Once more where a busy machine's database did not answer: that is no finding. */
+/** Once more if a busy machine's database did not answer, because that is no finding. */
 async function playUnhindered(stage: Stage, seed: number, options: SeedOptions): Promise<SeedOutcome> {
   const outcome = await playSeed(stage, seed, options)
   return isDatabaseDown(outcome.failure) ? playSeed(stage, seed, options) : outcome
@@ -321,13 +321,13 @@ async function shortest(stage: Stage, { seed, steps }: SeedOutcome, options: See
   return steps
 }
 
-/** The failure, and the way to see it again. */
+/** Prints the failure, and how to reproduce it. */
 export function tellFailure({ seed, failure }: SeedOutcome, backend: Backend, steps: number): string {
   const how = `npm run sim -- --seed ${seed} --steps ${steps}${backend === 'real' ? ' --real' : ''}`
   return `seed ${seed} broke: ${failure?.message ?? ''}\n  replay: ${how}`
 }
 
-/** Everything that a run claims to draw, and what of it never happened. */
+/** Everything that a run claims to draw, and which of it never happened. */
 export function neverMet(tally: Tally, liars = true): { claimed: number; missing: string[] } {
   const claimed = [
     ...SIM_FAULTS.map((fault) => `fault ${fault}`),

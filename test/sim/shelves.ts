@@ -1,12 +1,12 @@
-// Storage that rows of a database are put into and taken back from: tables of the same columns in a schema of their own, copied by functions
-// of the database, whose statements are planned once. It must never touch the schema's own objects.
+// Storage for rows of a database: tables with the same columns in a separate schema, copied by functions of the
+// database, whose statements are planned once. It must never change the schema's own objects.
 import { connect, type Pool } from '../../src/db/core/sql.ts'
 
-/** A place for every row of the ledger as it was at one moment. */
+/** A copy of every row of the ledger at one moment. */
 export interface Shelf {
-  /** Puts every row aside, in the place of what was put aside before. */
+  /** Copies every row, in place of the earlier copy. */
   keep(): Promise<void>
-  /** Empties every table and fills it again. Row ids go on counting, which nothing may rest on. */
+  /** Empties every table and fills it again. Row ids keep counting, so nothing may depend on them. */
   restore(): Promise<void>
 }
 
@@ -16,12 +16,12 @@ interface Table {
   columns: string
 }
 
-/** Makes shelves of these names in a migrated database, with a connection of their own. */
+/** Creates shelves of these names in a migrated database, with a separate connection. */
 export async function openShelves<Name extends string>(
   databaseUrl: string,
   names: readonly Name[],
 ): Promise<Record<Name, Shelf> & { close(): Promise<void> }> {
-  // Without triggers and foreign keys: what they would do is in the rows. Said once for the connection, since saying it flushes plans.
+  // Without triggers and foreign keys, because their effects are in the rows. Set once for the connection, because setting it flushes plans.
   const url = `${databaseUrl}?session_replication_role=replica`
   const sql = connect(url, { max: 1, prepare: true, applicationName: 'sim shelves' })
   const tables = await readTables(sql)
@@ -29,7 +29,7 @@ export async function openShelves<Name extends string>(
   for (const name of names) shelves[name] = await makeShelf(sql, name, tables)
   return {
     ...shelves,
-    // The database is given back to other tests, which have no use for them.
+    // The database returns to other tests, which have no use for them.
     async close() {
       for (const name of names) await sql.unsafe(`DROP SCHEMA ${schemaOf(name)} CASCADE`)
       await sql.end({ timeout: 1 })
@@ -46,7 +46,7 @@ function readTables(sql: Pool): Promise<Table[]> {
     GROUP BY 1 ORDER BY 1`
 }
 
-/** Other schemas of a test's database are none of ours. */
+/** We leave other schemas of a test's database alone. */
 const schemaOf = (shelf: string) => `shelf_${shelf}`
 
 async function makeShelf(sql: Pool, name: string, tables: readonly Table[]): Promise<Shelf> {

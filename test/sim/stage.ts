@@ -1,6 +1,6 @@
-// The parts that seeds are played on, opened once and set back before each: a chain (the model, or a real one), a PostgreSQL database for the
-// ledger and one for rebuilding it. Setting back is deleting rows and copying those of the beginning again, which takes a small part of the
-// time of a new database.
+// The parts that seeds play on, opened once and reset before each: a chain (the model, or a real one), a PostgreSQL
+// database for the ledger and one for rebuilding it. A reset deletes rows and copies the initial ones again, which
+// takes a small part of the time of a new database.
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import { noteProven } from '../../src/db/blocks/proofs.ts'
@@ -24,23 +24,23 @@ import { openShelves, type Shelf } from './shelves.ts'
 
 export type Backend = 'model' | 'real'
 
-/** Few cohorts, so that opening them costs little; turns come soon. */
+/** Few cohorts, so opening them costs little; turns come soon. */
 export const INTERVAL_SEC = 600
 const SLOT_SEC = 300
-/** Nodes a wallet may hold in all: more than its allowance in any one tier but the first, and within reach of a seed. */
+/** Nodes a wallet may hold in all: more than its allowance in any one tier but the first, and a seed can reach it. */
 export const MAX_PER_WALLET = 7n
-/** The first block that is followed, the one after the deployments: a reorganisation may take it out, too. */
+/** The first followed block, the one after the deployments, so a reorganisation may remove it, too. */
 export const FIRST_BLOCK = 4
 
 interface Beginning {
   chain: `0x${string}`
   ledger: Shelf
 }
-/** Plans made once: the tables are small, and planning again for every value takes longer than running. */
+/** Plans made once, because the tables are small, and planning for every value takes longer than running. */
 const PLANNED_ONCE = '?plan_cache_mode=force_generic_plan'
 
 export interface Locks {
-  /** Null: advisory locks over connections, as the service has them. */
+  /** Null: advisory locks over connections, as in the service. */
   lock: Lock | null
   /** Takes every lock from its holder, who learns of it at once or not at all. */
   lose(tell: boolean): Promise<void>
@@ -49,10 +49,10 @@ export interface Locks {
 export interface Stage {
   backend: Backend
   chain: TestChain
-  /** A chain that parts from this one so many blocks below its head; null on a real one. */
+  /** A chain that forks from this one so many blocks below its head; null on a real one. */
   fork: ((depth: number) => TestChain) | null
   database: TestDatabase
-  /** The instances' connections, and one for looking on. */
+  /** The instances' connections, and one for observing. */
   pool: Pool
   observer: Pool
   /** A second database, for rebuilds. */
@@ -62,17 +62,17 @@ export interface Stage {
   /** Sources of payments that are in no transaction. */
   payers: Payers
   locks: Locks
-  /** Transactions that were sent and not stored before, since the last reset. */
+  /** Transactions that were sent without being stored first, since the last reset. */
   unstored: Hash[]
-  /** A world in fair weather on these parts: for bringing to rest and checking. */
+  /** A world without faults on these parts, for coming to rest and for checks. */
   world: World
   /** Builds the JSON-RPC client of an instance. */
   rpcOn(providers: readonly Provider[]): Rpc
   /** Notes sends among the calls that the ledger had not stored. */
   checkStored(calls: readonly Call[]): Promise<void>
-  /** Sets everything back: contracts deployed and terms entered, or (on the model) some business done on top of that. */
+  /** Resets everything: contracts deployed and terms entered, or (on the model) some business done on top of that. */
   reset(begun: boolean): Promise<void>
-  /** Takes a backup of the ledger, in the place of the last one; gives what restores it. */
+  /** Takes a backup of the ledger, in place of the last one; returns a function that restores it. */
   backUp(): Promise<() => Promise<void>>
   emptyRebuild(): Promise<void>
   close(): Promise<void>
@@ -168,14 +168,14 @@ async function openChain(backend: Backend): Promise<Pick<Stage, 'chain' | 'fork'
   return { chain: startModelChain(model), fork: (depth) => startModelChain(model.fork(depth)) }
 }
 
-/** Notes which ledger this is, and what its chain proves, as any ledger learns it within minutes: looking for that goes by the clock. */
+/** Notes which ledger this is, and what its chain proves, which any ledger learns within minutes, because it checks on a timer. */
 async function identify(sql: Sql, chain: TestChain, rest: { factory: Address; startBlock: number }): Promise<void> {
   for (const part of ['header', 'transactions', 'receipts'] as const) await noteProven(sql, part, 1)
   const { hash: genesisHash } = await chain.block(0)
   await recordIdentity(sql, { chainId: chain.chainId, genesisHash, ...rest })
 }
 
-/** Demands of real networks on a send to this chain. */
+/** Real networks' rules for a send to this chain. */
 export function sendRulesFor(chain: TestChain): SendRules {
   return createSendRules({
     forward: forwardTo(chain),
@@ -188,7 +188,7 @@ function forwardTo(chain: TestChain): (call: Call) => Promise<Answer> {
   return async ({ method, params }) => ({ result: await chain.rpc(method, params) })
 }
 
-/** A client of the service's own that talks to these. */
+/** The service's own client for these. */
 export function rpcOn(providers: readonly Provider[]): Rpc {
   const byUrl = new Map(providers.map((provider, i) => [`http://provider-${i + 1}.invalid`, provider]))
   return createRpc({
@@ -196,7 +196,7 @@ export function rpcOn(providers: readonly Provider[]): Rpc {
     log: silentLog,
     replyBytesMax: REPLY_BYTES_MAX,
     retryPauseMs: 0,
-    // A request may wait for what comes in the middle of a pass, however slow the machine.
+    // A request may wait for the event in the middle of a pass, however slow the machine.
     timeoutMs: 600_000,
     dispatcherFor: (url) => byUrl.get(url) as Provider,
   })
@@ -211,7 +211,7 @@ async function noteUnstored(observer: Pool, calls: readonly Call[], unstored: Ha
   }
 }
 
-/** Locks given away in the process: opening a connection for every run of a pass takes longer than the run. */
+/** Locks inside the process, because opening a connection for every run of a pass takes longer than the run. */
 function locksInProcess(): Locks {
   const held = new Map<LockName, AbortController>()
   return {

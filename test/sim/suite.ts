@@ -1,24 +1,24 @@
-// Runs of the simulation as tests: as many seeds as a file names, none of which may break. In a long run nearly everything
-// that the simulation claims to draw must really have happened.
+// Runs of the simulation as tests: as many seeds as a file names, none of which may break. In a long run nearly
+// everything that the simulation claims to draw must really have happened.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { neverMet, report, runSeeds } from './run.ts'
 import type { Backend } from './stage.ts'
 
-/** Seeds take as long as the machine lets them; this only ends a run that hangs. */
+/** Seeds take as long as the machine needs; this only ends a run that hangs. */
 const TIMEOUT_MS = 30 * 60_000
 
 export interface Share {
   from: number
   count: number
   backend: Backend
-  /** Least share of the classes (faults, points, interruptions, acts, fates) that must have happened; few seeds promise none. */
+  /** Least share of the classes (faults, failpoints, interruptions, acts, fates) that must have happened; few seeds promise none. */
   met?: number
   /** False: every provider tells the truth. */
   liars?: boolean
 }
 
-/** A test of so many seeds. `NL_SIM_SEEDS` plays fewer of them, where something else is being worked on. */
+/** A test of so many seeds. `NL_SIM_SEEDS` plays fewer of them, if you are working on something else. */
 export function testSeeds({ from, count, backend, met = 0, liars = true }: Share): void {
   const wanted = Number(process.env.NL_SIM_SEEDS ?? count)
   const last = from + Math.min(count, wanted) - 1

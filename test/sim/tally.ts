@@ -1,4 +1,4 @@
-// Counts of a seed, or of many, by class, so that a run can say what it never met.
+// Counts of a seed, or of many, by class, so a run can report what never happened.
 import type { Fault } from '../support/faults/names.ts'
 
 /** Counts of what really happened, by its name. */

@@ -1,5 +1,5 @@
-// Chains for tests: a real EVM node of the test's own that mines only on demand, and a test's means to play the network: time, balances,
-// reorganisations. Ends with the test's process.
+// Chains for tests: a real EVM node for one test that mines only on demand, and a test's means to play the network:
+// time, balances, reorganisations. Ends with the test's process.
 import { startAnvil } from '../../packages/embed/anvil.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
 import { DEVELOPMENT_ACCOUNTS, type DevelopmentAccount } from '../../src/domain/development.ts'
@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary.ts'
 
 export type Hex = `0x${string}`
 
-/** A transaction as anvil takes it from one of its accounts, whose keys it has: it signs it. */
+/** A transaction as anvil takes it from one of its accounts. Anvil has the keys, and signs it. */
 export interface TestTransaction {
   readonly from: string
   readonly to?: string
@@ -30,37 +30,37 @@ export interface TestChain {
   readonly rpcUrl: string
   readonly chainId: number
   readonly accounts: readonly DevelopmentAccount[]
-  /** The lowest block whose hash contracts see right. */
+  /** The lowest block whose hash contracts see correctly. */
   readonly firstTrustedBlock: number
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
   /**
-   * Mines `count` blocks, `intervalSec` apart (left out: by the clock, so that blocks mined within one second have the
-   * same time); transactions that wait go into the first. Resolves with the head.
+   * Mines `count` blocks, `intervalSec` apart (default: by the clock, so blocks mined within one second have the same
+   * time); pending transactions go into the first. Resolves with the head.
    */
   mine(count?: number, intervalSec?: number): Promise<TestBlock>
   /** `latest` by default. */
   block(number?: number): Promise<TestBlock>
-  /** Moves the clock of the blocks to come forward. */
+  /** Moves the clock of the next blocks. */
   increaseTime(seconds: number): Promise<void>
   /** Time of the next block, in seconds since 1970; must be later than the head's. */
   setNextTime(timestampSec: number): Promise<void>
   snapshot(): Promise<Hex>
-  /** Goes back to a snapshot, which is used up by it. */
+  /** Goes back to a snapshot, which uses it up. */
   revert(snapshot: Hex): Promise<void>
   /** From then on the head has a state that its header does not prove; the next block does. */
   setBalance(address: string, wei: bigint): Promise<void>
-  /** Puts a transaction in the pool; resolves with its hash. It is in no block until `mine`. */
+  /** Sends a transaction to the pool; resolves with its hash. It is in no block until `mine`. */
   send(transaction: TestTransaction): Promise<Hex>
   /**
-   * Replaces the last `depth` blocks by as many others. Their transactions are dropped, and do not return to the pool,
-   * save those given here: `[transaction, place of its block among the new ones]`.
+   * Replaces the last `depth` blocks by as many others. Drops their transactions, which do not return to the pool,
+   * except those given here: `[transaction, index of its block among the new ones]`.
    */
   reorg(depth: number, transactions?: readonly (readonly [TestTransaction | Hex, number])[]): Promise<void>
   stop(): Promise<void>
 }
 
 export interface TestChainOptions {
-  /** Blocks are final when two of these are on top of them; 32 by default. */
+  /** Blocks are final when two of these are on top of them; default 32. */
   slotsInEpoch?: number
 }
 
@@ -102,7 +102,7 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
   }
 }
 
-/** Starts another node of the same chain: it has the same blocks up to the head, and goes its own way from there. */
+/** Starts another node of the same chain: it has the same blocks up to the head, and diverges from there. */
 export async function startSibling(chain: TestChain): Promise<TestChain> {
   const [state, sibling] = await Promise.all([chain.rpc('anvil_dumpState'), startTestChain()])
   await sibling.rpc('anvil_loadState', [state])
@@ -113,7 +113,7 @@ function hex(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }
 
-/** Runs what waits for blocks while blocks are mined. When it resolves, no block is on its way any more: the next one is the test's own. */
+/** Runs something that waits for blocks while blocks are mined. When it resolves, no block is pending: the next one is the test's own. */
 export async function whileMining<T>(chain: Pick<TestChain, 'mine'>, act: () => Promise<T>, everyMs = 50): Promise<T> {
   let done = false
   const mining = (async () => {

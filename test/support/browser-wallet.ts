@@ -1,5 +1,5 @@
-// A wallet for pages under test: announced as browsers' wallets announce themselves (EIP-6963), asked as they are (EIP-1193),
-// signing with a real key against a real chain. A test can have it refuse, or put it on another chain.
+// A wallet for pages under test: it announces itself as browser wallets do (EIP-6963), has their interface (EIP-1193),
+// and signs with a real key against a real chain. A test can make it refuse, or put it on another chain.
 import type { Page } from 'playwright-core'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -8,9 +8,9 @@ import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { HANGING_MS } from './until.ts'
 
 export const WALLET_NAME = 'Test Wallet'
-/** EIP-1193: the user said no. */
+/** EIP-1193: the user declined. */
 const REFUSAL = { code: 4001, message: 'User rejected the request.' }
-/** The same for what says nothing of whether it was sent. */
+/** The same for an error that leaves open whether it was sent. */
 export const LOST = { code: -32603, message: 'the wallet has lost it' }
 
 export interface BrowserWallet {
@@ -19,9 +19,9 @@ export interface BrowserWallet {
   asked: string[]
   /** Refuses the next request to sign or send; or answers it with this error. */
   refuseNext(error?: typeof REFUSAL): void
-  /** Says that it is on this chain, until it is asked to switch. */
+  /** Reports this chain until it is asked to switch. */
   moveTo(chainId: number): Promise<void>
-  /** Its own way to the chain is gone, or back. */
+  /** Cuts its own connection to the chain, or restores it. */
   cutOff(gone: boolean): void
 }
 
@@ -31,7 +31,7 @@ export interface Asked {
   params?: unknown[]
 }
 
-/** Puts a wallet of an embedded account into every page that `page` loads from now on. */
+/** Installs a wallet of an embedded account in every page that `page` loads from now on. */
 export async function installWallet(page: Page, account: number, rpcUrl: string): Promise<BrowserWallet> {
   const key = DEVELOPMENT_ACCOUNTS[account]?.privateKey
   if (!key) throw new Error(`there is no account ${account}`)
@@ -100,7 +100,7 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
   }
 }
 
-/** Has every page that `page` loads from now on find a wallet that answers so. What `answer` throws is told by its code and message. */
+/** Gives every page that `page` loads from now on a wallet with these answers. If `answer` throws, the page gets the error's code and message. */
 export async function announceWallet(page: Page, answer: (request: Asked) => Promise<unknown>): Promise<void> {
   await page.exposeFunction('walletAnswer', (request: Asked) =>
     answer(request).then(

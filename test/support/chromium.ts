@@ -1,6 +1,6 @@
-// The browser for tests of pages: the system's Chromium, headless, driven by playwright-core. Its shell, where there is one, shows nothing in a
-// window, and takes half the processor time. Where there is neither, the tests that need one are skipped, and say so; continuous integration
-// installs it.
+// The browser for tests of pages: the system's Chromium, headless, driven by playwright-core. Its headless shell, if
+// there is one, opens no window and takes half the processor time. If there is neither, the tests that need one are
+// skipped, and say so; continuous integration installs it.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, chromium, type Frame, type Locator, type Page } from 'playwright-core'
@@ -27,7 +27,7 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Tests read numbers and times by this locale, whatever the machine's is; one about another locale asks for a context of its own.
+      // Tests read numbers and times in this locale, whatever the machine's is. A test about another locale opens its own context.
       '--lang=en-US',
     ],
   })
@@ -41,29 +41,29 @@ export function complaintsOf(page: Page): string[] {
     if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
   })
   page.on('requestfailed', (request) => {
-    // Requests that a page gives up when it is left are no fault.
+    // If a page cancels requests when it is left, that is no fault.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`not loaded: ${request.url()}`)
   })
   return complaints
 }
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-/** Null where axe is not loaded. What a page does right is not collected, which takes longer. */
+/** Null if axe is not loaded. We do not collect passed rules, which takes longer. */
 const runAxe = (
   options: object,
 ) => `globalThis.axe ? axe.run(${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200)))) : null`
 
-/** Presses a button of a dialog. One that was closed by `Done` is waited for: while it is on its way out it takes the next click. */
+/** Presses a button of a dialog. Waits for one closed by `Done`, because it would catch the next click on its way out. */
 export async function pressIn(dialog: Locator, name: string): Promise<void> {
   await dialog.getByRole('button', { name, exact: true }).click()
   if (name === 'Done') await dialog.waitFor({ state: 'detached' })
 }
 
-/** Objections of axe to a page, or what is in a frame of it, each as one line, once nothing is on its way in or out. It is loaded once for each document. */
+/** Axe's objections to a page, or to a frame's content, each as one line, once nothing is moving in or out. Loads axe once per document. */
 export const violations = (page: Page | Frame): Promise<string[]> => look(page, runAxe({}))
 
-/** The same of its colours alone: of the rules, only that of contrast looks at the theme. */
+/** Only the colours, because contrast is the only rule that depends on the theme. */
 export const contrastViolations = (page: Page | Frame): Promise<string[]> =>
   look(page, runAxe({ runOnly: ['color-contrast'] }))
 

@@ -1,5 +1,5 @@
-// The command line in tests: as a process of its own, as an operator runs it, or inside the test's process where a person at a
-// terminal is played.
+// The command line in tests: as a separate process, as an operator runs it, or inside the test's process if the test
+// plays a person at a terminal.
 import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Commands that print with --json what a route of the operator's answers. */
+/** Commands whose --json output is the answer of an operator's route. */
 const ROUTES: Readonly<Record<string, string>> = {
   'payments list': 'payments',
   'payments show': 'payments/{payment}',
@@ -38,7 +38,7 @@ export interface Outcome {
 /** The settings of a service on a world's database and chain. */
 export function worldEnv(world: World): Record<string, string> {
   return {
-    // Reads no .env that somebody may have beside the tests.
+    // Reads no .env that someone may have beside the tests.
     NODE_ENV: 'test',
     DATABASE_URL: world.directUrl,
     RPC_URL: world.chain.rpcUrl,
@@ -56,7 +56,7 @@ export function worldEnv(world: World): Record<string, string> {
   }
 }
 
-/** Runs `node-ledger` with these words as a process of its own, in an empty directory, without a terminal. */
+/** Runs `node-ledger` with these words as a separate process, in an empty directory, without a terminal. */
 export async function runProcess(
   argv: readonly string[],
   env: Record<string, string> = {},
@@ -84,7 +84,7 @@ export async function runProcess(
   return held(argv, { code, out, err })
 }
 
-/** Runs it inside this process; `typed` is what a person at a terminal answers, without it there is no terminal. */
+/** Runs it inside this process; `typed` is a person's input at a terminal. Without it there is no terminal. */
 export async function runHere(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -98,7 +98,7 @@ export async function runHere(
   return held(argv, { code, out: stdout.text(), err: stderr.text() })
 }
 
-/** An outcome, its JSON held to the operator's document. */
+/** An outcome, with its JSON checked against the operator's document. */
 function held(argv: readonly string[], outcome: Outcome): Outcome {
   const route = ROUTES[argv.slice(0, 2).join(' ')]
   if (route && argv.includes('--json') && outcome.code === 0) assertPrinted(route, JSON.parse(outcome.out))

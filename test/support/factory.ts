@@ -1,9 +1,9 @@
-// Setup of the factory for tests that its budgets, its bounds and the end of a call's time are no concern of.
+// Setup of the factory for tests that do not concern its budgets, its bounds or a call's expiry.
 import type { CohortCredit, MintOrder } from '../../src/chain/port.ts'
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import type { Wei } from '../../src/domain/units.ts'
 
-/** A deployment whose minter and distributor are never short of anything. */
+/** A deployment whose minter and distributor never run short. */
 export const ROOMY_SETUP = {
   nodes: 2 ** 32 - 1,
   cohorts: 2 ** 16 - 1,
@@ -15,7 +15,7 @@ export const ROOMY_SETUP = {
 
 type Read = <T>(functionName: string, args?: readonly unknown[]) => Promise<T>
 
-/** Arguments of an act of the owner, with the present key and value that the contract wants named beside the new one. */
+/** Arguments of an owner's act, with the present key or value, which the contract requires beside the new one. */
 export async function namingPresent(read: Read, name: string, args: readonly unknown[]): Promise<readonly unknown[]> {
   const [first, ...rest] = args
   if (name === 'setMinter' && args.length === 3) return [first, await read('minter'), ...rest]
@@ -28,12 +28,12 @@ export async function namingPresent(read: Read, name: string, args: readonly unk
 /** A block time that no test reaches. */
 export const FOREVER = 2 ** 40 - 1
 
-/** A cohort's part of a round that pays its pending turn and nothing else. */
+/** A cohort's part of a round that pays only its pending turn. */
 export function oneTurn(cohort: number, firstDue: number, amountPerNodeWei: Wei): CohortCredit {
   return { cohort, firstDue, skipped: 0, paid: 1, amountPerNodeWei }
 }
 
-/** Calldata of a mint of one node with neither guard nor end. */
+/** Calldata of a mint of one node with neither guard nor expiry. */
 export function mintData(order: MintOrder): `0x${string}` {
   return encodeCall({ kind: 'mint', orders: [order], guard: null, validUntil: FOREVER }, { guarded: false }).data
 }

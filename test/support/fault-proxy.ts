@@ -1,6 +1,6 @@
-// A JSON-RPC provider that stands before the real chain and fails as providers do. A fault is set for the next requests of a
-// kind, or drawn from a seed at a rate; what really happened is counted. It must never make up a chain: whatever no fault
-// touches is the chain's own answer.
+// A JSON-RPC provider that stands before the real chain and fails as providers do. A test sets a fault for the next
+// requests of a kind, or draws faults from a seed at a rate; the proxy counts what really happened. It must never make
+// up a chain: whatever no fault touches is the chain's own answer.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Agent } from 'undici'
@@ -16,7 +16,7 @@ export type { Dialect, Fault }
 export const SEND = 'eth_sendRawTransaction'
 
 export interface Aim {
-  /** Only calls of this method; left out: of any that the fault can befall. */
+  /** Only calls of this method; default: any that the fault can hit. */
   method?: string
   /** Only calls for which this is true. */
   where?: (call: Call) => boolean
@@ -28,7 +28,7 @@ export interface Aim {
 
 export interface Storm {
   seed: number
-  /** Share of requests that something befalls, 0 to 1. */
+  /** Share of requests that a fault hits, 0 to 1. */
   rate: number
   faults: readonly Fault[]
 }
@@ -37,25 +37,25 @@ export interface FaultProxy {
   url: string
   /** Count of events so far, by fault. */
   readonly fired: ReadonlyMap<Fault, number>
-  /** Calls so far, in order; those of a batch one by one. */
+  /** Calls so far, in order; a batch counts call by call. */
   readonly seen: Call[]
-  /** In whose words refusals of sends come; `any` draws for each. */
+  /** The client in whose words it refuses sends; `any` draws one for each. */
   dialect: Dialect | 'any'
-  /** True if contracts know blocks by their hashes; where not, as on chains with block numbers of their own, no fork guard can be used. */
+  /** True if contracts see blocks by their hashes. If not, as on chains with their own block numbers, the service cannot use a fork guard. */
   knowsBlocks: boolean
-  /** The URL of the node that answers a call in the target's stead, as behind a balancer; null: the target does. */
+  /** The URL of the node that answers a call in the target's place, as behind a balancer; null: the target does. */
   servedBy: (call: Call) => string | null
-  /** Called with every call before it is passed on. */
+  /** Called with every call before it is forwarded. */
   onCall: (call: Call) => Promise<void> | void
-  /** Called with every call after the chain has answered and before the service learns it. */
+  /** Called with every call after the chain has answered and before the service gets the answer. */
   onAnswered: (call: Call) => Promise<void> | void
-  /** Has a fault befall the next fitting requests. */
+  /** Makes a fault hit the next matching requests. */
   inject(fault: Fault, aim?: Aim): void
   /** Draws faults from a seed from now on. */
   storm(storm: Storm): void
-  /** Nothing befalls anything any more. */
+  /** Ends all faults. */
   calm(): void
-  /** Sends that broke our own rule: stored first. Empty in a healthy service. */
+  /** Sends that broke our own rule: store first. Empty in a healthy service. */
   broken(): Promise<string[]>
   close(): Promise<void>
 }
@@ -72,11 +72,11 @@ interface Injection {
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const HASH_OF = toFunctionSelector('hashOf(uint256)')
-/** True if a call asks the contract for a block's hash: the service does at start, to see whether its guard can be used. */
+/** True if a call reads a block's hash from the contract, as the service does at start to see whether it can use its guard. */
 const asksForHash = ({ method, params }: Call) =>
   method === 'eth_call' && String((params[0] as { data?: string } | undefined)?.data).startsWith(HASH_OF)
 
-/** Starts one in front of `target`. With a database, every send is held to have been stored in it before. */
+/** Starts one in front of `target`. With a database, it checks that every send was stored in it before. */
 export async function startFaultProxy(options: {
   target: string
   databaseUrl?: string | null
@@ -102,7 +102,7 @@ export async function startFaultProxy(options: {
 
   const count = (fault: Fault) => void fired.set(fault, (fired.get(fault) ?? 0) + 1)
 
-  /** The fault set for one of these calls, if any; it is used up by this. */
+  /** The fault set for one of these calls, if any, which uses it up. */
   function takeInjection(fits: (injection: Injection) => boolean): Injection | null {
     for (const injection of injections) {
       if (injection.left === 0 || !fits(injection)) continue
@@ -139,7 +139,7 @@ export async function startFaultProxy(options: {
     return fitting.length > 0 ? { fault: wind.pick(`${stream} fault`, fitting), at } : null
   }
 
-  /** A send as a real network takes it, in the words of its client. */
+  /** A send as a real network handles it, in its client's words. */
   async function send(call: Call): Promise<Answer> {
     const refusal = await rules.check(call.params[0] as `0x${string}`)
     const dialect = proxy.dialect === 'any' ? dice.pick('dialect', DIALECTS) : proxy.dialect
@@ -200,7 +200,7 @@ export async function startFaultProxy(options: {
   }
 
   const server = createServer((request, response) => {
-    // The chain is gone, or the client is: either way no answer can arrive.
+    // The chain is gone, or the client is; either way no answer can arrive.
     serve(request, response).catch(() => request.socket.destroy())
   })
   server.on('clientError', () => {})

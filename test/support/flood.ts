@@ -1,11 +1,11 @@
-// Floods a payments wallet: transfers by the thousand, spread over blocks, from one stranger.
+// Floods a payments wallet: thousands of transfers, spread over blocks, from one unrelated account.
 import assert from 'node:assert/strict'
 import type { Pool } from '../../src/db/core/sql.ts'
 import type { World } from './world.ts'
 
-/** The stranger's account. */
+/** The unrelated account. */
 const STRANGER = 14
-/** Calls in one request to the chain's program. */
+/** Calls in one request to anvil. */
 const BATCH = 200
 /** A block's gas limit is 30 million. */
 const PER_BLOCK_MAX = 1_000
@@ -54,7 +54,7 @@ export async function ledgerBytes(pool: Pool): Promise<number> {
   return row?.bytes ?? 0
 }
 
-/** Rows of the tables in which junk must not have one of its own. */
+/** Rows of the tables in which junk must not add any. */
 export async function costlyRows(pool: Pool): Promise<object> {
   const [row] = await pool`
     SELECT (SELECT count(*) FROM payments) AS payments, (SELECT count(*) FROM payment_verdicts) AS verdicts,

@@ -1,5 +1,5 @@
-// A contract that passes value on, as a Safe, a forwarder or a bundler does: value comes to a wallet by an internal call, inside a
-// transaction that goes to somebody else.
+// A contract that forwards value, as a Safe, a forwarder or a bundler does: value reaches a wallet by an internal call,
+// inside a transaction to another address.
 import assert from 'node:assert/strict'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import type { Hex } from './anvil.ts'
@@ -9,8 +9,8 @@ import type { World } from './world.ts'
 export const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
 
 /**
- * Runtime code that sends what it is called with on to the address in its calldata, with all the gas there is and no data, and ends well
- * whatever came of it: CALL(GAS, CALLDATALOAD(0), CALLVALUE, 0, 0, 0, 0), STOP.
+ * Runtime code that forwards the received value to the address in its calldata, with all gas and no data, and succeeds
+ * whatever the result: CALL(GAS, CALLDATALOAD(0), CALLVALUE, 0, 0, 0, 0), STOP.
  */
 export const FORWARD = '0x6000600060006000346000355af100'
 
@@ -18,8 +18,8 @@ export const FORWARD = '0x6000600060006000346000355af100'
 export const forwardTo = (to: Address): Hex => `0x${to.slice(2).padStart(64, '0')}`
 
 /**
- * Runtime code that pays several: while the calldata has words left, CALL(GAS, first word, second word, 0, 0, 0, 0), then the next two. It
- * ends well whatever came of each.
+ * Runtime code that pays several: while the calldata has words left, CALL(GAS, first word, second word, 0, 0, 0, 0),
+ * then the next two. It succeeds whatever the results.
  */
 export const SPLIT = '0x60005b368110156022576000600060006000846020013585355af1506040016002565b00'
 
@@ -33,8 +33,8 @@ export async function putForwarder(world: World, at = FORWARDER): Promise<void> 
 }
 
 /**
- * Pays the payments wallet, or `to`, by way of the forwarder at `by` in a transaction of account `from`, mined; gives the transaction and
- * its block. Throws where that failed.
+ * Pays the payments wallet, or `to`, through the forwarder at `by` in a mined transaction of account `from`; returns
+ * the transaction and its block. Throws if that failed.
  */
 export async function payInside(
   world: World,
@@ -46,7 +46,7 @@ export async function payInside(
   return { txHash, block: Number((await world.chain.block()).number) }
 }
 
-/** Pays the payments wallet by way of several forwarders in one block, and follows it. @returns the transactions, in order. */
+/** Pays the payments wallet through several forwarders in one block, and follows it. @returns the transactions, in order. */
 export async function payAtOnce(
   world: World,
   ...transfers: (readonly [by: number, valueWei: bigint])[]
@@ -66,7 +66,7 @@ export async function payAtOnce(
 /** Code that sends this value of its own to the address in its calldata. */
 export const leakOf = (valueWei: bigint): Hex => `0x5f5f5f5f66${valueWei.toString(16).padStart(14, '0')}5f355af100`
 
-/** Has the world's passes ask a provider that traces no blocks: what comes by internal calls is a residue. Tracing one transaction still works. */
+/** Gives the world's passes a provider that traces no blocks, so value from internal calls is a residue. Tracing one transaction still works. */
 export function traceNothing(world: World): World {
   Object.assign(world.ctx.chain, { blockTransfers: async () => null })
   return world
@@ -79,7 +79,7 @@ export const SPLITTER = '0x0000000000000000000000000000000000000e01' as Address
 export const splitterOf = (wallet: Address, values: readonly bigint[]): Hex =>
   `0x${values.map((value) => `5f5f5f5f6b${value.toString(16).padStart(24, '0')}73${wallet.slice(2)}5af150`).join('')}`
 
-/** What the ledger has of inner transfers and residues, in the order of their places; those that are orphaned last. */
+/** The ledger's inner transfers and residues, in the order of their positions; orphaned ones last. */
 export const storedInner = (world: World) =>
   world.pool<
     {
@@ -95,6 +95,6 @@ export const storedInner = (world: World) =>
       concat_ws(' ', state, reason) AS stands FROM payments WHERE inner_index > 0 OR tx_hash IS NULL
     ORDER BY block_number, tx_index, inner_index, id`
 
-/** Their values, and how they stand. */
+/** Their values, and their states. */
 export const innerStands = async (world: World) =>
   (await storedInner(world)).map(({ value, stands }) => [value, stands] as const)

@@ -6,7 +6,7 @@ import { hashOf, walletOf } from './http-ledger.ts'
 export interface Malformed {
   bytes: Buffer
   method: string
-  /** False: the bytes may not even be a request; the server may answer, or just close. */
+  /** False: the bytes may not even be a request, so the server may answer, or just close. */
   framed: boolean
 }
 
@@ -197,7 +197,7 @@ function generators(random: Random) {
   const digits = (max: number) => Array.from({ length: 1 + below(max) }, () => below(10)).join('')
   const hex = (length: number) => Array.from({ length }, () => HEX[below(HEX.length)]).join('')
   const nasty = () => pick([() => pick(NASTY), () => text(40), () => digits(90), () => `0x${hex(below(80))}`])()
-  /** Breaks a right thing a little: one change somewhere. */
+  /** Breaks a valid value a little: one change somewhere. */
   const bent = (right: string) => {
     const at = below(right.length + 1)
     return pick([
@@ -254,7 +254,7 @@ function generators(random: Random) {
       pick(['; ', ';', ',']),
     )
   }
-  /** Header values must not break the framing: that is what `noise` is for. */
+  /** Header values must not break the framing, because `noise` does that. */
   const plain = (raw: string) => raw.replaceAll(/[\r\n\0]/g, '')
   const headers = () =>
     Array.from({ length: below(5) }, () => {

@@ -1,5 +1,5 @@
-// Holds every answer to what is true of all of them, and to the two OpenAPI documents, the public one and the operator's, that describe each.
-// Every response that any test receives is brought before this.
+// Checks every answer against the rules of all answers, and against the two OpenAPI documents, the public one and the
+// operator's. Every response that any test receives goes through this.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -11,7 +11,7 @@ export interface Answer {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  /** The body as JSON; undefined where there is none. */
+  /** The body as JSON; undefined if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it at will
   json: any
 }
@@ -33,7 +33,7 @@ addFormats.default(ajv)
 for (const [name, each] of Object.entries(DOCUMENTS)) ajv.addSchema(closed(each), name)
 const validators = new Map<string, ValidateFunction>()
 
-/** Holds an answer to the rules of all answers, and to the document that knows the path, if one does. */
+/** Checks an answer against the rules of all answers, and against the document that has the path, if one does. */
 export function assertAnswer(method: string, path: string, answer: Answer): void {
   const where = `${method} ${path} -> ${answer.status}`
   assertCommon(where, method, answer)
@@ -52,14 +52,14 @@ export function assertAnswer(method: string, path: string, answer: Answer): void
   assert.ok(validate(answer.json), `${where}: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`)
 }
 
-/** Holds what a command printed with --json to what the operator's route of the same reading answers. */
+/** Checks a command's --json output against the answer of the operator's route for the same reading. */
 export function assertPrinted(route: string, json: unknown): void {
   const pointer = `#/paths/${escapePointer(`/api/admin/${route}`)}/get/responses/200/content/application~1json/schema`
   const validate = validatorOf(`admin${pointer}`)
   assert.ok(validate(json), `printed as ${route}: ${ajv.errorsText(validate.errors)}`)
 }
 
-/** Holds the fields of a request that was done to the operator's document: it names them all, and none is required that was not sent. */
+/** Checks a request's fields against the operator's document: it names them all, and requires none that was not sent. */
 export function assertAsked(method: 'GET' | 'POST', path: string, body: unknown = {}): void {
   const asked = operationOf(method, path)
   assert.ok(asked, `${method} ${path} is not in the document`)
@@ -104,7 +104,7 @@ function assertCommon(where: string, method: string, { status, headers, json, te
   if (status === 429) assert.match(headers['retry-after'] ?? '', /^[1-9][0-9]?$/, where)
 }
 
-/** An object with the single field `error`, a text that gives nothing away; of the operator's acts also with `problems`. */
+/** An object with the single field `error`, a text that reveals nothing; for the operator's acts also with `problems`. */
 export function assertEnvelope(where: string, json: unknown): void {
   assert.ok(typeof json === 'object' && json !== null && !Array.isArray(json), where)
   const isOperators = / \/api\/(admin|passkeys)\b/.test(where)
@@ -114,7 +114,7 @@ export function assertEnvelope(where: string, json: unknown): void {
   assert.doesNotMatch(error as string, /https?:|postgres|node:|\bat .*\.ts|[A-Z]{2,}_[A-Z]{2,}/, where)
 }
 
-/** A copy in which no object may have fields that it does not name: an answer with an undocumented field is drift. */
+/** A copy in which no object may have unnamed fields, because an answer with an undocumented field is drift. */
 function closed(part: Document): Document {
   if (Array.isArray(part)) return part.map(closed)
   if (typeof part !== 'object' || part === null) return part
@@ -123,7 +123,7 @@ function closed(part: Document): Document {
   return copy.properties && copy.type === 'object' ? { additionalProperties: false, ...copy } : copy
 }
 
-/** The description of a request in a document, and where it stands; null where no document has it. */
+/** The description of a request in a document, and its pointer; null if no document has it. */
 function operationOf(method: string, path: string) {
   const [plain = ''] = path.split('?')
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase()

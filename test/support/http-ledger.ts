@@ -1,10 +1,10 @@
-// A small ledger written by hand, for tests of the HTTP surface: what the follower would have written, row by row, under
-// the schema's own constraints and triggers.
+// A small ledger written by hand, for tests of the HTTP surface: what the follower would have written, row by row,
+// under the schema's own constraints and triggers.
 import { jsonRows, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 
-/** A made-up but well-formed hash: the same for the same words. */
+/** A made-up but well-formed hash, the same for the same words. */
 export function hashOf(words: string): Hash {
   return `0x${Buffer.from(words).toString('hex').padStart(64, '0').slice(-64)}` as Hash
 }
@@ -70,7 +70,7 @@ export async function insertCohort(
     VALUES (${cohort.cohort}, ${cohort.tierNo}, 60, ${cohort.nextDue}, 1, ${hashOf('block 1')})`
 }
 
-/** The receiver of all payments of such a ledger: the one of `http.ts`. */
+/** The receiver of all payments of such a ledger: the one in `http.ts`. */
 const PAYMENTS_WALLET = walletOf(0xfee)
 
 /** A payment as the follower sees it, in any state that needs no node. */
@@ -157,7 +157,7 @@ export async function insertRound(
   })
 }
 
-/** A withdrawal that went through, or one that reverted and moved nothing. */
+/** A successful withdrawal, or one that reverted and moved nothing. */
 async function insertWithdrawal(
   sql: Pool,
   withdrawal: { nodeId: number; amountWei: bigint; to: Address; block: number; failed?: boolean },
@@ -178,7 +178,7 @@ async function insertWithdrawal(
   })
 }
 
-/** Writes the answers of rows that were inserted with an empty one. */
+/** Writes the answers of rows inserted with an empty one. */
 async function writeAnswers(sql: Sql): Promise<void> {
   await sql`
     UPDATE turns SET (answer, unpriced_hour) =
@@ -191,7 +191,7 @@ async function writeAnswers(sql: Sql): Promise<void> {
       (SELECT ${sql.unsafe(storedDistribution('turns WHERE turns.round = r.round'))} FROM (SELECT rounds.*) r) WHERE answer = ''`
 }
 
-/** The ledger most tests read: wallet 1 has two nodes (one paid for, one not), wallet 2 one; two rounds, two withdrawals. */
+/** The ledger of most tests: wallet 1 has two nodes (one paid for, one not), wallet 2 one; two rounds, two withdrawals. */
 export async function insertSmallLedger(sql: Pool): Promise<void> {
   await insertTiers(sql)
   await followTo(sql, 100)

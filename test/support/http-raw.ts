@@ -9,7 +9,7 @@ export interface RawAnswer {
 
 export interface Exchange {
   answers: RawAnswer[]
-  /** True when the server ended the connection. */
+  /** True if the server ended the connection. */
   closed: boolean
   ms: number
   /** Bytes that are no answer. */
@@ -20,8 +20,8 @@ export interface Exchange {
 const LATE_MS = 5_000
 
 /**
- * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass; rather longer until so
- * many answers have come, or until it has closed where it is to.
+ * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass;
+ * longer until so many answers have come, or until the server has closed if it must.
  */
 export function exchange(
   port: number,
@@ -53,7 +53,7 @@ export function exchange(
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
     })
-    // Writing on after the server has closed is what some of these requests do.
+    // Some of these requests write on after the server has closed.
     socket.on('error', () => {
       closed = true
     })

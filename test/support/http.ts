@@ -1,5 +1,5 @@
 // The HTTP surface on a real PostgreSQL, for tests: a server with hand-written chain readings and passes, and a client
-// through which every request goes. Whatever comes back is held to the OpenAPI document and to the rules of all answers.
+// for every request. It checks each answer against the OpenAPI document and the rules of all answers.
 import { type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getAddress, recoverMessageAddress } from 'viem'
@@ -24,9 +24,9 @@ export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
 
 export interface AskOptions {
   headers?: OutgoingHttpHeaders
-  /** Sent as JSON, or as it is when it is text or bytes. */
+  /** Sent as JSON; text or bytes are sent unchanged. */
   body?: unknown
-  /** Loopback address to come from: 127.0.0.x. */
+  /** Loopback address of the caller: 127.0.0.x. */
   from?: string
 }
 
@@ -49,7 +49,7 @@ export type Overrides = Partial<Omit<HttpDeps, 'settings'>> & {
   paymentAddress?: Address | null
 }
 
-/** Starts one. `listen: true` hears ledger changes, so that reads are memoised as in a real service. */
+/** Starts one. With `listen: true` it hears ledger changes, so it memoises reads as a real service does. */
 export async function startService(overrides: Overrides = {}): Promise<Service> {
   const { settings, listen = false, paymentAddress = PAYMENT_ADDRESS, ...rest } = overrides
   const database = await createDatabase()

@@ -1,5 +1,5 @@
-// Invariants of a ledger at rest, whatever happened before: read from the chain's own blocks and logs and from the database, by other means
-// than the service's. Named as in the tests' messages: I1 to I11.
+// Invariants of a ledger at rest, whatever happened before: read from the chain's own blocks and logs and from the
+// database, by other means than the service's. Named as in the tests' messages: I1 to I11.
 import assert from 'node:assert/strict'
 import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
@@ -52,19 +52,19 @@ interface Skipped {
   due: bigint
   turns: bigint
 }
-/** A cohort's part of a round, as the contract tells it. */
+/** A cohort's part of a round, by the contract's event. */
 export interface Credited extends Skipped {
   amountPerNode: bigint
   nodeCount: bigint
 }
 
-/** Intended acts of the test that the invariants would else call a breach. */
+/** Acts of the test that would otherwise count as a breach. */
 export interface OnPurpose {
   /** Nodes minted with the minter's key and without a payment. */
   unpaidRefs?: readonly Hash[]
-  /** Transactions sent with our senders' keys past the outbox. */
+  /** Transactions sent with our senders' keys outside the outbox. */
   foreign?: readonly Hash[]
-  /** Rounds that a stolen distributor paid, by amounts of its own. */
+  /** Rounds that a stolen distributor paid, with its own amounts. */
   stolenRounds?: readonly number[]
 }
 
@@ -96,7 +96,7 @@ export async function readBlocks(world: World): Promise<WireBlock[]> {
 interface RoundEvents {
   credited: Credited[]
   skipped: Skipped[]
-  /** Rounds that were paid from surplus. */
+  /** Rounds paid from surplus. */
   fromSurplus: bigint[]
 }
 
@@ -119,7 +119,7 @@ export async function readEvents(world: World): Promise<{ minted: Minted[] } & R
   }
 }
 
-/** A transfer to the payments wallet, and where it stands; `time` is unix seconds. */
+/** A transfer to the payments wallet, and its position; `time` is unix seconds. */
 interface Arrived {
   txHash: Hash
   from: string
@@ -134,7 +134,7 @@ const placeOf = ({ hash, timestamp }: WireBlock, place: number) => ({
   time: Number(timestamp),
 })
 
-/** I1, I2, I3: what arrived is in the ledger, what was accepted is one node of its sender and tier, nothing else is. */
+/** I1, I2, I3: each arrival is in the ledger, each accepted payment is one node of its sender and tier, nothing else is. */
 async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[], onPurpose: OnPurpose): Promise<void> {
   const rows = await world.pool<(Arrived & { ref: Hash; inner: number; state: string; tierNo: number | null })[]>`
     SELECT p.tx_hash AS "txHash", p.ref, p.inner_index AS inner, p.from_address AS "from", p.value_wei AS value, p.state, t.tier_no AS "tierNo",
@@ -205,8 +205,8 @@ async function readDust(world: World, blocks: WireBlock[]): Promise<Arrived[]> {
 const firstBalances = new WeakMap<object, bigint>()
 
 /**
- * The payments wallet's balance in block 0. Ask for it early in a world that will have some hundred blocks: by then the chain's program has
- * forgotten that state.
+ * The payments wallet's balance in block 0. Read it early in a world that will have some hundred blocks, because by
+ * then anvil has forgotten that state.
  */
 export async function firstBalance(world: World): Promise<bigint> {
   const balance = firstBalances.get(world.chain) ?? (await balanceOf(world, world.at(3), '0x0'))
@@ -218,7 +218,7 @@ async function balanceOf(world: World, account: Address | null, tag: string): Pr
   return BigInt(await world.chain.rpc<string>('eth_getBalance', [account, tag]))
 }
 
-/** I4: counts, and every node and cohort as the contract has it. */
+/** I4: counts, and every node and cohort as in the contract. */
 async function checkNodes(world: World, minted: Minted[]): Promise<void> {
   const rows = await world.pool<
     { id: number; owner: string; credited: bigint; withdrawn: bigint; cohort: number; ref: Hash }[]
@@ -255,7 +255,7 @@ async function checkNodes(world: World, minted: Minted[]): Promise<void> {
   }
 }
 
-/** I5: rounds add up, are numbered without gap, pay each turn once, and every published turn can be recomputed. */
+/** I5: rounds add up, have numbers without gaps, pay each turn once, and every published turn can be recomputed. */
 async function checkRounds(
   world: World,
   blocks: WireBlock[],
@@ -313,7 +313,7 @@ async function checkRounds(
 const turnsOf = ({ round, cohort, due, turns }: Skipped) =>
   [Number(round), Number(cohort), Number(due), Number(turns)] as const
 
-/** I6, and the kept totals against a recount. */
+/** I6, and the stored totals against a recount. */
 async function checkBooks(world: World): Promise<void> {
   const outstanding = await world.read<bigint>('outstanding')
   const [sums] = await world.pool<{ balances: bigint }[]>`
@@ -347,7 +347,7 @@ async function checkVerdicts(world: World): Promise<void> {
   }
 }
 
-/** I7: what our senders have on chain was stored before; an intent is settled by what is on chain. */
+/** I7: our senders' transactions on chain were stored before; the chain settles an intent. */
 async function checkSent(world: World, blocks: WireBlock[], onPurpose: OnPurpose): Promise<void> {
   const ours = [world.at(1), world.at(2)]
   const onChain = blocks.flatMap((block) => block.transactions.filter((tx) => ours.includes(tx.from as Address)))
@@ -419,7 +419,7 @@ const TABLES = [
   'audit',
 ]
 
-/** Every row of the ledger, a digest a table. */
+/** Every row of the ledger, one digest per table. */
 export async function fingerprint(world: World): Promise<Record<string, string>> {
   const digestOf = (table: string) =>
     `SELECT '${table}' AS name, coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') AS digest FROM ${table} t`

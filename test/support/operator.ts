@@ -1,4 +1,4 @@
-// An operator's desk for tests: a whole ledger on real parts (world.ts), and the service's HTTP surface on it, asked with an
+// An operator's desk for tests: a whole ledger on real parts (world.ts), and the service's HTTP surface on it, with an
 // admin key.
 import { operatorDeps } from '../../src/boot/app.ts'
 import type { Rules } from '../../src/passes/context.ts'
@@ -14,7 +14,7 @@ export const KEYS = [
 export interface Desk {
   world: World
   service: Service
-  /** Asks under /api/admin with ada's key. What is done is held to the operator's document, as all answers are. */
+  /** Requests under /api/admin with ada's key. Checks the request's fields against the operator's document, as it does all answers. */
   get(path: string, options?: AskOptions): Promise<Answer>
   post(path: string, body?: unknown, options?: AskOptions): Promise<Answer>
   close(): Promise<void>

@@ -1,5 +1,5 @@
-// Databases for tests, on a real PostgreSQL: each a clone of one migrated template, or one that another test has given back,
-// emptied. The test runner starts the server and names it in the environment; a test file that is run by itself starts its own.
+// Databases for tests, on a real PostgreSQL: each a clone of one migrated template, or one that another test has returned,
+// emptied. The test runner starts the server and names it in the environment; a test file run alone starts its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
@@ -13,16 +13,16 @@ import { temporaryDirectory } from './temporary.ts'
 /** The variable by which the runner gives its tests the server's connection string. */
 export const SERVER_VARIABLE = 'NODE_LEDGER_TEST_POSTGRES'
 const TEMPLATE = 'ledger_template'
-/** Begins the names of databases that tests have given back. */
+/** Prefix of the names of databases that tests have returned. */
 const SPARE = 'spare_'
-/** A new one has 10 MB; one in which a test has put much more is slower to empty than another is to make. */
+/** A new one has 10 MB. If a test has put much more into one, emptying it takes longer than creating another. */
 const SPARE_BYTES_MAX = 30_000_000
 /** Any number; one per purpose. */
 const TEMPLATE_LOCK = 7_301_001
-/** A pool that was ended closes its connections on the server a moment later; on a busy machine several. Only a leak takes all of it. */
+/** An ended pool closes its connections on the server a moment later, on a busy machine several. Only a leak takes this long. */
 const DROP_WAIT_MS = 10_000
 const DROP_POLL_MS = 20
-/** Generous, since machines are slow at times. */
+/** Generous, because machines are slow at times. */
 const LOCK_WAIT_MS = 60_000
 const LOCK_POLL_MS = 20
 const ADMIN_IDLE_SEC = 2
@@ -30,11 +30,11 @@ const ADMIN_IDLE_SEC = 2
 export interface TestDatabase {
   readonly name: string
   readonly url: string
-  /** Drops it. Throws when someone is still connected: the test, or what it tests, has not closed its pool. */
+  /** Drops it. Throws if someone is still connected, because then the test, or what it tests, has not closed its pool. */
   drop(): Promise<void>
 }
 
-/** A migrated database of the caller's own, as the migrations leave it. */
+/** A new migrated database, as the migrations leave it. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()
   const ready = templates.get(server) ?? ensureTemplate(server)
@@ -45,7 +45,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   return { name, url: withDatabase(server, name), drop: () => giveBack(server, name) }
 }
 
-/** A database without a single table, for tests of the migrations. */
+/** A database without tables, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = nextName()
@@ -56,18 +56,18 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 /** Starts a server for a whole test run and prepares its template, with further settings for a bench. The caller stops it. */
 export async function startTestPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Postgres> {
   const server = await startPostgres({ dataDir: temporaryDirectory(), log: silentLog, durable: false, settings })
-  // For a process that ends without stopping it; the guard alone would leave it a moment in which its files go.
+  // If a process ends without stopping it, the guard alone would leave it running for a moment while its files disappear.
   process.once('exit', () => kill(server.pid))
   return server
 }
 
-/** Makes the migrated template on this server, unless it is there. Several processes may try at once. */
+/** Creates the migrated template on this server, unless it exists. Several processes may try at once. */
 export async function ensureTemplate(server: string): Promise<void> {
   await asAdmin(server, async (sql) => {
     await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`
     const [ready] = await sql`select from pg_database where datname = ${TEMPLATE}`
     if (ready) return
-    // Under another name until it is whole: a run that is killed half way leaves no template.
+    // Under another name until it is complete, so a run that is killed half way leaves no template.
     const unfinished = `${TEMPLATE}_new`
     await sql`drop database if exists ${sql(unfinished)} with (force)`
     await sql`create database ${sql(unfinished)} template template0`
@@ -77,7 +77,7 @@ export async function ensureTemplate(server: string): Promise<void> {
   })
 }
 
-/** Resolves once this many connections of the pool's database wait for a lock of another one. Throws when they never do. */
+/** Resolves once this many connections of the pool's database wait for a lock of another one. Throws if they never do. */
 export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS
   for (;;) {
@@ -90,7 +90,7 @@ export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
 }
 
 let ownServer: Promise<Postgres> | undefined
-/** The template of each server, made once: a run may go from one server to the next. */
+/** The template of each server, created once, because a run may go from one server to the next. */
 const templates = new Map<string, Promise<void>>()
 /** Connections to each server. */
 const admins = new Map<string, postgres.Sql>()
@@ -114,7 +114,7 @@ async function create(server: string, name: string, template: string): Promise<v
   await sql`create database ${sql(name)} template ${sql(template)}`
 }
 
-/** Renames a database that was given back, so that no other process takes it too. False where there is none. */
+/** Renames a returned database, so no other process takes it too. False if there is none. */
 async function takeSpare(server: string, name: string): Promise<boolean> {
   const sql = adminOf(server)
   const spares = await sql<{ datname: string }[]>`select datname from pg_database where datname like ${`${SPARE}%`}`
@@ -128,7 +128,7 @@ async function takeSpare(server: string, name: string): Promise<boolean> {
   return false
 }
 
-/** Empties a database for the next test, which costs less than to make one. Drops it where a test changed its schema or filled it. */
+/** Empties a database for the next test, which costs less than creating one. Drops it if a test changed its schema or filled it. */
 async function giveBack(server: string, name: string): Promise<void> {
   const sql = adminOf(server)
   const leaks = await awaitClosed(sql, name)
@@ -137,17 +137,17 @@ async function giveBack(server: string, name: string): Promise<void> {
   await sql`alter database ${sql(name)} rename to ${sql(`${SPARE}${name}`)}`
 }
 
-/** True if it could be made as the migrations leave it. */
+/** True if it is again as the migrations leave it. */
 async function empty(sql: postgres.Sql): Promise<boolean> {
-  // Neither triggers nor foreign keys may act on what is taken out and put back.
+  // Neither triggers nor foreign keys may act on the deleted and restored rows.
   await sql`set session_replication_role = replica`
   const [row] = await sql<{ emptied: boolean }[]>`select fresh.empty_ledger() as emptied`
   return row?.emptied === true
 }
 
 /**
- * Adds a schema of its own to the template: the rows that the migrations enter, a digest of the ledger's schema, and a function that
- * brings a ledger back to both, or answers false where it would not be the same.
+ * Adds a separate schema to the template: the migrations' rows, a digest of the ledger's schema, and a function that
+ * restores a ledger to both, or returns false if the result would differ.
  */
 async function addEmptying(sql: postgres.Sql): Promise<void> {
   const tables = await sql<{ name: string; columns: string }[]>`
@@ -197,7 +197,7 @@ async function drop(server: string, name: string): Promise<void> {
     throw new Error(`Connections left open at the end of a test; they last ran: ${leaks.join(' | ')}`)
 }
 
-/** Waits until its connections are closed. Resolves with what those last ran that are open all the same. */
+/** Waits until its connections are closed. Resolves with the last statements of those that stay open. */
 async function awaitClosed(sql: postgres.Sql, name: string): Promise<string[]> {
   const deadline = Date.now() + DROP_WAIT_MS
   let open = await connections(sql, name)
@@ -214,8 +214,8 @@ async function connections(sql: postgres.Sql, name: string): Promise<string[]> {
 }
 
 /**
- * One connection to the server for all that this process asks of it: to open one costs more than most questions. It closes when it is not
- * used for a while, so that it holds up no process.
+ * One connection to the server for all of this process's queries, because opening one costs more than most queries. It
+ * closes when idle, so it keeps no process alive.
  */
 function adminOf(server: string): postgres.Sql {
   const sql =
@@ -247,7 +247,7 @@ function kill(pid: number): void {
   }
 }
 
-/** The passes' locks of a world, on one connection each that lasts as long as the world. The service connects for each run; a test has hundreds. */
+/** The passes' locks of a world, each on one connection as long-lived as the world. The service connects per run, but a test has hundreds. */
 export interface KeptLocks {
   take: PassContext['lock']
   close(): Promise<void>
@@ -255,7 +255,7 @@ export interface KeptLocks {
 
 export function keptLocks(directUrl: string): KeptLocks {
   const connections = new Map<LockName, Pool>()
-  // A session that holds a lock would be given it once more: who comes meanwhile asks on a connection of their own.
+  // A session that holds a lock would get it again, so a second caller uses a separate connection.
   const held = new Set<LockName>()
   return {
     async take(name, body) {

@@ -1,6 +1,6 @@
-// Process groups: what was spawned with `detached` leads one, in which all that it starts runs, too.
+// Process groups: a process spawned with `detached` leads one, and all its children run in it, too.
 
-/** Sends a signal to every process of the group that `leader` leads. Does nothing where none is left, or none was begun. */
+/** Sends a signal to every process of the group that `leader` leads. Does nothing if none is left, or none was started. */
 export function signalGroup(leader: number | undefined, signal: NodeJS.Signals): void {
   if (leader === undefined) return
   try {

@@ -4,16 +4,16 @@ import fc from 'fast-check'
 
 const { PROPERTY_SEED, PROPERTY_SCALE = '1', PROPERTY_SHRINK } = process.env
 
-// A run that only asks whether anything fails need not wait for the smallest case.
+// A run that only checks whether anything fails need not wait for the smallest case.
 fc.configureGlobal({
   ...(PROPERTY_SEED === undefined ? {} : { seed: Number(PROPERTY_SEED) }),
   endOnFailure: PROPERTY_SHRINK === 'off',
 })
 
-/** Number of cases to run where `usual` are enough for every run of the tests. */
+/** Number of cases to run if `usual` are enough for every run of the tests. */
 export const cases = (usual: number): number => Math.max(1, Math.round(usual * Number(PROPERTY_SCALE)))
 
-/** Small whole numbers below `bound`, the same for the same seed (mulberry32): for loops in which fast-check would be too slow. */
+/** Small whole numbers below `bound`, the same for the same seed (mulberry32), for loops in which fast-check would be too slow. */
 export function randomBelow(seed: number): (bound: number) => number {
   let state = seed | 0
   return (bound) => {

@@ -1,4 +1,4 @@
-// The rig itself: that databases are apart, that leaks are found, that chains reorganise.
+// The test rig itself: databases are separate, leaks are found, chains reorganise.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'

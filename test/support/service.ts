@@ -1,5 +1,5 @@
-// The service as its operator runs it: the command line in a process of its own, on embedded parts and free ports. For
-// tests that look at it from outside, kill it, and start it again.
+// The service as its operator runs it: the command line in a separate process, on embedded parts and free ports. For
+// tests that observe it from outside, kill it, and start it again.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -29,11 +29,11 @@ const walletAbi = parseAbi([
 export interface Service {
   url: string
   pid: number
-  /** Everything it wrote so far. */
+  /** All its output so far. */
   output(): string
   get<T>(path: string): Promise<T>
   post(path: string, body: object): Promise<Response>
-  /** Resolves with what ended it, once all that it wrote has been read. */
+  /** Resolves with how it ended, once all its output has been read. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void
   /** Asks it to stop and waits until it has. */
@@ -41,9 +41,9 @@ export interface Service {
 }
 
 /**
- * Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none.
- * `onOutput` gets all output so far whenever there is more, from before the banner on. A `launcher` must become the service,
- * as prlimit does. `main` is the file to run, where that is not this tree's.
+ * Starts the service itself, so a kill hits it and no launcher, and waits for its banner. If there is none, throws with
+ * its output. `onOutput` gets all output so far whenever there is more, from before the banner on. A `launcher` must
+ * become the service, as prlimit does. `main` is the file to run, if it is not this tree's.
  */
 export async function startService(
   dataDir: string,
@@ -56,15 +56,15 @@ export async function startService(
     try {
       return await startOnce(dataDir, env, onOutput, [...launcher, process.execPath, main, 'start'])
     } catch (error) {
-      // A port that was free when it was chosen may have been given to another test since.
+      // Another test may have taken a port since it was chosen as free.
       if (attempt === STARTS_MAX || !/Port \d+ is taken/.test(String(error))) throw error
     }
   }
 }
 
 /**
- * Starts one on the database of the test run, for tests that do not ask where a ledger lies: to make and start a database server takes longer than all
- * else of a start.
+ * Starts one on the test run's database, for tests that do not care where a ledger is, because creating and starting a
+ * database server takes longer than the rest of a start.
  */
 export async function startServiceHere(
   env: Record<string, string> = {},
@@ -182,7 +182,7 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
       mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
     transfer: async (to: `0x${string}`, id: bigint) =>
       mined(await sender.writeContract({ ...factory, functionName: 'transferFrom', args: [account.address, to, id] })),
-    /** Mints a node without a payment, into the group of another: only the minter's account can do so, and a thief of its key. */
+    /** Mints a node without a payment, into another's group. Only the minter's account can do so, or a thief of its key. */
     mintUnpaid: async (to: `0x${string}`, beside: bigint) => {
       const nodes = () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [to] })
       const before = await nodes()
@@ -191,7 +191,7 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
         const order = { to, cohort, ref: `0x${randomBytes(32).toString('hex')}` as const }
         const args = [[order], 0n, zeroHash, BigInt(FOREVER)] as const
         await mined(await sender.writeContract({ ...factory, functionName: 'mint', args }))
-        // A group whose turn is due took none.
+        // A group whose turn is due accepted none.
         return (await nodes()).find((id) => !before.includes(id)) ?? null
       })
     },

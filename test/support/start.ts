@@ -1,4 +1,4 @@
-// A start of an instance on a world's chain, as far as its checks of settings, chain and ledger.
+// A start of an instance on a world's chain, up to its checks of settings, chain and ledger.
 import assert from 'node:assert/strict'
 import { attachChain } from '../../src/boot/parts.ts'
 import { chainPreflight, openLedgerChain } from '../../src/boot/preflight.ts'

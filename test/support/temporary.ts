@@ -1,4 +1,4 @@
-// Temporary directories of test runs. Removed when their process ends; those of killed processes by the next run.
+// Temporary directories of test runs. Each process removes its own at its end; the next run removes those of killed processes.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ const PREFIX = 'node-ledger-test-'
 
 const made: string[] = []
 
-/** A new empty directory that goes when this process ends. */
+/** A new empty directory, removed when this process ends. */
 export function temporaryDirectory(): string {
   if (made.length === 0) process.once('exit', removeMade)
   const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
@@ -20,7 +20,7 @@ function removeMade(): void {
   for (const directory of made) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
 }
 
-/** Removes what runs that were killed have left behind. */
+/** Removes what killed runs have left behind. */
 export function removeStaleDirectories(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN

@@ -1,4 +1,4 @@
-// A world whose service asks two providers, each of which a test can make lie.
+// A world whose service uses two providers, each of which a test can make lie.
 
 import { noteProven } from '../../src/db/blocks/proofs.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
@@ -12,7 +12,7 @@ export interface TwoProviders {
   second: FalseProvider
 }
 
-/** Starts one; both providers are closed with the world. */
+/** Starts one; both providers close with the world. */
 export async function startTwoProviders(): Promise<TwoProviders> {
   const { between, providers } = throughTwo()
   const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
@@ -33,7 +33,7 @@ export function throughTwo() {
   return { between, providers }
 }
 
-/** Ends the lies of providers, forgets what came of them, and has these parts be asked for again. */
+/** Ends the providers' lies, deletes their effects, and makes the service read these parts again. */
 export async function endLies({ world, first, second }: TwoProviders, parts: readonly ProvenPart[]): Promise<void> {
   for (const provider of [first, second]) provider.rule = () => undefined
   await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`

@@ -1,14 +1,14 @@
 /**
- * A time-out only ends what hangs, so no test fails because its machine is slow. The slowest single wait takes a minute on two quiet
- * cores. This is ten times as long.
+ * A timeout only ends a test that hangs, so no test fails because its machine is slow. The slowest single wait takes a
+ * minute on two quiet cores. This is ten times as long.
  */
 export const HANGING_MS = 600_000
-/** Between two looks; oftener, and it may meet the service's limits on callers. */
+/** Time between two polls. With more frequent ones it may reach the service's rate limits. */
 const PAUSE_MS = 250
-/** Between two looks for a receipt: a node of a test's own has no limits, and mines within milliseconds. */
+/** Time between two polls for a receipt. A test's own node has no limits, and mines within milliseconds. */
 const RECEIPT_PAUSE_MS = 20
 
-/** Asks until the answer is neither null nor false, nor an error, and gives it. Throws the last error, or says what it waited for in vain. */
+/** Polls until the answer is neither null nor false, nor an error, and returns it. Throws the last error, or says what it waited for in vain. */
 export async function until<T>(
   what: string,
   ask: () => T | null | false | Promise<T | null | false>,
@@ -29,8 +29,8 @@ export async function until<T>(
 }
 
 /**
- * Waits for the receipt of a transaction that was sent. viem's waitForTransactionReceipt looks again only when a new block comes, but
- * a node that mines each transaction at once may answer before it can show the receipt, and make no other block.
+ * Waits for the receipt of a sent transaction. viem's waitForTransactionReceipt looks again only when a new block comes, but a
+ * node that mines each transaction at once may answer before it can show the receipt, and mine no other block.
  */
 export function untilMined<Receipt>(
   reader: { getTransactionReceipt(of: { hash: `0x${string}` }): Promise<Receipt> },

@@ -1,5 +1,5 @@
-// A whole ledger on real parts for tests of the passes: a database, a chain that mines on demand, the factory, the demo token, three tiers,
-// and the passes' context. Time stands still unless a test moves it.
+// A whole ledger on real parts for tests of the passes: a database, a chain that mines on demand, the factory, the demo
+// token, three tiers, and the passes' context. Time stands still unless a test moves it.
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import { seedTiers } from '../../src/boot/seed.ts'
 import { factoryAbi } from '../../src/chain/factory/abi.ts'
@@ -32,8 +32,8 @@ export const INTERVAL_SEC = 600
 export const SLOT_SEC = 60
 
 /**
- * Goes to the beginning of the next slot, and rests: no turn falls due, and no other cohort is chosen, for a minute of the clock. For tests
- * that are about one cohort, since blocks have the clock's time.
+ * Moves to the beginning of the next slot, and settles: for a minute no turn falls due, and no other cohort is chosen.
+ * For tests about one cohort, because blocks have the clock's time.
  */
 export async function beginSlot(world: World): Promise<void> {
   const time = Number((await world.chain.block()).timestamp)
@@ -66,7 +66,7 @@ export type OwnerAct = (typeof ownerAbi)[number]['name']
 /** An instance's own parts; the rest is the world's. */
 export type InstanceParts = Partial<Omit<PassContext, 'rules'>> & {
   rules?: Partial<Rules>
-  /** The database whose locks keep its runs apart from others. */
+  /** The database whose locks separate its runs from others. */
   directUrl?: string
   /** Its findings about the chain. */
   facts?: ChainFacts
@@ -87,7 +87,7 @@ export interface World {
   ctx: PassContext
   factory: Address
   token: Address
-  /** Embedded accounts by their part: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 4 token holder, 5.. buyers. */
+  /** Embedded accounts by role: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 4 token holder, 5.. buyers. */
   at(account: number): Address
   payments(): Promise<PaymentsOutcome>
   credit(): Promise<CreditOutcome>
@@ -95,37 +95,37 @@ export interface World {
   pay(from: number, valueWei: bigint, to?: Address): Promise<Hash>
   /** Calls a contract from an account and mines it. */
   call(from: number, to: Address, data: `0x${string}`, valueWei?: bigint): Promise<Hash>
-  /** The call of a node's or of the contract's owner, mined; it may revert. A former key or value may be left out. */
+  /** A mined call of a node's owner or of the contract's; it may revert. A former key or value may be left out. */
   act(from: number, name: OwnerAct, args?: readonly unknown[]): Promise<Hash>
   /** Gives an account demo tokens, mined. */
   giveTokens(to: Address, amount: bigint): Promise<void>
   /** Signed bytes of a transaction, for putting it into another block. */
   raw(txHash: Hash): Promise<`0x${string}`>
-  /** True if a mined transaction went through; null while it is in no block. */
+  /** True if a mined transaction succeeded; null while it is in no block. */
   succeeded(txHash: Hash): Promise<boolean | null>
   /** Another instance of the service on the same database and chain, with some of its parts replaced. */
   instance(parts?: InstanceParts): Instance
   /** Reads the factory. */
   read<T>(functionName: string, args?: readonly unknown[]): Promise<T>
-  /** Blocks and payments passes in turn until no payment and no mint is on its way any more. */
+  /** Alternates blocks and payments passes until no payment and no mint is pending. */
   settle(): Promise<void>
-  /** Blocks and both passes in turn until nothing is on its way and every turn that is due is paid. */
+  /** Alternates blocks and both passes until nothing is pending and every due turn is paid. */
   rest(): Promise<void>
   close(): Promise<void>
 }
 
-/** Something the service's JSON-RPC goes through on its way to the chain; closed with the world. */
+/** A part between the service's JSON-RPC and the chain; closed with the world. */
 export interface Between {
-  /** URLs that the service gets in the chain's stead, in order of preference. */
+  /** URLs that the service gets in the chain's place, in order of preference. */
   urls: readonly string[]
   close(): Promise<void>
 }
 
 export interface WorldOptions extends TestChainOptions {
   maxPerWallet?: bigint
-  /** Puts something between the service and the chain. What tests ask of `chain` itself does not go through it. */
+  /** Puts something between the service and the chain. Tests' own calls on `chain` do not go through it. */
   between?: (chainUrl: string, databaseUrl: string) => Promise<Between>
-  /** The service's time limit for a reply. */
+  /** The service's timeout for a reply. */
   rpcTimeoutMs?: number
   /** Its findings about the chain. */
   facts?: ChainFacts
@@ -237,7 +237,7 @@ export function contextOf(
   }
 }
 
-/** The same accounts again and again: to derive an address takes a millisecond. */
+/** Cached, because the accounts repeat and deriving an address takes a millisecond. */
 const signers = new Map<string, Signer>()
 
 function signerWith(privateKey: `0x${string}`): Signer {
@@ -259,7 +259,7 @@ async function ownersData({ read }: World, functionName: OwnerAct, given: readon
   return encodeFunctionData({ abi: ownerAbi, functionName, args } as never)
 }
 
-/** The world of parts that are there already. */
+/** A world of existing parts. */
 export function worldOn(
   parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'directUrl' | 'ctx' | 'factory' | 'token' | 'close'>,
 ): World {
@@ -346,7 +346,7 @@ async function deploy(chain: TestChain, from: Address, data: `0x${string}`): Pro
   return address(receipt.contractAddress)
 }
 
-/** Enters a tier, or its next version, from the next block on. Fields not given are those of a tier open to anyone. */
+/** Enters a tier, or its next version, from the next block on. Missing fields are those of a tier open to anyone. */
 export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' | 'tierNo'> & Partial<TierInput>) {
   const head = await world.chain.block()
   const tier: TierInput = {
@@ -372,7 +372,7 @@ function fail(message: string): never {
   throw new Error(message)
 }
 
-/** The payment row of a transaction, as the ledger has it. */
+/** The payment row of a transaction. */
 export async function paymentOf(world: World, txHash: Hash) {
   const [row] = await world.pool<
     { state: string; reason: string | null; nodeId: number | null; tierId: string | null }[]
@@ -381,16 +381,16 @@ export async function paymentOf(world: World, txHash: Hash) {
   return row
 }
 
-/** A payment's state, with its reason: "minted", "held wrongAmount"; "unseen" where the ledger has none. */
+/** A payment's state, with its reason: "minted", "held wrongAmount"; "unseen" if the ledger has none. */
 export async function standingOf(world: World, txHash: Hash): Promise<string> {
   const { state, reason } = (await paymentOf(world, txHash)) ?? { state: 'unseen', reason: null }
   return reason === null ? state : `${state} ${reason}`
 }
 
-/** A pass that follows and judges, and mints nothing. */
+/** A pass that follows and judges, but mints nothing. */
 export const judgeOnly = (world: World) => world.instance({ minter: null }).payments()
 
-/** A payment that is accepted, and whose mint was not begun. */
+/** An accepted payment whose mint has not begun. */
 export async function acceptedPayment(world: World, from: number, valueWei: bigint): Promise<Hash> {
   const paid = await world.pay(from, valueWei)
   await world.chain.mine()
@@ -399,7 +399,7 @@ export async function acceptedPayment(world: World, from: number, valueWei: bigi
   return standing === 'accepted' ? paid : fail(`a payment was ${standing}, not accepted`)
 }
 
-/** The alarms about a ref, a transaction or a cohort, oldest first; with its name where a person's act raised one. */
+/** The alarms about a ref, a transaction or a cohort, oldest first; with the person's name if their act raised one. */
 export async function alarmsOf(world: World, subject: string): Promise<string[]> {
   const rows = await world.pool<{ action: string }[]>`
     SELECT CASE actor WHEN 'pass' THEN action ELSE action || ' by ' || actor END AS action FROM audit

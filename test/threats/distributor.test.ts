@@ -1,5 +1,5 @@
-// A stolen distributor, alone or with the minter: each attack of docs/THREATS.md from outside with the key in hand, seen by the doctor
-// and an alert, bounded as the table says, and recovered as the runbook says.
+// A stolen distributor, alone or with the minter: each attack of docs/THREATS.md from outside with the key in hand. The
+// doctor and an alert see it, its damage is bounded as the table says, and recovery works as the runbook says.
 import assert from 'node:assert/strict'
 import type { CohortCredit } from '../../src/chain/port.ts'
 import { hash, wei } from '../../src/domain/units.ts'
@@ -24,11 +24,11 @@ async function cohorts({ world }: Stage): Promise<Cohort[]> {
 
 const WIDE = { floorGwei: '0', ceilingGwei: '1000000000' }
 
-/** The distributor's role to another key, as the runbook says: the thief's is worth nothing from then on. */
+/** Moves the distributor's role to another key, as the runbook says; the thief's is worth nothing from then on. */
 async function rotate({ world, thief, desk, sign }: Stage, credit: CohortCredit): Promise<void> {
   await sign(await previewDistributor(desk, { address: world.at(11), ...WIDE }))
   assert.equal(await thief.credit(2, [credit], 0n), false)
-  // The stage's passes go on with the key they have.
+  // The stage's passes continue with the key they have.
   await sign(await previewDistributor(desk, { address: world.at(2), ...WIDE }))
 }
 
@@ -119,7 +119,7 @@ attack(
     await world.pay(5, BASIC)
     await world.settle()
     const [{ cohort, due } = assert.fail()] = await cohorts(stage)
-    // The thief mints shortly before the turn, so that a turn and an interval later its window of two intervals is open still.
+    // The thief mints shortly before the turn, so a turn and an interval later its window of two intervals is still open.
     await world.chain.increaseTime(Math.max(0, due - 60 - Number((await world.chain.block()).timestamp)))
     assert.ok(await thief.mint({ to: world.at(9), cohort, ref: ROGUE }))
     done.unpaidRefs.push(ROGUE)
@@ -150,7 +150,7 @@ attack(
     await world.pay(5, BASIC)
     await world.settle()
     const [{ cohort, due } = assert.fail()] = await cohorts(stage)
-    // So many cohorts as a sale has, each of which a node can join.
+    // As many cohorts as a sale has, each open to a node.
     const first = Number(await world.read<bigint>('lastCohort')) + 1
     const opening = { tierNo: 1, firstDue: due + INTERVAL_SEC, intervalSec: INTERVAL_SEC }
     assert.ok(await thief.open(first, ...Array.from({ length: 23 }, () => opening)))

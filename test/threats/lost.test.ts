@@ -1,4 +1,4 @@
-// Lost keys, and a wallet that others fill: what docs/THREATS.md says they cost, and how they are recovered from.
+// Lost keys, and a wallet that others fill: their cost by docs/THREATS.md, and the recovery.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
@@ -8,7 +8,7 @@ import { attack, balanceOf, type Stage } from './stage.ts'
 
 const BASIC = ETHER / 100n
 
-/** Any call of the contract, by an account; whether it went through. */
+/** Any call of the contract, by an account; returns whether it succeeded. */
 async function call({ world, done }: Stage, from: number, functionName: string, args: readonly unknown[] = []) {
   const data = encodeFunctionData({ abi: factoryFullAbi, functionName, args } as never)
   const txHash = await world.call(from, world.factory, data)
@@ -97,7 +97,7 @@ attack(
     assert.equal(await call(stage, 5, 'withdraw', [1n, world.at(5), owed]), true)
     await world.payments()
     assert.ok((await stage.alerts()).includes('NodeLedgerBudgetSpent'))
-    // Whoever finds the key again finds the payment waiting.
+    // If someone finds the key again, the payment is still waiting.
     await sign(await previewRefill(desk, { nodes: '10' }))
     await world.settle()
     assert.equal(await standingOf(world, late), 'minted')
@@ -115,7 +115,7 @@ attack(
     const paid = await world.pay(5, BASIC)
     await world.settle()
     assert.equal(await standingOf(world, paid), 'held walletLimit')
-    // It is the contract's owner who expels one: that makes no room.
+    // The contract's owner expels one, but that makes no room.
     await sign(await previewExpel(desk, { refs: gifts[0], again: gifts[0] }))
     assert.equal(await call(stage, 9, 'transferFrom', [world.at(9), world.at(5), 1n]), false)
     assert.equal(await world.read('balanceOf', [world.at(5)]), 2n)

@@ -1,5 +1,5 @@
-// A stolen minter: each attack of docs/THREATS.md from outside with the key in hand, seen by the doctor and an alert, bounded as the table
-// says, and recovered as the runbook says.
+// A stolen minter: each attack of docs/THREATS.md from outside with the key in hand. The doctor and an alert see it,
+// its damage is bounded as the table says, and recovery works as the runbook says.
 import assert from 'node:assert/strict'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -13,14 +13,14 @@ const BASIC = ETHER / 100n
 const ACTOR = { name: 'test', requestId: null }
 const refOf = (n: number): Hash => hash(`0x${n.toString(16).padStart(64, 'f')}`)
 
-/** A cohort of the tier that takes nodes for a while yet. */
+/** A cohort of the tier that accepts nodes for a while yet. */
 async function cohortOf({ world }: Stage): Promise<number> {
   const [row] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts JOIN tiers USING (tier_no) WHERE tier_id = 'basic' ORDER BY size DESC, next_due DESC LIMIT 1`
   return row?.cohort ?? assert.fail('no cohort')
 }
 
-/** The minter's role to another key of the service, as the runbook says; the passes go on with it. */
+/** Moves the minter's role to another key of the service, as the runbook says; the passes continue with it. */
 async function rotate({ world, desk, sign }: Stage) {
   await sign(await previewMinter(desk, { address: world.at(10), nodes: '1000', cohorts: '1000' }))
   return world.instance({ minter: senderAt(world, 10) })
@@ -43,7 +43,7 @@ attack('a squatted ref costs its buyer the node, not the ether: held, seen, and 
   const alerts = await stage.alerts()
   for (const name of ['ForeignTransaction', 'NodesUnpaid', 'RefsTaken'])
     assert.ok(alerts.includes(`NodeLedger${name}`), name)
-  // The runbook: another key, the nodes out, the buyers paid back.
+  // The runbook: another key, the nodes expelled, the buyers refunded.
   const service = await rotate(stage)
   await sign(await previewExpel(desk, { refs: paid, again: paid }))
   const released = await releasePayment(world.ctx, ACTOR, { payment: paid })
@@ -95,7 +95,7 @@ attack('an opening at the top, or as many as there are, keeps no buyer from a no
   assert.ok(await thief.open(last + 1, opening, opening, opening))
   const paid = await world.pay(5, BASIC)
   await world.settle()
-  // Openings that the ledger never stored may be those of a restored ledger: what was paid by then waits for the operator's look.
+  // Openings that the ledger never stored may be those of a restored ledger, so earlier payments wait for the operator's review.
   assert.equal((await paymentOf(world, paid))?.reason, 'recheck')
   const later = await world.pay(6, BASIC)
   await world.settle()
@@ -148,7 +148,7 @@ attack('a budget that is spent is distinguished from one that runs low, and a re
   const paid = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
   await world.chain.mine()
   assert.equal((await world.payments()).budgetSpent, 'nodes')
-  // The one node that there was is on its way: no mint is planned, so nothing new is known of the budget.
+  // The only node is pending and no mint is planned, so the service learns nothing new about the budget.
   assert.equal((await world.payments()).budgetSpent, null)
   const [kept] = await world.pool<
     { spent: string }[]

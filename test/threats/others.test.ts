@@ -1,5 +1,5 @@
-// The other keys of docs/THREATS.md: owner, pending owner, payments wallet, admin key. What each can do at worst, what it can never do, and
-// what shows it.
+// The other keys of docs/THREATS.md: owner, pending owner, payments wallet, admin key. The worst that each can do, what
+// it can never do, and what shows it.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
@@ -14,7 +14,7 @@ const BASIC = ETHER / 100n
 const OPERATOR = { name: 'operator', requestId: null }
 const CHEAP = { tierId: 'basic', priceWei: '1' }
 
-/** Any call of the contract, by an account; whether it went through. */
+/** Any call of the contract, by an account; returns whether it succeeded. */
 async function call(world: World, from: number, functionName: string, args: readonly unknown[] = []): Promise<boolean> {
   const data = encodeFunctionData({ abi: factoryFullAbi, functionName, args } as never)
   return (await world.succeeded(await world.call(from, world.factory, data))) === true
@@ -57,7 +57,7 @@ attack('a pending owner can accept, and nothing before', async ({ world, doctor 
     ['transferOwnership', [world.at(9)]],
   ] as const)
     assert.equal(await call(world, 9, name, args), false, name)
-  // Offered to another, the offer is gone.
+  // If the role is offered to another account, the first offer is void.
   assert.equal(await call(world, 0, 'transferOwnership', [world.at(10)]), true)
   assert.equal(await call(world, 9, 'acceptOwnership'), false)
   assert.equal(await call(world, 10, 'acceptOwnership'), true)
@@ -93,7 +93,7 @@ attack(
     const cheap = await world.pay(6, 1n)
     await world.settle()
     assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
-    // As in the runbook: the operator's price, at once, leaves the thief's no grace.
+    // As in the runbook: the operator's price, at once, leaves no grace to the thief's.
     const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
     assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
     await world.chain.mine()
@@ -129,7 +129,7 @@ attack(
     await world.rest()
     const taken = await balanceOf(world, 2)
     assert.equal(taken, await balanceOf(world, 1), 'credited as the buyer is')
-    // The operator's price, another key for the minter's role, and the node out, while it is young.
+    // The operator's price, another key for the minter's role, and the node expelled while it is young.
     assert.ok(
       !isOperatorRefusal(await changeTier(world.ctx, OPERATOR, { ...CHEAP, priceWei: BASIC.toString(), atOnce: true })),
     )

@@ -1,4 +1,4 @@
-// A ledger on real parts whose keys a thief has, and what the operator would see of it: the doctor's findings and the alerts that fire.
+// A ledger on real parts whose keys a thief has, and what the operator would see: the doctor's findings and the firing alerts.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
 const RULES = new URL('../../ops/prometheus/alerts.yaml', import.meta.url)
 
-/** The thief's calls, with the keys in hand. Each is mined; it may revert. */
+/** The thief's calls, with the keys in hand. Each is mined, and may revert. */
 export interface Thief {
   mint(...orders: MintOrder[]): Promise<boolean>
   open(first: number, ...openings: CohortOpening[]): Promise<boolean>
@@ -31,18 +31,18 @@ export interface Thief {
 export interface Stage {
   world: World
   thief: Thief
-  /** The thief's acts, which the invariants must not call a breach. */
+  /** The thief's acts, which the invariants must not count as a breach. */
   done: { foreign: Hash[]; unpaidRefs: Hash[]; stolenRounds: number[] }
   desk: OwnerDeps
   /** Checks of the doctor that are worse than ok. */
   doctor(): Promise<string[]>
-  /** Alerts that would fire, by their rules over what the metrics page shows. */
+  /** Alerts that would fire, by their rules over the metrics page. */
   alerts(): Promise<string[]>
-  /** Carries out what a preview prints, as the owner's wallet would. */
+  /** Sends what a preview prints, as the owner's wallet would. */
   sign(found: object): Promise<void>
 }
 
-/** A test of one attack in a world of its own; at the end all invariants hold. */
+/** A test of one attack in its own world; at the end all invariants hold. */
 export function attack(sentence: string, body: (stage: Stage) => Promise<void>, options: WorldOptions = {}): void {
   test(sentence, async () => {
     const world = await startWorld({}, options)
@@ -88,7 +88,7 @@ function stageOf(world: World, done: Stage['done']): Stage {
     },
     doctor: () => findings(world),
     async alerts() {
-      // It looks once a minute, by the database's clock.
+      // It checks once a minute, by the database's clock.
       await world.pool`DELETE FROM passes WHERE name = 'budget'`
       await world.payments()
       return firing(world)
@@ -119,13 +119,13 @@ interface Rule {
   expr: string
 }
 
-/** Of the rules that only ask whether a figure is above zero, and another one not, those that hold. */
+/** The firing rules, among those that only ask whether one figure is above zero, and another one not. */
 async function firing(world: World): Promise<string[]> {
   const { pool, ctx, rpc, factory } = world
   const readings = createReadings({ rpc, factory, distributor: null })
   const samples = await createMetricsReader({ pool, chain: ctx.chain, readings, minter: null, distributor: null })()
   const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }
-  /** The samples that a rule of this form is about; none of a rule of another form. */
+  /** The samples that a rule of this form covers; none for a rule of another form. */
   const above = (expr = '') => {
     const name = /^max(?: by \(\w+\))? \((\w+)\)(?: == 1| > 0)$/.exec(expr.replace('max(', 'max ('))?.[1]
     return samples.filter((sample) => sample.name === name && Number(sample.value) > 0)
@@ -145,7 +145,7 @@ export function senderAt({ chain, rpc, factory }: World, account: number) {
   return createSignerAccount({ rpc, signer: localSigner(privateKey), chainId: chain.chainId, factory })
 }
 
-/** All nodes as the ledger has them. */
+/** All nodes in the ledger. */
 export async function nodesOf(world: World): Promise<{ id: number; ref: Hash; cohort: number | null }[]> {
   return await world.pool<{ id: number; ref: Hash; cohort: number | null }[]>`
     SELECT node_id AS id, ref, cohort FROM nodes ORDER BY node_id`

@@ -1,4 +1,4 @@
-// The operator at the console's sections of the sale: tiers, the switch, terms, the payments wallet. Real Chromium, the real service.
+// The operator in the console's sections of the sale: tiers, the switch, terms, the payments wallet. Real Chromium, the real service.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -140,10 +140,10 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
       return told.paymentAddress === next
     })
     await row(former).getByRole('button', { name: 'Close its books…' }).click()
-    // Refused while a pass has not audited the last block yet.
+    // The service refuses while a pass has not audited the last block yet.
     await until('the books are closed', async () => {
       if (await dialog().getByText('Closed with block').isVisible()) return true
-      // The button is away while the act is under way, and for good once it is done.
+      // The button is gone while the act runs, and for good once it is done.
       await dialog()
         .getByRole('button', { name: 'Close its books', exact: true })
         .click({ timeout: 2_000 })

@@ -1,4 +1,4 @@
-// What the console's pages say and send, as functions: amounts, verdicts in words, changes, forms.
+// What the console's pages show and send, as functions: amounts, verdicts in words, changes, forms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldsOf, problemsOf, readForm } from '../../web/src/console/act-form.ts'
@@ -50,7 +50,7 @@ test('a verdict is a sentence; a rule that has none is left to its numbers', () 
     /has 2 nodes of tier basic, and 1 under way; allowed are 2/,
   )
   assert.equal(says({ rule: 'toString' }), null)
-  // A new reason must not come without a sentence.
+  // A new reason must have a sentence.
   for (const reason of reasonsOf(undefined)) assert.ok(says({ rule: reason }), reason)
   assert.ok(!reasonsOf('ignored').includes('wrongAmount'))
   assert.deepEqual(reasonsOf('minted'), [])
@@ -69,7 +69,7 @@ test('changes are the fields that differ, amounts in ether and wei', () => {
     changesOf([{ a: 1 }], [{ a: 1 }, { a: 2 }]).map(({ name }) => name),
     ['1. a', '2. a'],
   )
-  // Tokens have a unit of their own.
+  // Tokens have their own unit.
   assert.equal(inUnits('holdingReadWei', 7n), '7')
 })
 

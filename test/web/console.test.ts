@@ -1,5 +1,5 @@
-// The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, the deny list, unpaid nodes,
-// webhooks, the books. Real Chromium, the real service. The sale's own sections are in console-sale.test.ts.
+// The operator in the console: the key, a held payment released with a tier, a refund refused and one proven, the deny list,
+// unpaid nodes, webhooks, the books. Real Chromium, the real service. The sale's own sections are in console-sale.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -20,7 +20,7 @@ describe('the console', { skip: noBrowser }, () => {
   let receiver: Receiver
   const opened = openConsole(async () => {
     receiver = await startReceiver()
-    // A round that credits nothing for an unpaid node is waited for.
+    // The test waits for a round that credits nothing to an unpaid node.
     const credit = { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' }
     return { ...credit, WEBHOOK_URL: receiver.url, WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' }
   })
@@ -70,7 +70,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('receivedWei').waitFor()
     await axe()
     await page.getByRole('button', { name: 'Release…' }).click()
-    // The nearest tier is chosen; what is not its price is said, and asks for a reason.
+    // The nearest tier is selected; the dialog reports the difference from its price, and requires a reason.
     assert.equal(await dialog().getByLabel('Tier').inputValue(), 'basic')
     await dialog().getByText('The amount is 7 wei more than the price of Basic').waitFor()
     await confirm('Release')
@@ -136,7 +136,7 @@ describe('the console', { skip: noBrowser }, () => {
   testTrends(opened)
 
   test('a difference from the contract is told by its field, with both amounts', async () => {
-    // The ledger has none: looked at here is the page.
+    // The ledger has none, because this tests only the page.
     const read = await fetch(`${service.url}/api/admin/reconciliation`, { headers: { 'x-admin-key': key() } })
     const drift = { kind: 'node', nodeId: 1, field: 'creditedWei', ledger: '5', chain: '1000000000000000' }
     const found = { since: '2026-01-02T03:04:05Z', by: 'reconciler', count: 1, drifts: [drift] }
@@ -152,7 +152,7 @@ describe('the console', { skip: noBrowser }, () => {
   })
 
   test('ether without a known sender can be attributed, not released', async () => {
-    // Only a transfer inside a transaction makes one, which needs a contract: looked at here is the page. The service knows no such payment.
+    // Only a transfer inside a transaction makes one, which needs a contract. This tests only the page; the service has no such payment.
     const payment = {
       ...{ id: 77, txHash: null, innerIndex: 0, from: null, valueWei: `${ODD_WEI}`, status: 'held' },
       ...{ reason: 'unattributed', tierId: null, blockNumber: 9, blockTime: '2026-01-02T03:04:05Z', nodeId: null },
@@ -181,7 +181,7 @@ describe('the console', { skip: noBrowser }, () => {
   })
 
   test('a stuck account is shown with the reason, and taken over where the operator says so', async () => {
-    // Only a provider that is wrong, or a key used elsewhere, makes one; what the page does with it is looked at here.
+    // Only a wrong provider, or a key used elsewhere, makes one. This tests how the page handles it.
     const sender = wallet(1, wellKnown).address
     const senders = [{ sender, said: 5_000, known: 7, sinceBlock: 12, takeOver: false }]
     const facts = { id: 3, sender, nonce: 7, kind: 'mint', pendingBlocks: 20, attempts: 2, why: 'nonce' }
@@ -196,7 +196,7 @@ describe('the console', { skip: noBrowser }, () => {
     await dialog().getByLabel('Your reason').fill('the key was used elsewhere')
     await confirm('Take over')
     assert.deepEqual((await asked).postDataJSON(), { sender, reason: 'the key was used elsewhere' })
-    // The service knows of no such nonce.
+    // The service has no such nonce.
     await dialog().getByRole('alert').waitFor()
     await dialog().getByRole('button', { name: 'Leave it' }).click()
     await page.unrouteAll()
@@ -239,7 +239,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Take off the list')
     await confirm('Done')
     await page.getByText('No wallet is on the list.').waitFor()
-    // The button that was pressed is gone, and who uses a keyboard must not start from the top.
+    // The pressed button is gone, and a keyboard user must not start from the top.
     await page.locator('main :focus').waitFor()
     await denied.pay(wellKnown.paymentAddress, BASIC_WEI)
     await until('the node', async () => (await denied.nodesOf()).length === 1)
@@ -296,7 +296,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Done')
     await until('it came again', async () => receiver.received.length > before)
 
-    // It wants no more; then it does.
+    // First it wants no more; then it does.
     receiver.answer = (response) => void response.writeHead(410).end()
     await wallet(6, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 7n)
     await page.getByText('given up').waitFor()
@@ -330,7 +330,7 @@ describe('the console', { skip: noBrowser }, () => {
     assert.equal((await fetch(url, { method: 'POST', headers, body: JSON.stringify(long) })).status, 200)
     await page.setViewportSize({ width: 360, height: 640 })
     await page.emulateMedia({ colorScheme: 'dark' })
-    // A round that is due, of an amount with all its digits, which only chance would show here.
+    // A due round, with all digits in its amount, which would be rare here.
     await page.route('**/api/admin/credit/preview', async (route) => {
       const response = await route.fetch()
       const body = (await response.json()) as { round: Record<string, unknown> }
@@ -355,7 +355,7 @@ describe('the console', { skip: noBrowser }, () => {
     }
     await go('Deny list')
     await page.getByRole('button', { name: 'Add a wallet…' }).click()
-    // Nothing of the page covers a dialog that takes the whole height.
+    // Nothing on the page covers a dialog of full height.
     await dialog().getByRole('button', { name: 'Close' }).click()
     await dialog().waitFor({ state: 'detached' })
     await page.unroute('**/api/admin/credit/preview')

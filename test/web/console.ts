@@ -1,4 +1,4 @@
-// The operator's console for the tests of its sections: a service of their own, real Chromium, and the key entered.
+// The operator's console for the tests of its sections: their own service, real Chromium, and the key entered.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type Service, startServiceHere, type WellKnown } from '../support/servi
 import { temporaryDirectory } from '../support/temporary.ts'
 import { HANGING_MS } from '../support/until.ts'
 
-/** Runs in the page. Its operator comes back to it all the time: what it shows is then read again as soon as it is two seconds old, not ten. */
+/** Runs in the page. Its operator returns constantly, so the page refreshes readings two seconds old instead of ten. */
 const COME_BACK = "setInterval(() => dispatchEvent(new Event('visibilitychange')), 250)"
 
 export interface ConsoleUnderTest {
@@ -24,16 +24,16 @@ export interface ConsoleUnderTest {
   enter(): Promise<void>
   /** Opens a section by its name. */
   go(section: string): Promise<void>
-  /** Unfolds the first row of a list that has this text. */
+  /** Expands the first row of a list with this text. */
   unfold(text: string): Promise<void>
   dialog(): Locator
   /** Presses a button of the dialog. */
   confirm(name: string): Promise<void>
-  /** Fails where axe objects to the page. */
+  /** Fails if axe objects to the page. */
   axe(): Promise<void>
 }
 
-/** Opens the console for the tests of this file. `settings` are asked for once they run; what is returned may be used in tests only. */
+/** Opens the console for the tests of this file. Calls `settings` when they run; use the result only inside tests. */
 export function openConsole(settings: () => Promise<Record<string, string>> = async () => ({})): ConsoleUnderTest {
   const dataDir = temporaryDirectory()
   const opened = {} as {

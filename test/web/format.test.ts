@@ -1,5 +1,5 @@
-// Numbers, dollars and times are written by the browser's locale, and words in them are English. No amount of ether can be read in two ways: its
-// decimals follow a point in every locale, as wallets take it.
+// Numbers, dollars and times follow the browser's locale, with English words. No amount of ether can be misread,
+// because its decimals follow a point in every locale, as wallets take it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ interface Shown {
   times: string[]
 }
 
-/** Everything as a browser of that locale has it, in India: between two spaces of the kind that JavaScript writes, one is as good as another. */
+/** Everything as a browser of that locale shows it, in India. We treat the kinds of spaces that JavaScript writes as equal. */
 function shownIn(locale: string): Shown {
   const env = { ...process.env, LC_ALL: locale.replace('-', '_'), TZ: 'Asia/Kolkata' }
   const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', SCRIPT], { env, encoding: 'utf8' })
@@ -53,7 +53,7 @@ const etherWith = (group: string) => [
   ...['1234.567890123456789012', `1${group}235`],
 ]
 
-/** UTC, and below it the browser's own time, which may be of another day. */
+/** UTC, and below it the browser's own time, which may be on another day. */
 const LOCALES: Readonly<Record<string, { group: string; numbers: string[]; times: string[] }>> = {
   'en-US': {
     group: ',',
@@ -129,7 +129,7 @@ test('what is pasted is read as the address or the hash in it, and marks that no
     [hash, hash],
     ['node 3', 'node 3'],
     ['vitalik.eth', 'vitalik.eth'],
-    // Which address of these is meant is not to be guessed.
+    // The page must not guess which of these addresses is meant.
     [`ethereum:${address}@1/transfer?address=0x${'22'.repeat(20)}`, null],
     [`https://etherscan.io/token/${address}?a=0x${'22'.repeat(20)}`, null],
     [`${address}0`, null],

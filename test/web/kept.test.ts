@@ -1,4 +1,4 @@
-// The page that owners keep: saved from the service, opened from the disk when service and database are gone, with a wallet alone.
+// The page that owners keep: saved from the service, opened from the disk when service and database are gone, with only a wallet.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -120,7 +120,7 @@ describe('the page to keep', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  /** Waits for what a block brings, and mines meanwhile. */
+  /** Waits for an effect of a block, and mines meanwhile. */
   async function mined(shown: { waitFor(): Promise<void> }): Promise<void> {
     await whileMining(world.chain, () => shown.waitFor(), 300)
   }

@@ -1,4 +1,4 @@
-// Pages of which something does not arrive, and browsers that keep nothing. Real Chromium and the real service; what is missing is taken out between them.
+// Pages with a missing part, and browsers that store nothing. Real Chromium and the real service; the test drops the missing parts between.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     const page = await (await browser.newContext()).newPage()
     page.setDefaultTimeout(HANGING_MS)
     let loads = 0
-    // A load that the next one cuts short is one, too.
+    // A load counts even if the next one cuts it short.
     page.on('request', (request) => {
       if (request.isNavigationRequest()) loads++
     })

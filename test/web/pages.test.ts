@@ -1,5 +1,5 @@
-// Every page, in both themes, on a phone and on a desk: nothing for axe to object to, nothing that breaks the content security
-// policy, no sideways scrolling, and no reading that is missing shown as a zero.
+// Every page, in both themes, on a phone and on a desktop: axe objects to nothing, nothing violates the content
+// security policy, nothing scrolls sideways, and no missing reading shows as a zero.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -11,7 +11,7 @@ import { complaintsOf, contrastViolations, noBrowser, startBrowser, violations }
 import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
-/** What a page may take from the service until it stands still, as it is sent: heads, styles, scripts and answers. */
+/** Most bytes that a page may load from the service until it is idle, as sent: headers, styles, scripts and answers. */
 const TRANSFER_BYTES_MAX = 180_000
 const REQUESTS_MAX = 20
 const PAGES = {
@@ -43,13 +43,13 @@ describe('the pages', { skip: noBrowser }, () => {
   })
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
 
-  // Each page is loaded once for a width, in the theme that comes first, and changed to the other as a system changes its own.
+  // Each page loads once per width, in the first theme, then switches to the other as a system does.
   for (const [width, themes, prepare] of [
     [360, ['light', 'dark'], withLongNames],
     [1280, ['dark', 'light'], null],
   ] as const) {
     test(`${themes.join(' and ')}, ${width} wide${prepare ? ', with long names and large amounts' : ''}`, async () => {
-      // bypassCSP would hide what this looks for; axe comes in by the debugger, which needs no leave.
+      // bypassCSP would hide what this looks for; axe enters through the debugger, which needs no permission.
       const context = await browser.newContext({ viewport: { width, height: 900 } })
       const page = await context.newPage()
       const complaints = complaintsOf(page)
@@ -110,7 +110,7 @@ describe('the pages', { skip: noBrowser }, () => {
     }))
     await page.reload()
     await page.getByText('Balance differs. The chain is right.').waitFor()
-    // Six decimals, and the rest at a press; what has happened is not in the future, whatever the clocks say.
+    // Six decimals, and the rest at a press; a past event is not in the future, whatever the clocks say.
     await answersWith(page, '**/api/stats', () => ({
       ...{ totalSalesWei: '1234567890123456789', lastDistributionAt: new Date(Date.now() + 38_000).toISOString() },
     }))
@@ -184,14 +184,14 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.goto(at('/buy'))
     await page.getByLabel('Hash of the transfer').fill(txHash)
     await page.getByRole('button', { name: 'Look for it' }).click()
-    // A limit is told as what it is, and kept to.
+    // The page reports a rate limit as such, and obeys it.
     await page.getByText('Too many requests came from here. Nothing is lost').waitFor()
     for (let step = 0; step < 5; step++) {
       await page.clock.runFor(5_000)
-      // What was asked then is answered.
+      // The requests made then are answered.
       await page.evaluate("fetch('/api/stats').then((answer) => answer.text())")
     }
-    // The page asks once, and once where its stream could not be had.
+    // The page requests once, and once more after its stream failed.
     assert.ok(limited <= 2, `${limited} requests`)
     isLimited = false
     await page.clock.runFor(10_000)
@@ -217,7 +217,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tiers' }).waitFor()
     await page.locator('h1:focus', { hasText: 'Tiers' }).waitFor()
-    // A page that is loaded with its first use.
+    // A page that loads on first use.
     await page.getByRole('link', { name: 'Buy', exact: true }).press('Enter')
     await page.locator('h1:focus', { hasText: 'Buy a node' }).waitFor()
     await page.close()
@@ -228,7 +228,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.goto(at('/rounds'))
     const plot = page.locator('.chart')
     const time = plot.locator('.u-legend .u-value').first()
-    // It speaks of the newest bar before anyone points at one.
+    // It describes the newest bar before anyone points at one.
     await time.filter({ hasText: 'UTC' }).waitFor()
     await plot.locator('.u-over').hover()
     const [caption, told] = [await plot.locator('figcaption').textContent(), await time.textContent()]
@@ -282,7 +282,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.getByText('owner.eth is no address, and this chain has no names.').waitFor()
     await find('nonsense', /^Wallet/)
     await page.getByRole('alert').waitFor()
-    // Asking again would change nothing.
+    // A retry would change nothing.
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     await page.close()
   })
@@ -326,7 +326,7 @@ const RESOLVER = parseAbi([
 ])
 const RECORD = parseAbi(['function addr(bytes32 node) view returns (address)'])
 
-/** Answers as a wallet on mainnet would of whose names ENS knows one (https://docs.ens.domains/resolvers/universal): no chain here has it. */
+/** Answers like a mainnet wallet whose ENS has one of the names (https://docs.ens.domains/resolvers/universal); no chain here has ENS. */
 function answerForNames(method: string, params: readonly unknown[]): unknown {
   if (method === 'eth_chainId') return `0x${mainnet.id.toString(16)}`
   assert.equal(method, 'eth_call')
@@ -340,7 +340,7 @@ function answerForNames(method: string, params: readonly unknown[]): unknown {
   return encodeAbiParameters([{ type: 'bytes' }, { type: 'address' }], [found, zeroAddress])
 }
 
-/** Counts what a page takes, as it comes over the network: each file each time, as if the browser had never been here. */
+/** Counts a page's bytes as they cross the network: each file each time, as for a first visit. */
 async function countTransfers(page: Page): Promise<{ bytes: number; requests: number }> {
   const counted = { bytes: 0, requests: 0 }
   const session = await page.context().newCDPSession(page)
@@ -355,7 +355,7 @@ async function countTransfers(page: Page): Promise<{ bytes: number; requests: nu
   return counted
 }
 
-/** Has an answer of the service come with other fields. */
+/** Makes an answer of the service arrive with other fields. */
 const answersWith = (page: Page, path: string, fields: (answer: Record<string, unknown>) => object) =>
   page.route(path, async (route) => {
     const response = await route.fetch()
@@ -363,7 +363,7 @@ const answersWith = (page: Page, path: string, fields: (answer: Record<string, u
     await route.fulfill({ response, json: { ...json, ...fields(json) } })
   })
 
-/** Has the service say whose sale it is, and on which chain. */
+/** Makes the service name a seller, and a chain. */
 async function withBrand(page: Page, name: string): Promise<void> {
   await page.route('**/.well-known/node-ledger.json', async (route) => {
     const answer = await route.fetch()
@@ -374,7 +374,7 @@ async function withBrand(page: Page, name: string): Promise<void> {
   })
 }
 
-/** Has the service tell names of 64 letters and amounts of 32 digits. */
+/** Makes the service return names of 64 letters and amounts of 32 digits. */
 async function withLongNames(page: Page): Promise<void> {
   await withBrand(page, 'W'.repeat(40))
   const [wei, label] = [`${10n ** 31n + 123_456_789_012_345_678n}`, 'W'.repeat(64)]

@@ -1,6 +1,6 @@
-// Payments whose page was closed, reloaded or left: found again without a hash, followed through what the operator does, and not paid twice. And
-// other pages, which sell by a frame or by the client, by the same rules.
-// Real Chromium, the real service and chain.
+// Payments whose page was closed, reloaded or left: the browser finds them again without a hash, follows the operator's
+// acts, and does not pay twice. Also other sites, which sell through a frame or the client, by the same rules. Real
+// Chromium, the real service and chain.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'

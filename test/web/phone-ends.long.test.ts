@@ -1,5 +1,5 @@
-// The unhappy ends of a purchase at the size of a phone: the stories of a desk, and each reason to hold a payment. Nothing
-// scrolls sideways, what comes next can be touched, and axe has nothing to object to.
+// The unhappy ends of a purchase on a phone: the stories of a desktop, and each reason to hold a payment. Nothing
+// scrolls sideways, the next step can be touched, and axe objects to nothing.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -15,7 +15,7 @@ import { ENDS } from './shop/ends.ts'
 const LONG_MS = 60_000
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 const PHONE = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true } as const
-/** An amount of many digits, which is the widest that a page shows. */
+/** An amount of many digits, the widest that a page shows. */
 const WIDE_WEI = '123456789012345678901'
 
 /** What a reader meets on a page of this size. `next` is what they press there, if anything. */
@@ -30,7 +30,7 @@ async function look(page: Page, next?: string | RegExp): Promise<void> {
     .getByRole('button', { name: next })
     .or(page.getByRole('link', { name: next }))
     .first()
-  // Nothing lies over it, and a finger meets it: a trial looks, and does not press.
+  // Nothing covers it, and a finger can hit it; a trial only checks, and does not press.
   await place.tap({ trial: true })
   const box = await place.boundingBox()
   assert.ok(box && box.x >= 0 && box.x + box.width <= PHONE.viewport.width, `${next} is out of sight`)
@@ -73,7 +73,7 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
     await service.close()
   })
 
-  /** A denied payer reads as any other who is looked at. */
+  /** A denied payer sees the same text as anyone under review. */
   const sentenceOf = (reason: HoldReason) => words.reasons[reason === 'senderDenied' ? 'review' : reason]
   const REASONS = Object.keys({
     ...{

@@ -1,5 +1,5 @@
-// Buying at the size of a phone: by keyboard alone, through a reload at each moment, and while the database, or the chain, is really gone. The quick
-// tests have each of these ends once, most of them on a desk.
+// Buying on a phone: by keyboard alone, through a reload at each moment, and while the database, or the chain, is
+// really down. The quick tests have each of these ends once, most of them on a desktop.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 const LONG_MS = 90_000
 const BASIC_WEI = 10n ** 16n
-/** More presses than any page has places for the focus. */
+/** More presses than any page has focusable elements. */
 const TABS_MAX = 80
 
 describe('on a phone', { skip: noBrowser }, () => {
@@ -46,7 +46,7 @@ describe('on a phone', { skip: noBrowser }, () => {
   }
   const pay = (account: number) => wallet(account, wellKnown).pay(wellKnown.paymentAddress, BASIC_WEI)
 
-  /** Goes to a place by the Tab key alone, and presses Enter there. */
+  /** Reaches an element by the Tab key alone, and presses Enter there. */
   async function pressByKeyboard(page: Page, name: string | RegExp): Promise<void> {
     const place = page.getByRole('button', { name }).or(page.getByRole('link', { name }))
     await place.first().waitFor()
@@ -112,7 +112,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await page.getByText(/Node \d+ is yours/).waitFor()
     await page.reload()
     await page.getByText(/Node \d+ is yours/).waitFor()
-    // Nothing was begun that has no end: the same page sells again.
+    // No purchase was left unfinished, so the same page sells again.
     await page.goto(`${service.url}/buy/basic`)
     await page.getByRole('button', { name: 'Pay 0.01 ETH' }).waitFor()
     const paid = await service.get<unknown[]>(`/api/payments/${wallet(6, wellKnown).address}`)
@@ -152,7 +152,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     assert.ok(chain > 0, 'the chain is a child of the service')
     process.kill(chain, 'SIGSTOP')
     try {
-      // What could not be read is neither a yes nor a no.
+      // An unreadable fact is neither a yes nor a no.
       await page.locator('.ticks .unknown-tick').first().waitFor()
       await page.goto(service.url)
       await page.getByText('Could not be checked.').waitFor()

@@ -1,5 +1,5 @@
-// The pages as a Safe App: in a frame of another site's page, which answers as Safe does, by postMessage, for a real Safe. Real Chromium, the
-// real service and its chain. In the frame there is no session.
+// The pages as a Safe App: in a frame of another site's page, which answers as Safe does, by postMessage, for a real
+// Safe. Real Chromium, the real service and its chain. The frame has no session.
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import { type Service, startServiceHere, type WellKnown } from '../support/servi
 import { HANGING_MS } from '../support/until.ts'
 import { type Call, makeSafe, type TestSafe } from './safe.ts'
 
-/** The page of a site that shows its apps in a frame, as Safe's does, and hands on what they ask. */
+/** A site's page that shows its apps in a frame, as Safe's does, and forwards their requests. */
 const AROUND = (app: string) => `<!doctype html><title>Around</title>
 <iframe src="${app}" width="1200" height="900" title="An app" allow="clipboard-write"
   sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads"></iframe>
@@ -23,7 +23,7 @@ const AROUND = (app: string) => `<!doctype html><title>Around</title>
   })
 </script>`
 
-/** Answers an app as Safe does for one of its wallets. A call is awaiting its other signers when it is first asked for. */
+/** Answers an app as Safe does for one of its wallets. At the first request a call still awaits its other signers. */
 function safeAnswers(safe: TestSafe) {
   const sent = new Map<string, string>()
   const waited = new Set<string>()
@@ -118,7 +118,7 @@ describe('as a Safe App', { skip: noBrowser }, () => {
     await frame.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
     await frame.getByText(/^Paid out in block/).waitFor()
     assert.deepEqual(await page.context().cookies(), [])
-    // Chromium writes down the answer that the ledger does not have the payment yet.
+    // Chromium logs the answer that the ledger does not have the payment yet.
     assert.deepEqual(
       complaints.filter((complaint) => !/status of (404|409)/.test(complaint)),
       [],

@@ -1,5 +1,5 @@
-// Real Safes (1.5.0, from the bytecode that its makers publish) on a service's chain, each with one owner, whose key signs here; and a wallet
-// for pages under test that speaks for one.
+// Real Safes (1.5.0, from their makers' published bytecode) on a service's chain, each with one owner, whose key signs
+// here; and a wallet for pages under test that acts for one.
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import {
@@ -30,7 +30,7 @@ const abi = parseAbi([
   'function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures) payable returns (bool)',
 ])
 const [KNOWN_SINGLETON] = KNOWN_IMPLEMENTATIONS.filter(({ name, version }) => name === 'Safe' && version === '1.5.0')
-/** The same code at an address that no list names: a contract wallet of an unknown kind. */
+/** The same code at an unlisted address: a contract wallet of an unknown kind. */
 const OTHER_SINGLETON = '0x00000000000000000000000000000000005afe02'
 const FACTORY = '0x00000000000000000000000000000000005afe03'
 const HANDLER = '0x00000000000000000000000000000000005afe04'
@@ -43,7 +43,7 @@ export interface Call {
 
 export interface TestSafe {
   address: Hex
-  /** Has the owner carry a call out, which is in a block then. @returns the transaction's hash. */
+  /** Has the owner execute a call, and mines it. @returns the transaction's hash. */
   execute(call: Call): Promise<Hex>
   /** The owner's signature of a message in the Safe's name (ERC-1271). */
   sign(message: { raw: Hex }): Promise<Hex>
@@ -51,7 +51,7 @@ export interface TestSafe {
   read(method: string, params: unknown): Promise<unknown>
 }
 
-/** Makes a Safe with an ether, owned by a development account. `known` is false for one whose singleton no list names. */
+/** Creates a Safe with an ether, owned by a development account. `known` is false for one with an unlisted singleton. */
 export async function makeSafe(rpcUrl: string, owner: number, known = true): Promise<TestSafe> {
   const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[owner]?.privateKey ?? '0x')
   const transport = http(rpcUrl, { timeout: HANGING_MS })
@@ -85,7 +85,7 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
   return {
     address,
     execute: async ({ to, value = '0x0', data = '0x' }) => {
-      // The owner sends it: the signature that says so is its address, and 1.
+      // The owner sends it, so the signature is its address, and 1.
       const signatures = concatHex([pad(account.address), pad('0x00'), '0x01'])
       const call = [to, BigInt(value), data, 0, 0n, 0n, 0n, zeroAddress, zeroAddress, signatures] as const
       const executed = encodeFunctionData({ abi, functionName: 'execTransaction', args: call })
@@ -110,7 +110,7 @@ function codeOf(path: string): Hex {
 /** What a wallet offers a page: calls by EIP-5792, plain transactions, or neither. */
 export type Offers = 'calls' | 'transactions' | 'nothing'
 
-/** Puts a wallet that speaks for a Safe into every page that `page` loads from now on. @returns the methods that it was asked to act by. */
+/** Installs a wallet that acts for a Safe in every page that `page` loads from now on. @returns the acting methods called on it. */
 export async function installSafe(page: Page, safe: TestSafe, offers: Offers): Promise<string[]> {
   const asked: string[] = []
   let connected = false

@@ -1,5 +1,5 @@
-// Contract wallets at the pages, as people use them: real Chromium, the real service and its chain, real Safes. What a wallet offers a page
-// differs: calls by EIP-5792, plain transactions, or neither.
+// Contract wallets on the pages, as people use them: real Chromium, the real service and its chain, real Safes. Wallets
+// offer pages different things: calls by EIP-5792, plain transactions, or neither.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -42,7 +42,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     await press(page, WALLET_NAME)
     await page.getByText('This wallet is a contract.').waitFor()
   }
-  /** What a row of a call to be made by hand copies. */
+  /** The copied text of a row of a call to make by hand. */
   async function copied(page: Page, what: string): Promise<string> {
     await press(page, `Copy ${what}`)
     return page.evaluate('navigator.clipboard.readText()')
@@ -78,7 +78,7 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 6, false)
     const { page } = await open(safe, 'transactions')
     await checkout(page)
-    // Held payments are no surprise: who pays all the same says so.
+    // A hold is no surprise: the buyer must confirm to pay all the same.
     await page.getByLabel('Pay all the same.').check()
     await press(page, 'Pay 0.01 ETH')
     await page.getByText('A contract sent the ether').waitFor()

@@ -1,4 +1,4 @@
-// A minter that may mint no node more: nothing is sold before the contract's owner allows more, and what was paid says whom it waits for.
+// A minter with no budget left: the service sells nothing until the contract's owner allows more, and a paid buyer sees whom the payment waits for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Readings } from '../../src/chain/port.ts'
@@ -78,7 +78,7 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
     assert.equal(await page.getByRole('button', { name: 'Connect a wallet' }).count(), 0)
     await page.goto(at(`/payment/${hashOf('waits')}`))
     await page.getByText('waits until the owner of the contract allows more nodes').waitFor()
-    // No chain can be asked here, so nothing is said of a transaction that the ledger does not know.
+    // There is no chain here, so the page says nothing of a transaction that the ledger does not have.
     await page.goto(at(`/payment/${hashOf('unknown')}`))
     await page.getByText('Cannot be checked now').waitFor({ state: 'attached' })
     assert.equal(await page.getByText('waiting for the next block').count(), 0)

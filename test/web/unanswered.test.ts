@@ -1,4 +1,4 @@
-// Purchases by wallets that do not say what they did. Real Chromium, the real service and chain.
+// Purchases with wallets that do not say what they did. Real Chromium, the real service and chain.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'

@@ -14,7 +14,7 @@ const BASIC_WEI = 10n ** 16n
 const FOUNDER_WEI = 5n * BASIC_WEI
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 
-/** Chromium writes down every answer of 401, 404 and 409; for these pages they are answers like others. */
+/** Chromium logs every 401, 404 and 409; for these pages they are normal answers. */
 const faultsIn = (complaints: readonly string[]) =>
   complaints.filter((complaint) => !/responded with a status of (401|404|409)/.test(complaint))
 
@@ -60,7 +60,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('You refused in the wallet. Nothing was sent').waitFor()
 
     await press(page, 'Pay 0.01 ETH')
-    // The focus and the title go along with the payment.
+    // The focus and the title follow the payment.
     await page.locator('h2:focus', { hasText: 'Your payment' }).waitFor()
     await page.locator('h3:focus', { hasText: /Node \d+ is yours/ }).waitFor()
     assert.equal(await page.title(), 'Minted · Buy Basic · Node Ledger')
@@ -89,7 +89,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
       const { balanceWei } = await wallet(5, wellKnown).nodeInfo(node)
       return balanceWei !== '0'
     })
-    // No further credit comes in between from here on.
+    // From here on no further credit comes in between.
     await fetch(`${service.url}/api/admin/pause`, { method: 'POST', headers: { 'x-admin-key': ADMIN_KEY } })
     await press(page, 'Withdraw…')
     const dialog = page.getByRole('dialog')
@@ -97,14 +97,14 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByText(/^The node holds/).waitFor()
     await dialog.getByLabel('Amount in ETH').fill('0.0001')
     await dialog.getByLabel('To').fill(wallet(19, wellKnown).address)
-    // Another address than the wallet's own is looked at once more.
+    // The page makes the owner check another address than the wallet's own.
     assert.equal(await dialog.getByRole('button', { name: 'Withdraw' }).isDisabled(), true)
     await dialog.getByLabel('I have checked each character').check()
     assert.deepEqual(await violations(page), [])
     own.refuseNext()
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText('The wallet refused. Nothing was sent.').waitFor()
-    // One that errs may have sent: it is asked again once its owner has looked.
+    // If the wallet errs, it may have sent, so the page prompts again only after its owner has looked.
     own.refuseNext(LOST)
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText('The wallet may have sent it all the same.').waitFor()
@@ -129,12 +129,12 @@ describe('with a wallet', { skip: noBrowser }, () => {
 
     const history = page.getByRole('table', { name: 'History' })
     await history.getByRole('row', { name: /withdrawn by/ }).waitFor()
-    // Without a price feed nothing is said of dollars.
+    // Without a price feed the page mentions no dollars.
     assert.equal(await history.getByRole('columnheader', { name: 'Worth then' }).count(), 0)
     const [csv] = await Promise.all([page.waitForEvent('download'), press(page, 'Save as CSV')])
     assert.match(readFileSync(await csv.path(), 'utf8'), /\r\nwithdrawal,\d+,[^,]+,100000000000000,0\.0001,,,0x/)
 
-    // A session that ends while something is entered takes nothing of it away.
+    // If a session ends while the owner fills in the form, the page keeps it.
     await press(page, 'Withdraw…')
     await dialog.getByLabel('Amount in ETH').fill('0.0002')
     await page.context().clearCookies()
@@ -145,7 +145,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.equal(await dialog.getByLabel('Amount in ETH').inputValue(), '0.0002')
     await dialog.getByRole('button', { name: 'Close' }).click()
 
-    // The service is gone for this page: what it said last is enough.
+    // The service is down for this page, and its last answer is enough.
     const before = complaints.length
     await page.route(`${service.url}/**`, (route) => route.abort())
     await page.getByText('The balances are those that the service said last.').waitFor()
@@ -159,9 +159,9 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('The balances are those that the service said last.').waitFor({ state: 'detached' })
     complaints.splice(before)
 
-    // A payout can still be read once the ledger, too, knows that nothing is left.
+    // A payout is still readable once the ledger, too, has recorded that nothing is left.
     await press(page, 'Withdraw…')
-    // A round that was on its way at the pause has arrived by now, in the contract; the page has yet to hear of it.
+    // A round that was pending at the pause is by now in the contract, but not yet on the page.
     const { balanceWei: rest } = await wallet(5, wellKnown).nodeInfo(node)
     await dialog.getByPlaceholder(`all of it: ${formatEther(BigInt(rest))}`, { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Max' }).click()
@@ -212,11 +212,11 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const { page } = await open(12)
     await page.goto(`${service.url}/buy/basic`)
     await connect(page)
-    // The page believes in a session that the service does not know.
+    // The page believes in a session that the service does not have.
     await page.evaluate("localStorage.setItem('signedIn', 'yes')")
     await page.goto(`${service.url}/owner`)
     await page.getByText('Your session has ended.').waitFor()
-    // It was lost at one of four loads, where React had given the first render up.
+    // It was lost in one load of four, if React had discarded the first render.
     for (let load = 0; load < 6; load++) {
       await page.goto(`${service.url}/owner`)
       await page.getByRole('button', { name: 'Sign in' }).waitFor({ timeout: 10_000 })
@@ -257,7 +257,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
   test('a payment that is held says why and what happens next; what buys nothing says so', async () => {
     const { page, own, complaints } = await open(8)
     const pay = (account: number, value: bigint) => wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
-    // Account 10 holds none of the tokens that the Founder tier asks for.
+    // Account 10 holds none of the tokens that the Founder tier requires.
     const held = await pay(10, FOUNDER_WEI)
     const wrong = await pay(8, BASIC_WEI + 1n)
     await page.goto(`${service.url}/buy`)
@@ -280,17 +280,17 @@ describe('with a wallet', { skip: noBrowser }, () => {
   })
 
   test('a wallet whose payment would be held cannot pay, and is told why', async () => {
-    // It holds none of the tokens that the Founder tier asks for.
+    // It holds none of the tokens that the Founder tier requires.
     const { page, own } = await open(11)
     const answers = /\/api\/can-buy\//
     await page.route(answers, (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
     await page.goto(`${service.url}/buy/founder`)
     await connect(page)
     const pay = page.getByRole('button', { name: 'Pay 0.05 ETH' })
-    // What could not be checked is neither yes nor no.
+    // An unchecked fact is neither yes nor no.
     await page.getByText('The checks could not be made just now.').waitFor()
     assert.equal(await pay.isEnabled(), true)
-    // It is asked once more before the wallet is.
+    // The page checks once more before the wallet prompts.
     await page.unroute(answers)
     await pay.click()
     await page.getByText('This payment would be held, so it is not offered:').waitFor()
@@ -319,7 +319,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.locator('.ticks .passes', { hasText: 'Plus is on sale.' }).waitFor()
     await page.getByText('Waiting for the transfer of this address.').waitFor()
     await page.getByText('Sent on another network than Local chain (chain 31337), it is not seen here.').waitFor()
-    // It hears of the transfer by its stream: asked, the service would not answer.
+    // The page learns of the transfer from its stream, because the service would not answer a poll.
     await page.route(/\/api\/payments\/0x/, (route) => route.abort())
     const [, to, value] = /^ethereum:(0x\w{40})@31337\?value=(\d+)$/.exec(link) ?? []
     await phone.pay(to as `0x${string}`, BigInt(value ?? 0))
@@ -357,7 +357,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
   })
 })
 
-/** The path of a code that holds this text, as pages draw it. */
+/** The path of a QR code with this text, as pages draw it. */
 const drawn = (text: string) =>
   encode(text, { ecc: 'M', border: 3 })
     .data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : '')))

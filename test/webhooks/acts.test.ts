@@ -1,4 +1,4 @@
-// Events of acts and of what the passes wrote down, from the audit log; and what chats are sent.
+// Events of the acts and of the passes' records, from the audit log; and the messages to chats.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -19,7 +19,7 @@ before(async () => {
 })
 after(() => desk.close())
 
-/** Events since the last call, as they are delivered. */
+/** Events since the last call, as delivered. */
 async function told(): Promise<{ type: string; data: Record<string, unknown> }[]> {
   const rows = await desk.world.pool<{ body: string }[]>`SELECT body FROM webhook_events ORDER BY seq`
   await desk.world.pool`DELETE FROM webhook_events`

@@ -22,7 +22,7 @@ after(async () => {
 
 test('the delivery log tells what was sent and what came of it, page by page, and a delivery can be made again', async () => {
   const { world } = desk
-  // The price of nothing, and no dust: held.
+  // No tier's price, and no dust, so it is held.
   const odd = [1n, 2n, 3n].map((wei) => ETHER / 10_000n + wei)
   for (const wei of odd) await world.pay(6, wei)
   await world.rest()
@@ -44,7 +44,7 @@ test('the delivery log tells what was sent and what came of it, page by page, an
   const first = (await desk.get('webhooks/deliveries?limit=2&type=payment.held')).json
   const second = (await desk.get(`webhooks/deliveries?limit=2&type=payment.held&cursor=${first.nextCursor}`)).json
   const shown: { id: number; event: { data: { valueWei: string } } }[] = [...first.deliveries, ...second.deliveries]
-  // Payments of one block that are of no price are held together, in no order.
+  // Payments of one block that match no price are held together, in no order.
   const values = shown.map(({ event }) => event.data.valueWei).toSorted()
   assert.deepEqual([values, second.nextCursor], [odd.map(String), null])
   const ids = shown.map(({ id }) => id)

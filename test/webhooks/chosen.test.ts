@@ -1,5 +1,5 @@
-// Endpoints that are told some kinds of events alone: chosen by the settings, with the endpoint, or later; and what becomes of what waits. Real
-// receivers.
+// Endpoints that get only some kinds of events, chosen in the settings, with the endpoint, or later; and what happens
+// to waiting deliveries. Real receivers.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'

@@ -1,4 +1,4 @@
-// The settings of webhooks: refusals, in words that name the remedy and never the secret.
+// The settings of webhooks: refusals that name the remedy and never the secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, describeConfig, loadConfig } from '../../src/config/load.ts'

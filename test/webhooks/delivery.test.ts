@@ -16,7 +16,7 @@ import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts
 import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
 
 const BASIC = ETHER / 100n
-/** The price of nothing, and no dust: held. */
+/** No tier's price, and no dust, so it is held. */
 const ODD = BASIC / 100n
 let world: World
 let receiver: Receiver
@@ -54,7 +54,7 @@ const pending = async () =>
   (await world.pool<{ n: number }[]>`SELECT count(*) AS n FROM webhook_deliveries WHERE state = 'pending'`)[0]?.n
 const allDelivered = () => until('all is delivered', async () => (await pending()) === 0)
 const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type).sort()
-/** Makes what waits for its next attempt due now. */
+/** Makes deliveries that wait for their next attempt due now. */
 const hurry = () => world.pool`UPDATE webhook_deliveries SET due_at = now() WHERE state = 'pending'`
 const headersOf = (received: Received | undefined) => (received?.headers ?? {}) as Record<string, string>
 
@@ -66,7 +66,7 @@ test('events from before any delivery are delivered then, each signed so that th
   await world.rest()
   await world.act(5, 'withdraw', [1n, world.at(7), 1_000n])
   await world.payments()
-  // Nothing is delivered yet: this is a service that was killed between commit and delivery.
+  // Nothing is delivered yet, as in a service that was killed between commit and delivery.
   assert.ok(((await pending()) ?? 0) >= 4)
   await deliver()
   await allDelivered()
@@ -220,7 +220,7 @@ test('several instances deliver each event once', async () => {
 test('a delivery whose deliverer died is made again by another when its lease is over', async () => {
   await world.pay(6, ODD + 2_000n)
   await world.rest()
-  // Taken, and never heard of again.
+  // Leased, and never finished.
   const [taken] = await takeDeliveries(world.pool, endpoint, 10)
   assert.ok(taken)
   assert.equal((await takeDeliveries(world.pool, endpoint, 10)).length, 0)
@@ -255,7 +255,7 @@ test('a reorganisation is reported, and what comes back in another block is anot
   const mintsOf = () =>
     receiver.received.filter(({ event }) => event.type === 'payment.minted' && event.data.txHash === txHash)
   assert.equal(mintsOf().length, 1)
-  // The blocks of payment and mint go; the payment comes back in the first new one.
+  // The blocks of payment and mint disappear; the payment returns in the first new one.
   const raw = await world.raw(txHash)
   await world.chain.reorg(6, [[raw, 0]])
   await world.settle()

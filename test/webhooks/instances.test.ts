@@ -1,4 +1,4 @@
-// Endpoints belong to the ledger, for all instances: a start adds endpoints to a ledger that never had any, and takes none away.
+// Endpoints belong to the ledger, for all instances: a start adds endpoints to a ledger that never had any, and removes none.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ignoredValues } from '../../src/boot/first-values.ts'
@@ -33,7 +33,7 @@ async function start(...urls: string[]): Promise<void> {
 }
 const told = async () =>
   (await listEndpoints(desk.world.pool)).filter(({ active }) => active).map(({ endpoint }) => endpoint)
-/** The price of nothing, and no dust: held. */
+/** No tier's price, and no dust, so it is held. */
 let amount = ETHER / 10_000n
 const held = async () => {
   await desk.world.pay(6, amount++)
@@ -93,7 +93,7 @@ test('an endpoint that an act adds is served by instances that run already, and 
   assert.deepEqual([added.status, added.json.added], [200, true])
   await held()
   await until('the events at both', () => one.received.length === 2 && other.received.length === 1)
-  // Something waits for it when it is removed.
+  // A delivery waits for it when it is removed.
   one.answer = (response) => void response.writeHead(500).end()
   await held()
   await until('it has failed', () => one.received.length === 3 && other.received.length === 2)
@@ -118,7 +118,7 @@ test('secrets are changed by an act, from the next event on, and no answer has o
   const changed = await desk.post('webhooks', { url: other.url, secret: `${SECRET_BEFORE},${SECRET}` })
   assert.equal(changed.status, 200, changed.text)
   await held()
-  // What runs already learns of endpoints by and by, but no event waits for that.
+  // Running instances learn of endpoints after a while, but no event waits for that.
   for (const worker of running) worker.wake()
   await until('an event with both', () => other.received.length === 2)
   assert.equal(String(other.received[1]?.headers['webhook-signature']).split(' ').length, 2)

@@ -1,4 +1,4 @@
-// The service as its operator runs it, killed while it delivers: events that it had committed to are sent all the same.
+// The service as its operator runs it, killed while it delivers: it still sends the events that it had committed to.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -23,7 +23,7 @@ test('an event that a kill -9 cut short is delivered after the next start, with 
     PUBLIC_URL: 'http://nodes.example',
   }
   const service = await startService(dataDir, env)
-  // It takes the event and never answers: the service dies in the middle of the delivery.
+  // It receives the event and never answers, so the service dies in the middle of the delivery.
   receiver.answer = () => {}
   const { chain, paymentAddress } = wellKnownOf(await service.get('/.well-known/node-ledger.json'))
   const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[6]?.privateKey ?? '0x')
@@ -37,7 +37,7 @@ test('an event that a kill -9 cut short is delivered after the next start, with 
   const again = await startService(dataDir, env)
   try {
     const told = () => receiver.received.filter(({ headers }) => headers['webhook-id'] === cut?.headers['webhook-id'])
-    // The lease of the delivery that was cut short runs out first.
+    // The lease of the interrupted delivery expires first.
     await until('the event to be sent again', () => told().length >= 2, 120_000)
     const [, second] = told()
     assert.equal(second?.body, cut?.body)

@@ -1,4 +1,4 @@
-// A block's contents are as good as its header's roots: nobody can add, change or leave out anything.
+// A block's contents are as good as its header's roots: no provider can add, change or leave out anything.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'

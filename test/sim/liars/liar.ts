@@ -1,5 +1,5 @@
-// A provider that lies about the chain: all of its answers tell the same lie. It draws nothing, so whoever lies alike tells the very same. It must
-// never change the chain itself.
+// A provider that lies about the chain: all of its answers tell the same lie. It draws nothing, so two liars with the
+// same lie answer alike. It must never change the chain itself.
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Wire } from '../../follower/lies.ts'
 import type { TestChain } from '../../support/anvil.ts'
@@ -10,9 +10,9 @@ import { hex, type Lie, type Log, type OtherLie, type Pair, PLUS, type Receipt, 
 
 export interface Around {
   chain: TestChain
-  /** Builds a chain that parts from this one so many blocks below its head; null if there can be none. */
+  /** Builds a chain that forks from this one so many blocks below its head; null if that is impossible. */
   fork: ((depth: number) => TestChain) | null
-  /** Blocks that a fork replaces at its beginning. */
+  /** Blocks that a fork replaces at its start. */
   depth: number
   at: (account: number) => Address
   factory: Address
@@ -20,9 +20,9 @@ export interface Around {
 }
 
 export interface Liar {
-  /** Tells the lie of this block, and of those after it in which there is something to tell it of; null: tells the truth. */
+  /** Tells the lie from this block on, if a block has something to lie about; null: tells the truth. */
   lieFrom(block: number | null): void
-  /** Answers so far that were not so, and that the service looks at. */
+  /** Number of false answers so far that the service uses. */
   spoken(): number
   /** An answer in place of the truth; null for the truth. */
   answer(call: Call): Promise<Answer | null>
@@ -36,7 +36,7 @@ export interface Lying {
   voices: (typeof VOICES)[number]
   liar: Liar
   dice: Dice
-  /** Answers of the liar that the tally has. */
+  /** The liar's answers already in the tally. */
   counted: number
 }
 
@@ -46,13 +46,13 @@ type Tell = (call: Call, first: number) => Promise<Answer | null>
 const [MINTER, WALLET, STRANGER, THIEF] = [1, 3, 11, 14]
 const MADE_UP_WEI = 7n * 10n ** 15n
 
-/** Builds one. It tells the truth at first. */
+/** Creates one. It tells the truth at first. */
 export function createLiar(lie: Lie, around: Around): Liar {
   const { chain } = around
   let from: number | null = null
   let spoken = 0
   let tell = tellerOf(lie, around)
-  // Of a lie about what is in a block nothing shows in its header.
+  // A lie about a block's contents does not show in its header.
   const isSeen = ({ method, params }: Call) => !('body' in lie && /^eth_getBlockBy/.test(method) && params[1] !== true)
   return {
     lieFrom(block) {
@@ -63,7 +63,7 @@ export function createLiar(lie: Lie, around: Around): Liar {
     async answer(call) {
       if (from === null || call.method === 'eth_sendRawTransaction') return null
       const truth = await ask(chain, call)
-      // What the chain refuses it refuses in its own words; a fork has its own.
+      // Errors of the chain keep their own text; a fork has its own.
       const told = 'result' in truth || isFork(lie) ? await tell(call, from) : null
       if (told === null || JSON.stringify(told) === JSON.stringify(truth)) return null
       if (isSeen(call)) spoken++
@@ -111,7 +111,7 @@ const OTHERS: Record<OtherLie, (around: Around) => Tell> = {
   },
 }
 
-/** A chain that has parted from the true one, on which the thief has paid. */
+/** A chain that has forked from the true one, on which the thief has paid. */
 async function makeFork({ fork, depth, at }: Around): Promise<TestChain> {
   if (!fork) throw new Error('only the model can be forked')
   const own = fork(depth)
@@ -121,7 +121,7 @@ async function makeFork({ fork, depth, at }: Around): Promise<TestChain> {
   return own
 }
 
-/** Mines on a fork until it is as high as the true chain, and a block more. */
+/** Mines on a fork until it is one block higher than the true chain. */
 async function overtake(own: TestChain, chain: TestChain): Promise<void> {
   const goal = Number((await chain.block()).number) + 1
   for (;;) {
@@ -139,7 +139,7 @@ type Block = Wire & { hash: Hash; transactions: Wire[] }
 const blockAt = (chain: TestChain, id: unknown) =>
   chain.rpc<Block | null>(String(id).length === 66 ? 'eth_getBlockByHash' : 'eth_getBlockByNumber', [id, true])
 
-/** The block that is shown, and whether in full; null if the call is for something else. */
+/** The requested block, and whether in full; null if the call is for something else. */
 const shownBy = ({ method, params }: Call) =>
   method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash' ? { id: params[0], isFull: params[1] } : null
 
@@ -155,13 +155,13 @@ const tellHeaders =
     return block && Number(block.number) >= first ? shown({ ...block, ...change(block) }, asked.isFull) : null
   }
 
-/** What is told of a block. */
+/** The false version of a block. */
 interface Told {
   block: Block
   receipts: Receipt[]
 }
 
-/** Tells blocks, transactions, receipts and logs as a lie about them has them. */
+/** Answers blocks, transactions, receipts and logs by a lie about them. */
 function tellBodies(around: Around, change: (pairs: readonly Pair[], scene: Scene) => Pair[] | null): Tell {
   const { chain, at, factory } = around
   const views = new Map<Hash, Promise<Told | null>>()
@@ -185,7 +185,7 @@ function tellBodies(around: Around, change: (pairs: readonly Pair[], scene: Scen
     return await view
   }
 
-  /** The block around a transaction as it is told; a transaction that is not there may be one that was made up. */
+  /** The false block around a transaction. If the transaction does not exist, the lie may have made it up. */
   async function viewAround(hash: unknown, first: number): Promise<Told | null> {
     const truth = await chain.rpc<Wire | null>('eth_getTransactionByHash', [hash])
     if (truth) return truth.blockHash ? await viewOf(truth.blockHash, first) : null
@@ -221,7 +221,7 @@ function tellBodies(around: Around, change: (pairs: readonly Pair[], scene: Scen
   }
 }
 
-/** Logs of a range as they are told, from block `first` on. */
+/** The false logs of a range, from block `first` on. */
 async function logsToldIn(
   chain: TestChain,
   filter: Filter,
@@ -257,7 +257,7 @@ function fits({ address, topics }: Log, filter: Filter): boolean {
   )
 }
 
-/** A block of these transactions: each is at its place, and each receipt and log says whose it is. */
+/** A block with these transactions: each has its index, and each receipt and log names its transaction. */
 function fit(block: Block, pairs: readonly Pair[]): Told {
   let logIndex = 0
   const here = { blockHash: block.hash, blockNumber: block.number }

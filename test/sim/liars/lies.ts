@@ -1,5 +1,5 @@
-// The lies that a provider tells in the simulation: each changes what the chain really says, in every answer that shows it. Each says null if
-// there is nothing in a block to lie about.
+// The lies that a provider tells in the simulation. Each changes the chain's true answer, in every call that shows it,
+// and returns null if a block has nothing to lie about.
 import { encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { other, type Wire } from '../../follower/lies.ts'
@@ -7,7 +7,7 @@ import { ETHER } from '../../support/world.ts'
 
 export const hex = (value: bigint | number): Hex => `0x${value.toString(16)}`
 
-/** The price of the tier that is always on sale to anybody. */
+/** The price of the tier that is always on sale to anyone. */
 export const PLUS = ETHER / 40n
 
 export interface Log extends Wire {
@@ -17,32 +17,32 @@ export interface Log extends Wire {
 export interface Receipt extends Wire {
   logs: readonly Log[]
 }
-/** A transaction as its block has it, and what came of it. */
+/** A transaction in its block, and its receipt. */
 export interface Pair {
   tx: Wire
   receipt: Receipt
 }
 
-/** Who and what is around a block that a lie is about. */
+/** The accounts and the block around a lie. */
 export interface Scene {
   blockHash: Hash
   wallet: Address
   factory: Address
   minter: Address
-  /** Gets what it never paid for. */
+  /** Gets what they never paid for. */
   thief: Address
-  /** Is paid something that has nothing to do with the sale. */
+  /** Receives something that has nothing to do with the sale. */
   stranger: Address
   nextNode: bigint
   /** The lie begins with this block. */
   isFirst: boolean
 }
 
-/** What is told in place of a block's transactions. */
+/** The replacement for a block's transactions. */
 type BodyLie = (pairs: readonly Pair[], scene: Scene) => Pair[] | null
-/** The fields that are told in place of a header's own. */
+/** The replacement for a header's fields. */
 type HeaderLie = (header: Wire) => Wire
-/** What is told in place of states, or of the final block; or a whole chain is. */
+/** The replacement for states, or for the final block; or a whole false chain. */
 export type OtherLie = 'balances of another block' | 'balances made up' | 'finalized too high' | 'a fork of its own'
 
 export type Lie = { body: BodyLie } | { header: HeaderLie } | { other: OtherLie }
@@ -70,7 +70,7 @@ const withTx =
   (fields: (tx: Wire, scene: Scene) => Wire) =>
   ({ tx }: Pair, scene: Scene) => ({ tx: { ...tx, ...fields(tx, scene) } })
 
-/** A transaction that nobody signed, for a block without any to take the form from. */
+/** A transaction that no one signed, as a template if a block has none. */
 const BLANK: Pair = {
   tx: {
     ...{
@@ -165,7 +165,7 @@ export const LIES: Record<string, Lie> = {
       withTx(() => ({ type: '0x1', gasPrice: '0x1' })),
     ),
   },
-  // Two that agree on such a block lower what is asked for: what they say beside the type is so.
+  // If two providers agree on such a block, the ledger requires less of it, so everything except the type must be true.
   'an unknown type': {
     body: retold(
       isPayment,
@@ -188,7 +188,7 @@ export const LIES: Record<string, Lie> = {
   'another parentHash': { header: ({ parentHash }) => ({ parentHash: other(parentHash) }) },
   'another number': { header: ({ number }) => ({ number: hex(Number(number) + 1) }) },
   'no bloom': { header: () => ({ logsBloom: `0x${'0'.repeat(512)}` }) },
-  // As above: the only thing that is not so changes nothing.
+  // As above: the only false part changes nothing.
   'an unknown field': {
     header: ({ stateRoot, gasLimit }) => ({ blockAccessListHash: stateRoot, gasLimit: other(gasLimit) }),
   },

@@ -1,5 +1,5 @@
-// Liars in a seed: in half of them the only provider, the first of two, or both alike tell one lie now and then, and once more at the end, in fair
-// weather, when it must be told to people and the sale must go on. Drawn from dice of its own.
+// Liars in a seed: in half of them the only provider, the first of two, or both alike tell one lie now and then. They tell it once more at
+// the end, without other faults: then the service must alert people, and the sale must continue. Drawn from separate dice.
 import assert from 'node:assert/strict'
 import { readProofStates } from '../../../src/db/blocks/proofs.ts'
 import type { Hash } from '../../../src/domain/units.ts'
@@ -12,7 +12,7 @@ import { createLiar, type Lying, VOICES } from './liar.ts'
 import { LIES, PLUS } from './lies.ts'
 
 const BUSY = 0.5
-/** With this, no seed that was kept before (seeds.json) is among them: those play what they were kept for. */
+/** With this offset, no earlier kept seed (seeds.json) has them, so those still play what they were kept for. */
 const DICE_OFFSET = 4_001_229
 /** Share of the steps in which a liar lies. */
 const OFTEN = 0.4
@@ -21,12 +21,12 @@ const FORK = 'a fork of its own'
 
 const liarsDice = diceWhereBusy(DICE_OFFSET, BUSY)
 
-/** Who lies in a seed, and what; null for nobody. */
+/** Who lies in a seed, and what; null for no one. */
 export function lyingOf(play: Play): Lying | null {
   const dice = liarsDice(play)
   if (!dice) return null
   const { chain, fork, world, factory } = play.stage
-  // Without a guard nothing tells two chains apart that are each sound.
+  // Without a guard nothing distinguishes two chains that are each valid.
   const names = Object.keys(LIES).filter((name) => name !== FORK || (fork && play.facts.guardUsable))
   const name = dice.pick('lie', names)
   const liar = createLiar(LIES[name] ?? assert.fail(), {
@@ -36,13 +36,13 @@ export function lyingOf(play: Play): Lying | null {
   return { name, voices: dice.pick('voices', VOICES), liar, dice, counted: 0 }
 }
 
-/** Has a liar lie from the next block on, or tell the truth again. */
+/** Makes a liar lie from the next block on, or tell the truth again. */
 export async function liarActs(play: Play): Promise<void> {
   const { lying, stage } = play
   if (!lying) return
   countLies(play)
   const isLying = lying.dice.roll('lies') < OFTEN
-  // What is told before the ledger knows what this chain proves is believed.
+  // Until the ledger has learned what this chain proves, it believes a lie.
   if (isLying && (await isAllAskedFor(play))) await beginLie(play)
   else lying.liar.lieFrom(null)
   if (isLying) await stage.observer`DELETE FROM settings WHERE name = 'trouble proof'`
@@ -53,12 +53,12 @@ async function beginLie(play: Play): Promise<void> {
   if (!lying) return
   const number = Number((await stage.chain.block()).number) + 1
   lying.liar.lieFrom(number)
-  // What two call final is final, and two that are on a chain of their own have other final blocks.
+  // If two call a block final, it is final; and two on their own fork have other final blocks.
   if (lying.voices === 'both alike' && [FORK, 'finalized too high'].includes(lying.name)) play.pastFinal = true
   play.log.push(`  ${lying.voices} of the providers tells from block ${number} on: ${lying.name}`)
 }
 
-/** Ends the lie. What rests on the word of providers is compared with proofs at once, as it would be within ten minutes. */
+/** Ends the lie. Compares what depends on the providers' answers with proofs at once, instead of within ten minutes. */
 export async function endLie(play: Play): Promise<void> {
   play.lying?.liar.lieFrom(null)
   countLies(play)
@@ -80,11 +80,11 @@ async function isAllAskedFor({ stage: { observer } }: Play): Promise<boolean> {
 const HONEST = 12
 const OTHER = 13
 const [WALLET, STRANGER] = [3, 11]
-/** Runs in which a lie must be told, and in which the payment beside it must be minted, after it was spoken. */
+/** Most runs after the lie until the service must report it, and must mint the payment beside it. */
 const TOLD_MAX = 2
 const MINTED_MAX = 5
 const RUNS = 8
-/** Nothing shows these while nobody says otherwise. */
+/** Nothing reveals these unless another provider contradicts them. */
 const UNTOLD = ['finalized too high', 'balances made up', FORK]
 
 /** True business right before the lie. */
@@ -128,7 +128,7 @@ async function withdraw(play: Play): Promise<void> {
   }
 }
 
-/** In fair weather, and with nothing else to do: the lie is told, and beside an honest provider the sale goes on. */
+/** Without other faults and with nothing else to do: the service reports the lie, and with an honest provider the sale continues. */
 export async function tryLie(given: Play): Promise<void> {
   const { lying } = given
   if (!lying) return

@@ -1,5 +1,5 @@
-// The model's blocks: a row of them with the state after each, a pool of what waits, and the acts with which a test plays
-// the network. Going back is dropping blocks. It must never answer anything: rpc.ts does.
+// The model's blocks: a list of them with the state after each, a pool of pending transactions, and the acts with which
+// a test plays the network. A rewind drops blocks. It must never answer anything: rpc.ts does.
 import { hash as digest } from 'node:crypto'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
@@ -31,10 +31,10 @@ export interface ModelBlock {
   baseFee: bigint
   gasUsed: bigint
   transactions: MinedTransaction[]
-  /** After it, as its header commits to it. */
+  /** The state after it, to which its header commits. */
   state: State
   trie: StateTrie
-  /** The same with what a test has set since: the next block begins with it. */
+  /** The same with a test's changes since; the next block begins with it. */
   next: State
 }
 
@@ -59,7 +59,7 @@ export class Refused extends Error {}
 export class ModelChain {
   blocks: ModelBlock[]
   pool: Transaction[] = []
-  /** Tells apart what would else be the same block: two of one height with the same transactions are two blocks. */
+  /** Distinguishes blocks that would otherwise be equal: two of one height with the same transactions. */
   private made = 0
   private nextTime: number | null = null
   private skippedSec = 0
@@ -80,7 +80,7 @@ export class ModelChain {
     return this.head.next
   }
 
-  /** That state, for a test to change as it likes: the head itself stays what its header says. */
+  /** That state, for a test to change as it likes; the head itself still matches its header. */
   amend(): State {
     const { head } = this
     if (head.next === head.state) head.next = copyState(head.state)
@@ -98,7 +98,7 @@ export class ModelChain {
     this.nextBaseFee = wei
   }
 
-  /** Mines a block of what waits, as far as it may go in. */
+  /** Mines a block of pending transactions, as many as may go in. */
   mine(intervalSec = 1): ModelBlock {
     const time = this.nextTime ?? this.head.time + this.skippedSec + intervalSec
     this.nextTime = null
@@ -106,7 +106,7 @@ export class ModelChain {
     return this.append(time, this.pool)
   }
 
-  /** Replaces the last `depth` blocks by as many, with these transactions in them. The pool is left as it is. */
+  /** Replaces the last `depth` blocks by as many, with these transactions in them. Does not change the pool. */
   reorganise(depth: number, entries: readonly (readonly [Transaction, number])[]): void {
     if (depth < 1 || depth >= this.blocks.length) throw new Refused('Reorg depth must not exceed current chain height')
     this.blocks.length -= depth
@@ -119,7 +119,7 @@ export class ModelChain {
     this.pool = this.pool.filter((waiting) => nonceOf(this.state, waiting.from) <= waiting.nonce)
   }
 
-  /** Takes a transaction into the pool. Throws what anvil says where it does not. */
+  /** Adds a transaction to the pool. Throws anvil's error if it cannot. */
   add(transaction: Transaction): void {
     const { hash, from, nonce, value, gas, maxFee } = transaction
     if (this.pool.some((waiting) => waiting.hash === hash)) throw new Refused('transaction already imported')
@@ -132,7 +132,7 @@ export class ModelChain {
     this.pool.push(transaction)
   }
 
-  /** The nonce after what the account has mined and waiting. */
+  /** The nonce after the account's mined and pending transactions. */
   nextNonce(from: Address): number {
     const waiting = this.pool.filter((transaction) => transaction.from === from).map(({ nonce }) => nonce)
     let nonce = nonceOf(this.state, from)
@@ -156,7 +156,7 @@ export class ModelChain {
   }
   revert({ blocks, pool }: { blocks: ModelBlock[]; pool: Transaction[] }): void {
     this.blocks = [...blocks]
-    // Settings of a test from here on must not reach the snapshot.
+    // A test's later changes must not reach the snapshot.
     const { state, next } = this.head
     this.blocks[this.blocks.length - 1] = { ...this.head, next: next === state ? state : copyState(next) }
     this.pool = [...pool]
@@ -165,13 +165,13 @@ export class ModelChain {
     this.skippedSec = 0
   }
 
-  /** A chain that parts from this one `depth` blocks below the head. Its blocks are others, whatever is in them. */
+  /** A chain that forks from this one `depth` blocks below the head. Its blocks differ, whatever is in them. */
   fork(depth: number): ModelChain {
     const other = new ModelChain(new Map())
     other.blocks = this.blocks.slice(0, this.blocks.length - depth)
     const { head } = other
     other.blocks[other.blocks.length - 1] = { ...head, next: head.state }
-    // What tells blocks apart is counted from elsewhere.
+    // The distinguishing counter runs elsewhere.
     other.made = -this.made - 1
     return other
   }
@@ -184,7 +184,7 @@ export class ModelChain {
     return { number, time, blockHash }
   }
 
-  /** A block on the head with as many of these transactions as can be in it. */
+  /** A block on the head with as many of these transactions as fit. */
   private append(time: number, candidates: readonly Transaction[]): ModelBlock {
     const baseFee = this.nextBaseFee ?? baseFeeAfter(this.head)
     this.nextBaseFee = null
@@ -257,7 +257,7 @@ function fits(state: State, { from, nonce, maxFee, gas, value }: Transaction, ba
   return nonceOf(state, from) === nonce && maxFee >= baseFee && balanceOf(state, from) >= value + gas * maxFee
 }
 
-/** Runs a transaction and takes its fee; a refused one costs its gas and its nonce all the same. */
+/** Runs a transaction and takes its fee; a failed one still costs its gas and its nonce. */
 function include(state: State, environment: Parameters<typeof execute>[1], transaction: Transaction, baseFee: bigint) {
   const { from, gas, maxFee, tip } = transaction
   const price = maxFee < baseFee + tip ? maxFee : baseFee + tip

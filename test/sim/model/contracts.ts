@@ -1,22 +1,22 @@
-// The small contracts of the simulation, known by their code: those that pay a wallet as contract wallets do. A code that is none of these
-// refuses everything. Says what a contract is; state.ts has the effects.
+// The small contracts of the simulation, identified by their code: those that pay a wallet as contract wallets do. Any
+// other code refuses everything. Defines a contract; state.ts has the effects.
 import type { Address } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
 import { FORWARD, SPLIT } from '../../support/forwarder.ts'
 
-/** What a contract does when it is called. */
+/** What a contract does when called. */
 export type Contract =
-  /** Sends what it was called with on to the address in its calldata. */
+  /** Forwards the received value to the address in its calldata. */
   | { kind: 'forwarder' }
   /** Pays each address in its calldata the value beside it. */
   | { kind: 'splitter' }
   /** Sends an amount of its own to the address in its calldata. */
   | { kind: 'leaking'; amount: bigint }
-  /** Ends, and leaves what it has to its heir. */
+  /** Destroys itself, and leaves its ether to its heir. */
   | { kind: 'ending'; heir: Address }
   | { kind: 'refusing' }
 
-/** A key's account that has lent itself the code of a contract (EIP-7702). */
+/** A key's account that delegates to a contract's code (EIP-7702). */
 export const DELEGATION = /^0xef0100([0-9a-f]{40})$/
 
 /** The code of a proxy whose implementation is in the slot of EIP-1967 (Solady's LibClone), as the wallets of several makers have it. */
@@ -33,7 +33,7 @@ const LEAKING = /^0x5f5f5f5f66([0-9a-f]{14})5f355af100$/
 export const endingCode = (heir: Address): Hex => `0x${push20(heir)}ff`
 const ENDING = /^0x73([0-9a-f]{40})ff$/
 
-/** Creation code that pays an address all that it was sent, and leaves no code: CALL(GAS, to, CALLVALUE, 0, 0, 0, 0), STOP. */
+/** Creation code that sends all received value to an address, and leaves no code: CALL(GAS, to, CALLVALUE, 0, 0, 0, 0), STOP. */
 export const payingConstructor = (to: Address): Hex => `0x5f5f5f5f34${push20(to)}5af100`
 const PAYING = /^0x5f5f5f5f3473([0-9a-f]{40})5af100$/
 
@@ -42,7 +42,7 @@ export const creationOf = (code: Hex): Hex =>
   `0x60${((code.length - 2) / 2).toString(16).padStart(2, '0')}8060095f395ff3${code.slice(2)}`
 const CREATION = /^0x60[0-9a-f]{2}8060095f395ff3((?:[0-9a-f]{2})+)$/
 
-/** What a code does. */
+/** The behaviour of a code. */
 export function contractOf(code: Hex): Contract {
   if (code === FORWARD) return { kind: 'forwarder' }
   if (code === SPLIT) return { kind: 'splitter' }
@@ -52,7 +52,7 @@ export function contractOf(code: Hex): Contract {
   return heir ? { kind: 'ending', heir: `0x${heir}` as Address } : { kind: 'refusing' }
 }
 
-/** What a constructor does besides leaving code. */
+/** A constructor's effect besides leaving code. */
 export type Creation = { kind: 'code'; code: Hex } | { kind: 'pays'; to: Address } | { kind: 'ends'; heir: Address }
 
 /** The creation of one of these; null for any other. */

@@ -1,6 +1,6 @@
-// Compares what was seen on two chains.
+// Compares what two chains showed.
 
-/** The place and nature of the first difference of two things; null where they are equal. */
+/** The path and kind of the first difference of two values; null if they are equal. */
 export function difference(real: unknown, model: unknown, path = ''): string | null {
   if (typeof real !== 'object' || typeof model !== 'object' || real === null || model === null)
     return real === model ? null : `${path}: the chain says ${String(real)}, the model ${String(model)}`

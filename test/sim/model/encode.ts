@@ -1,10 +1,10 @@
-// Ethereum's encodings, as far as the model's blocks need them: RLP, the hash of a header, receipts and blooms. A second opinion beside the
-// service's own: neither may import the other.
+// Ethereum's encodings, as far as the model's blocks need them: RLP, the hash of a header, receipts and blooms. A
+// second implementation beside the service's own: neither may import the other.
 import { hash } from 'node:crypto'
 import type { Hash } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
 
-/** A header in the words of JSON-RPC. Forks since London added the last ones. */
+/** A header in JSON-RPC's names. Forks since London added the last ones. */
 export interface Header {
   parentHash: Hash
   sha3Uncles: Hash
@@ -40,7 +40,7 @@ export type Rlp = Uint8Array | readonly Rlp[]
 const BLOOM_BYTES = 256
 const BLOOM_BITS_MASK = 2047
 
-/** By OpenSSL: a header takes 4 µs, and 40 in JavaScript. */
+/** By OpenSSL, because a header takes 4 µs, and 40 in JavaScript. */
 export const keccak = (bytes: Uint8Array): Buffer => hash('keccak-256', bytes, 'buffer')
 
 export const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`

@@ -1,9 +1,9 @@
-// The factory's semantics in plain TypeScript: what NodeFactory.sol does to its storage, which events it emits and with
-// which error it refuses, in the contract's own order of checks. It must never know of blocks' hashes but by the
-// environment it is given, and is held to the real contract by test/sim/conformance.test.ts.
+// The factory's semantics in plain TypeScript: what NodeFactory.sol does to its storage, its events and its errors, in
+// the contract's own order of checks. It gets blocks' hashes only from its environment, and
+// test/sim/conformance.test.ts compares it with the real contract.
 import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
 
-/** A refusal of the contract: its error's name. Everything the call did is undone. */
+/** A revert of the contract: its error's name. The call's effects are undone. */
 export class Reverted extends Error {
   readonly error: string
   constructor(error: string) {
@@ -24,7 +24,7 @@ export interface Node {
   owner: Address
   cohort: bigint
   perNodeAtMint: bigint
-  /** Credited before it was expelled. */
+  /** Credited before the expulsion. */
   kept: bigint
   withdrawn: bigint
   approved: Address
@@ -50,13 +50,13 @@ interface Use {
   mintedAt: bigint
 }
 
-/** A tier's nodes, those that were expelled left out, and the most it may have. */
+/** A tier's nodes, without expelled ones, and the most it may have. */
 interface Supply {
   minted: bigint
   most: bigint
 }
 
-/** Storage. Entries are replaced, never changed, so that a copy is a copy of the maps alone. */
+/** Storage. Entries are replaced, never changed, so copying the maps copies all of it. */
 export interface FactoryState extends Setup {
   pendingOwner: Address
   paused: boolean
@@ -65,13 +65,13 @@ export interface FactoryState extends Setup {
   withdrawn: bigint
   swapsAllowance: bigint
   books: Map<bigint, Node>
-  /** Ids of each wallet, in the contract's order: the last takes the place of one that leaves. */
+  /** Ids of each wallet, in the contract's order: if one leaves, the last takes its place. */
   lists: Map<Address, readonly bigint[]>
   opened: Map<bigint, Cohort>
   uses: Map<Hash, Use>
   supplies: Map<bigint, Supply>
   operators: Set<string>
-  /** Times whose turns are not owed, in their order. */
+  /** Windows whose turns are not owed, in their order. */
   windows: readonly { from: bigint; until: bigint }[]
   decliners: Set<Address>
 }
@@ -81,7 +81,7 @@ export interface Event {
   args: Record<string, unknown>
 }
 
-/** The world that a call may see and act on besides the storage. */
+/** What a call may see and change besides the storage. */
 export interface Frame {
   self: Address
   sender: Address
@@ -91,7 +91,7 @@ export interface Frame {
   blockHash(number: bigint): Hash
   /** Ether of the factory itself, `value` included. */
   balance(): bigint
-  /** Sends ether from the factory; false where the recipient refuses it. */
+  /** Sends ether from the factory; false if the recipient refuses it. */
   pay(to: Address, amount: bigint): boolean
   emit(event: Event): void
 }
@@ -195,10 +195,10 @@ interface Credit {
   amountPerNode: bigint
 }
 
-/** As the ABI has them, which has been held to them by the decoding. */
+/** As in the ABI, which the decoder has checked. */
 type Args = readonly [never, never, never, never, never]
 
-/** Every function of the contract, by name; arguments and results as the ABI has them. */
+/** Every function of the contract, by name; arguments and results as in the ABI. */
 export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args: Args) => unknown> = {
   openCohorts(state, frame, [first, openings, validUntil]) {
     need(frame.sender === state.minter, 'NotMinter')
@@ -497,7 +497,7 @@ function requireInterval(state: FactoryState, interval: bigint): void {
   need(interval >= state.leastInterval && interval <= UINT32, 'ScheduleOutOfRange')
 }
 
-/** `left` and `more`, no further than up to `most`; never less than `left`. */
+/** `left` and `more`, but at most `most`; never less than `left`. */
 function refilled(left: bigint, more: bigint, most: bigint): bigint {
   const room = most > left ? most - left : 0n
   return left + (more < room ? more : room)
@@ -547,7 +547,7 @@ function whyNot(state: FactoryState, frame: Frame, owner: Address): bigint | nul
   return BigInt(idsOf(state, owner).length) >= state.maxPerWallet ? WALLET_FULL : null
 }
 
-/** The cohort as a node would join it now; null where it takes none. */
+/** The cohort as a node would join it now; null if it accepts none. */
 function taking(state: FactoryState, frame: Frame, id: bigint): Cohort | null {
   const cohort = state.opened.get(id)
   if (!cohort) return null
@@ -557,7 +557,7 @@ function taking(state: FactoryState, frame: Frame, id: bigint): Cohort | null {
   return { ...cohort, nextDue: cohort.nextDue + missed * cohort.interval }
 }
 
-/** The cohort with one node more. */
+/** The cohort with one more node. */
 function join(state: FactoryState, frame: Frame, id: bigint): Cohort {
   const cohort = taking(state, frame, id)
   if (!cohort) throw new Error(`cohort ${id} takes no node`)

@@ -1,4 +1,4 @@
-// Logs of the model's contracts, as events encode to them.
+// Logs of the model's contracts, encoded from events.
 import { encodeAbiParameters, encodeEventTopics, type Hex, toEventSelector } from 'viem'
 import { factoryFullAbi } from '../../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../../src/chain/factory/abi.ts'

@@ -1,5 +1,5 @@
-// The model's states as a chain commits to them. Balances, nonces and code are in a real trie; the storage of the factory and of the token, which
-// the model keeps as objects, is a digest of those: another one whenever something in it is.
+// The chain's commitments to the model's states. Balances, nonces and code are in a real trie. The storage of the
+// factory and of the token, which the model keeps as objects, is a digest of those, which changes whenever they do.
 import { hash } from 'node:crypto'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
@@ -12,10 +12,10 @@ interface Sealed {
   trie: StateTrie
 }
 
-/** The trie of a state that came of another one. Only accounts that are not what they were there are put in anew. */
+/** The trie of a state derived from another one. Inserts only accounts that changed. */
 export function stateTrie(state: State, before: Sealed | null): StateTrie {
   const changed = before && changedAccounts(before.state, state)
-  // Taking something out of a trie is not worth its code: accounts hardly ever come to nothing.
+  // Deleting from a trie is not worth its code, because accounts hardly ever become empty.
   if (!changed || changed.some((address) => isNothing(state, address)))
     return buildStateTrie(
       knownAccounts(state)
@@ -25,7 +25,7 @@ export function stateTrie(state: State, before: Sealed | null): StateTrie {
   return changed.reduce((trie, address) => trie.put(address, accountOf(state, address)), before.trie)
 }
 
-/** What eth_getProof answers of an account, and of words of its storage. */
+/** The answer of eth_getProof for an account, and for words of its storage. */
 export function proofOf({ state, trie }: Sealed, address: Address, slots: readonly Hex[]) {
   const { nonce, balanceWei, storageRoot, codeHash } = accountOf(state, address)
   return {
@@ -58,7 +58,7 @@ function changedAccounts(before: State, after: State): Address[] {
   return [...changed].filter((address) => !isNothing(before, address) || !isNothing(after, address))
 }
 
-/** An account that no chain keeps (EIP-161). */
+/** An account that no chain stores (EIP-161). */
 const isNothing = (state: State, address: Address) =>
   nonceOf(state, address) === 0 && balanceOf(state, address) === 0n && codeAt(state, address) === '0x'
 
@@ -73,7 +73,7 @@ function accountOf(state: State, address: Address): TrieAccount {
   }
 }
 
-/** Words of an account's storage that are not zero, as a test has set them. */
+/** Nonzero words of an account's storage, as a test has set them. */
 function wordsOf({ slots }: State, address: Address): Map<Hex, Hex> {
   const words = [...slots].map(([key, word]) => [...key.split(' '), word] as [Address, Hex, Hex])
   return new Map(words.filter(([of, , word]) => of === address && BigInt(word) !== 0n).map(([, ...entry]) => entry))

@@ -1,4 +1,4 @@
-// The blocks of the chain that tests stand on are what their hashes say, whatever a test does to it: else nothing could be proven on it.
+// The blocks of the tests' chain match their hashes, whatever a test does to it. Otherwise nothing could be proven on it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseGwei } from 'viem'
@@ -32,7 +32,7 @@ test('transactions of every type that a development chain signs are in the roots
     signer.signTransaction({ ...fields, ...fees, type: 'eip7702', authorizationList: [lent], nonce: 3 }),
   ])
   for (const raw of raws) await chain.rpc('eth_sendRawTransaction', [raw])
-  // One that the chain signs itself, a creation that fails, and so many that keys of the lists have two bytes.
+  // One that the chain signs itself, a failed creation, and so many that list keys have two bytes.
   await chain.send({ from: at(5), to: at(3), value: '0x1' })
   await chain.send({ from: at(5), data: '0xfe', gas: '0x100000' })
   for (let payer = 0; payer < 130; payer++) await payFrom(chain, payer, { to: at(3), value: 1n })

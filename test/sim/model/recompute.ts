@@ -1,5 +1,5 @@
-// Looks whether a block, as a node answers it, is what its hash says: the hash by the header's fields, the roots by transactions and receipts, the
-// senders by the signatures. By encoders that the service does not use.
+// Checks whether a block, as a node answers it, matches its hash: the hash by the header's fields, the roots by
+// transactions and receipts, the senders by the signatures. Uses encoders that the service does not use.
 import assert from 'node:assert/strict'
 import {
   type AccessList,
@@ -55,7 +55,7 @@ interface Asked {
 
 const TYPES = ['legacy', 'eip2930', 'eip1559', 'eip4844', 'eip7702'] as const
 
-/** Asserts that all blocks from this one on are sound, and each one the next one's parent; gives them. */
+/** Asserts that all blocks from this one on are valid, and each one the next one's parent; returns them. */
 export async function soundBlocks(chain: Asked, from = 0): Promise<WireBlock[]> {
   const blocks: WireBlock[] = []
   const head = Number(await chain.rpc('eth_blockNumber', []))
@@ -68,7 +68,7 @@ export async function soundBlocks(chain: Asked, from = 0): Promise<WireBlock[]> 
   return blocks
 }
 
-/** What of a block does not come out as its hash has it, in words; nothing for a sound one. */
+/** The parts of a block that contradict its hash, in words; none if it is valid. */
 export async function unsound({ rpc }: Asked, number: number): Promise<string[]> {
   const tag = `0x${number.toString(16)}`
   const [block, receipts] = await Promise.all([

@@ -1,5 +1,5 @@
-// The model behind JSON-RPC: the methods that the service and the tests use, answered as anvil answers them. A method it
-// does not know is a bug of the simulation and throws.
+// The model behind JSON-RPC: the methods that the service and the tests use, answered as anvil answers them. If it does
+// not have a method, that is a bug of the simulation, and it throws.
 import type { Hex } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import { type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
@@ -9,7 +9,7 @@ import { flatTraces, nestedTrace } from './traces.ts'
 import { MODEL_CHAIN_ID, readRaw, sign, type Transaction, TYPE } from './transactions.ts'
 
 const TIP = 1_000_000_000n
-/** Blocks to an epoch; two of them on top make a block final. Few, so that something becomes final in a seed. */
+/** Blocks per epoch; two of them on top make a block final. Few, so that something becomes final in a seed. */
 export const SLOTS_IN_EPOCH = 5
 export const FINAL_AFTER = 2 * SLOTS_IN_EPOCH
 const TRANSFER_GAS = 21_000n
@@ -54,7 +54,7 @@ export async function answer(chain: ModelChain, method: string, params: readonly
   }
 }
 
-/** The block of a tag; null where there is none. */
+/** The block of a tag; null if there is none. */
 function find(chain: ModelChain, tag: Tag): ModelBlock | null {
   if (typeof tag === 'string' && tag.length === HASH_LENGTH) return find(chain, { blockHash: tag as Hash })
   if (typeof tag === 'object') return chain.blocks.find((block) => block.hash === tag.blockHash) ?? null
@@ -64,7 +64,7 @@ function find(chain: ModelChain, tag: Tag): ModelBlock | null {
   return chain.blocks[Number(tag)] ?? null
 }
 
-/** The block whose state a call asks for. */
+/** The block whose state a call reads. */
 function at(chain: ModelChain, tag: Tag): ModelBlock {
   const block = find(chain, tag)
   if (block) return block
@@ -73,7 +73,7 @@ function at(chain: ModelChain, tag: Tag): ModelBlock {
   throw new ModelError(-32602, text)
 }
 
-/** The state that a call asks for. By its number or hash a block's is what its header commits to; the latest is with what a test has set since. */
+/** The state that a call reads. By number or hash it is what the block's header commits to; `latest` includes a test's changes since. */
 function stateAt(chain: ModelChain, tag: Tag): State {
   return tag === undefined || tag === 'latest' || tag === 'pending' ? chain.state : at(chain, tag).state
 }
@@ -181,7 +181,7 @@ function run(chain: ModelChain, request: Request, tag: Tag) {
   throw new ModelError(3, words, output)
 }
 
-/** The transaction of a request, signed, with what it left out filled in as anvil does. */
+/** A request's transaction, signed, with missing fields filled in as anvil does. */
 function complete(chain: ModelChain, request: Request): Transaction {
   const from = lower(request.from ?? ZERO_ADDRESS)
   const data = request.data ?? request.input ?? '0x'

@@ -1,5 +1,5 @@
-// Possessions of accounts of the model, and the effect of one transaction on them: plain transfers, calls of the factory, of the demo token and
-// of the small contracts, their creation, and the calls within. It must never keep anything of a call that was refused.
+// Possessions of the model's accounts, and the effect of one transaction on them: plain transfers, calls of the factory, of the
+// demo token and of the small contracts, their creation, and internal calls. It must never keep anything of a reverted call.
 import {
   decodeAbiParameters,
   encodeAbiParameters,
@@ -20,11 +20,11 @@ import { encodeLog, type Log, receiveStray, transferLog } from './logs.ts'
 export interface State {
   balances: Map<Address, bigint>
   nonces: Map<Address, number>
-  /** The code of the small contracts (contracts.ts), of delegating accounts, and what a test has set. */
+  /** The code of the small contracts (contracts.ts), of delegating accounts, and codes that a test has set. */
   codes: Map<Address, Hex>
   /** Words of storage that a test has set, by the address and the slot. */
   slots: Map<string, Hex>
-  /** What contracts store is shared with the states before: whoever changes it copies it first. */
+  /** Earlier states share the contracts' storage, so copy it before a change. */
   factories: Map<Address, FactoryState>
   tokens: Map<Address, Map<Address, bigint>>
 }
@@ -44,7 +44,7 @@ export interface Environment {
   blockHash(number: bigint): Hash
 }
 
-/** A call of a transaction, with those in it, in order of execution. */
+/** A call of a transaction, with its internal calls, in order of execution. */
 export interface Call {
   type: 'CALL' | 'CREATE' | 'SELFDESTRUCT'
   from: Address
@@ -55,7 +55,7 @@ export interface Call {
 }
 
 export interface Result {
-  /** The state afterwards; as before, where the call was refused. */
+  /** The state afterwards; unchanged if the call reverted. */
   state: State
   succeeded: boolean
   /** The answer of the call, or the bytes of its revert. */
@@ -70,10 +70,10 @@ export interface Result {
 const PAYABLE = ['credit', 'transferFrom', 'approve', 'safeTransferFrom']
 const TOKEN_SUPPLY = 1_000_000n * 10n ** 18n
 
-/** Gas, roughly as the contract's own tests measure it; nothing compares it. */
+/** Gas, roughly as the contract's own tests measure it; no test compares it. */
 const GAS = {
   plain: 21_000n,
-  /** To a contract: its code runs, be it only to take what came. */
+  /** To a contract: its code runs, even if only to accept the value. */
   plainToCode: 21_100n,
   call: 50_000n,
   mintEach: 76_000n,
@@ -82,7 +82,7 @@ const GAS = {
   create: 2_500_000n,
   createSmall: 100_000n,
 }
-/** Creation code shorter than that is of a small contract. */
+/** Shorter creation code is a small contract's. */
 const SMALL_CODE = 1_000
 
 export function newState(): State {
@@ -113,12 +113,12 @@ export const wordAt = ({ slots }: State, of: Address, slot: Hex): Hex => slots.g
 export const balanceOf = (state: State, of: Address): bigint => state.balances.get(of) ?? 0n
 export const nonceOf = (state: State, of: Address): number => state.nonces.get(of) ?? 0
 
-/** The code at an address, as far as the model has it: the factory's and the token's are only told apart from none. */
+/** The code at an address, as far as the model has it: the factory's and the token's are only distinguished from none. */
 export function codeAt({ codes, factories, tokens }: State, at: Address): Hex {
   return codes.get(at) ?? (factories.has(at) || tokens.has(at) ? '0xfe' : '0x')
 }
 
-/** Runs a message on a copy of the state; fees and nonces are the chain's affair. */
+/** Runs a message on a copy of the state; the chain handles fees and nonces. */
 export function execute(before: State, environment: Environment, message: Message): Result {
   const state = copyState(before)
   const logs: Log[] = []
@@ -169,7 +169,7 @@ function move(state: State, from: Address, to: Address, amount: bigint): void {
 
 const hasCode = (state: State, at: Address) => codeAt(state, at) !== '0x'
 
-/** Records of a message under way. */
+/** Records of a running message. */
 interface Records {
   logs: Log[]
   trace: Call
@@ -185,7 +185,7 @@ function run(state: State, environment: Environment, message: Message, records: 
   return '0x'
 }
 
-/** Runs the code of a small contract in the call `trace` of it; throws where it refuses. */
+/** Runs a small contract's code in the call `trace`; throws if it refuses. */
 function runCode(
   state: State,
   records: Records,
@@ -196,7 +196,7 @@ function runCode(
   const implementation = own === PROXY ? wordAt(state, self, IMPLEMENTATION_SLOT).slice(26) : undefined
   const delegate = DELEGATION.exec(own)?.[1] ?? implementation
   const code = delegate === undefined ? own : state.codes.get(`0x${delegate}` as Address)
-  // One that delegates to an account without code does nothing.
+  // An account that delegates to one without code does nothing.
   if (code === undefined) return
   const contract = contractOf(code)
   if (contract.kind === 'refusing') throw new Reverted('')
@@ -212,7 +212,7 @@ function runCode(
       calls: [],
     })
   }
-  // What is not taken stays: none of these looks at what came of its calls.
+  // Refused value stays, because none of these checks the result of its calls.
   if (contract.kind === 'forwarder') callInside(state, records, { from: self, to: addressIn(data, 0), value })
   if (contract.kind === 'leaking')
     callInside(state, records, { from: self, to: addressIn(data, 0), value: contract.amount })
@@ -225,7 +225,7 @@ const wordIn = (data: Hex, word: number) => BigInt(`0x${data.slice(2 + 64 * word
 const addressIn = (data: Hex, word: number) =>
   `0x${wordIn(data, word).toString(16).padStart(64, '0').slice(24)}` as Address
 
-/** A call without data by a contract; false where it failed, and left nothing. */
+/** A call without data by a contract; false if it failed, and had no effect. */
 function callInside(
   state: State,
   { logs, trace: within }: Records,
@@ -299,7 +299,7 @@ interface AbiFunction {
   inputs: readonly { name: string; type: string }[]
 }
 
-/** Functions by their selectors: viem would hash every signature of the ABI for every call. */
+/** Functions by their selectors, because viem would hash every signature of the ABI for every call. */
 function bySelector(abi: readonly { type: string }[]): Map<string, AbiFunction> {
   const functions = abi.filter((item) => item.type === 'function') as unknown as AbiFunction[]
   return new Map(functions.map((item) => [toFunctionSelector(item as never), item]))
@@ -308,7 +308,7 @@ const FACTORY_CALLS = bySelector(factoryFullAbi)
 const CONSTRUCTOR_INPUTS = factoryFullAbi.find((item) => item.type === 'constructor')?.inputs ?? []
 const TOKEN_CALLS = bySelector(demoTokenAbi)
 
-/** The call in the calldata; null where it is none of these functions, or not well formed. */
+/** The call in the calldata; null if it is none of these functions, or malformed. */
 function decode(
   functions: Map<string, AbiFunction>,
   data: Hex,
@@ -336,7 +336,7 @@ function callFactory(state: State, environment: Environment, message: CallMessag
   }
   const call = decode(FACTORY_CALLS, data)
   const act = call && FUNCTIONS[call.item.name]
-  // The contract takes ether with a round (and, as Solady has it, with a transfer); other calls with ether it refuses.
+  // The contract accepts ether with a round (and, as Solady has it, with a transfer); it refuses other calls with ether.
   if (!call || !act || (value > 0n && !PAYABLE.includes(call.item.name))) throw new Reverted('')
   const frame = frameOf(state, environment, message, records)
   const factory = copyFactory(state.factories.get(to) as FactoryState)

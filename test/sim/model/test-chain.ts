@@ -1,4 +1,4 @@
-// The model as the chain of a test: the same interface as a real EVM node's (test/support/anvil.ts), without a process or a
+// The model as a test's chain: the same interface as a real EVM node's (test/support/anvil.ts), without a process or a
 // socket.
 import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
 import { address } from '../../../src/domain/units.ts'
@@ -20,7 +20,7 @@ export function startModelChain(chain = newModelChain()): TestChain {
     try {
       return (await answer(chain, method, params)) as T
     } catch (error) {
-      // As the client of a real chain words it.
+      // In the words of a real chain's client.
       if (error instanceof ModelError) throw new ModelError(error.code, `${method}: ${error.message}`, error.data)
       throw error
     }

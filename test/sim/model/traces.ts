@@ -6,7 +6,7 @@ import type { Call } from './state.ts'
 const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
 const FAILED = 'execution reverted'
 
-/** A call and those in it, as callTracer shows them. */
+/** A call with its internal ones, as callTracer shows them. */
 export function nestedTrace({ type, from, to, value, failed, calls }: Call): object {
   return {
     ...{ type, from, value: hex(value), gas: '0x0', gasUsed: '0x0', input: '0x' },

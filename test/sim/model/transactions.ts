@@ -1,5 +1,5 @@
-// Transactions as they come to the model: signed bytes of type 2, or requests of the accounts whose keys it has, as a development chain has them, which
-// it signs itself. Nothing without a signature comes into a block.
+// Transactions as the model receives them: signed bytes of type 2, or requests of accounts whose keys it has, which it
+// signs itself, as a development chain does. Nothing unsigned gets into a block.
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { parseTransaction, recoverTransactionAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -44,7 +44,7 @@ export function sign(transaction: Omit<Transaction, 'hash' | 'raw' | 'signature'
   return remember({ ...transaction, signature, raw: toHex(raw), hash: hashOf(raw) })
 }
 
-/** The same bytes come again and again, and to find out who signed them is the dearest sum of all. */
+/** The same bytes come repeatedly, and recovering their signer is the most expensive computation. */
 const known = new Map<Hex, Transaction>()
 const KNOWN_MAX = 10_000
 
@@ -54,7 +54,7 @@ function remember(transaction: Transaction): Transaction {
   return transaction
 }
 
-/** Reads signed bytes. Throws if they are of another type, or none at all. */
+/** Parses signed bytes. Throws if they are of another type, or malformed. */
 export async function readRaw(raw: Hex): Promise<Transaction> {
   return known.get(raw) ?? remember(await parse(raw))
 }
@@ -76,15 +76,15 @@ async function parse(raw: Hex): Promise<Transaction> {
   }
 }
 
-/** As JSON-RPC writes a number. */
+/** A number in JSON-RPC's form. */
 const short = (word: Hex | undefined): Hex => `0x${BigInt(word ?? 0).toString(16)}`
 
-/** Minter and distributor, who sign nearly all there is to read. */
+/** Minter and distributor, who sign nearly all transactions. */
 const SENDERS = DEVELOPMENT_ACCOUNTS.slice(1, 3).map(({ privateKey }) => privateKeyToAccount(privateKey))
 
 /**
- * The signer of these bytes. Signatures are deterministic, so a sender who would write the very same bytes did; signing takes a quarter of the
- * time of recovering.
+ * The signer of these bytes. Signatures are deterministic, so if a sender would write the very same bytes, they did;
+ * signing takes a quarter of the time of recovering.
  */
 async function signerOf(raw: Hex, tx: ReturnType<typeof parseTransaction>): Promise<Address> {
   const { r: _r, s: _s, v: _v, yParity: _yParity, ...unsigned } = tx as Record<string, unknown>

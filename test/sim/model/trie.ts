@@ -1,6 +1,6 @@
-// A Merkle Patricia trie (yellow paper, appendix D): the accounts behind eth_getProof and stateRoot on chains of our own making, and the ordered lists
-// behind the roots of transactions and receipts. Putting something into it leaves the trie before as it was, and hashes only what is new. Its proofs
-// are held to the check that those of a real node pass (test/chain/prove/account-proof.test.ts).
+// A Merkle Patricia trie (yellow paper, appendix D): the accounts behind eth_getProof and stateRoot on our own chains, and the
+// ordered lists behind the roots of transactions and receipts. An insertion does not change the earlier trie, and hashes only
+// what is new. Its proofs pass the same check as a real node's (test/chain/prove/account-proof.test.ts).
 import type { Hash } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
 import { fromHex, hashOf, keccak, quantity, rlp, toHex } from './encode.ts'
@@ -15,20 +15,20 @@ export interface TrieAccount {
 export interface StateTrie {
   root: Hash
   put(address: Hex, account: TrieAccount): StateTrie
-  /** The nodes on the way to an address, from the root on. */
+  /** The nodes on the path to an address, from the root on. */
   proof(address: Hex): Hex[]
 }
 
 export const NO_CODE_HASH: Hash = hashOf(Buffer.alloc(0))
 export const EMPTY_ROOT: Hash = hashOf(rlp(Buffer.alloc(0)))
 
-/** A leaf with its value, or a branch, which has an extension before it if it has a path. No key of ours begins with another one. */
+/** A leaf with its value, or a branch, with an extension before it if it has a path. No key of ours is a prefix of another one. */
 interface Node {
   /** Digits that all keys below share from here on. */
   path: string
   value: Uint8Array | null
   below: readonly (Node | undefined)[]
-  /** Its nodes as they are hashed, the extension first, and the hash by which the one above names it: worked out once. */
+  /** Its nodes in hashed form, the extension first, and the hash by which its parent refers to it: computed once. */
   encoded?: Uint8Array[]
   hash?: Uint8Array
 }
@@ -40,14 +40,14 @@ export function buildStateTrie(accounts: Iterable<readonly [address: Hex, accoun
   return trie
 }
 
-/** The trie of an account's words of storage that are not zero. */
+/** The trie of an account's nonzero words of storage. */
 export function storageTrie(words: ReadonlyMap<Hex, Hex>): { root: Hash; proof(slot: Hex): Hex[] } {
   let top: Node | undefined
   for (const [slot, word] of words) top = put(top, pathOf(slot), rlp(quantity(BigInt(word))))
   return { root: rootOf(top), proof: (slot) => proofIn(top, slot) }
 }
 
-/** The root of a list, as headers have it of transactions and receipts. */
+/** The root of a list, as headers have it for transactions and receipts. */
 export function listRoot(items: readonly Uint8Array[]): Hash {
   let top: Node | undefined
   for (const [index, item] of items.entries()) top = put(top, Buffer.from(rlp(quantity(index))).toString('hex'), item)
@@ -64,7 +64,7 @@ function trieOf(top: Node | undefined): StateTrie {
   }
 }
 
-/** The nodes on the way to a key, from the root on. */
+/** The nodes on the path to a key, from the root on. */
 function proofIn(top: Node | undefined, key: Hex): Hex[] {
   const nodes: Hex[] = []
   let left = pathOf(key)
@@ -127,7 +127,7 @@ function encodedOf(node: Node): Uint8Array[] {
   return node.encoded
 }
 
-/** How a node is named by the one above it. One of fewer than 32 bytes would stand there itself; values of ours are longer. */
+/** The parent's reference to a node. One of fewer than 32 bytes would be inline; our values are longer. */
 function referenceOf(node: Node): Uint8Array {
   node.hash ??= keccak(encodedOf(node)[0] as Uint8Array)
   return node.hash

@@ -1,6 +1,6 @@
-// Acts of contracts that pay, and of the operator who says which of them may buy: forwarders, a splitter, contracts that end or were never
-// there, a delegating account, ether that leaves by a call, modes, allowed wallets, sign-ins, and providers that trace badly. Drawn from dice of
-// its own, so that the rest of a seed is what it would be without.
+// Acts of paying contracts, and of the operator who decides which of them may buy: forwarders, a splitter, contracts
+// that destroy themselves or never existed, a delegating account, ether that leaves by a call, modes, allowed wallets,
+// sign-ins, and providers that trace badly. Drawn from separate dice, so the rest of a seed stays the same.
 import { proveWallet } from '../../../src/db/payments/payers.ts'
 import { CONTRACT_WALLET_MODES } from '../../../src/domain/payers/payer.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
@@ -25,16 +25,16 @@ const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
 const AMOUNTS = [BASIC, BASIC, BASIC, PLUS, ETHER / 20n, BASIC + 1n]
 /**
- * The wallet's own code sends this away. No payments add up to so many of them to the wei: what came and went in one block to the same
- * wei is not seen, as docs/ARCHITECTURE.md says.
+ * The wallet's own code sends this away. No payments add up to so many of them to the wei, because value that came and
+ * went in one block to the same wei is invisible, as docs/ARCHITECTURE.md says.
  */
 const LEAK_WEI = BASIC + 3n
 const PAYMENTS_WALLET = 3
 const STRANGER = 10
 const GAS = hex(0x100000)
-/** As the other acts': above any base fee of a seed. */
+/** As for the other acts: above any base fee of a seed. */
 const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(10n ** 9n) }
-/** Share of such payments that a wallet of the versioned list makes. */
+/** Share of such payments made by a wallet of the versioned list. */
 const KNOWN_SHARE = 0.4
 export const KNOWN_PAID = 'payment by a known wallet'
 const OPERATOR = { name: 'operator', requestId: null }
@@ -47,7 +47,7 @@ interface Call {
   value: bigint
 }
 
-/** Sends a call from a buyer. A claim may ask for it. */
+/** Sends a buyer's call. A claim may name it. */
 async function send(play: Play, dice: Dice, { to, data, value }: Call): Promise<Hash> {
   const { chain, world } = play.stage
   const from = world.at(dice.pick('by', BUYERS))
@@ -61,7 +61,7 @@ const walletOf = ({ stage: { world } }: Play) => world.at(PAYMENTS_WALLET)
 
 async function payInside(play: Play, dice: Dice, kind: 'forwarder' | 'other' | 'delegating'): Promise<string> {
   const value = dice.pick('amount', AMOUNTS)
-  // From a stream of its own: what else a seed draws stays what it was.
+  // From a separate stream, so a seed's other draws stay the same.
   const by = dice.roll('known wallet') < KNOWN_SHARE ? 'known' : kind
   if (by === 'known') count(play.tally, KNOWN_PAID)
   await send(play, dice, { to: play.stage.payers[by], data: forwardTo(walletOf(play)), value })
@@ -80,11 +80,11 @@ async function split(play: Play, dice: Dice): Promise<string> {
   return `a splitter pays ${transfers.length} shares of ${value}`
 }
 
-/** The contract that is allowed, or not any more. */
+/** The contract that the operator allows, or no longer allows. */
 const allowable = ({ stage: { payers } }: Play, dice: Dice) =>
   dice.pick('allowed', [payers.forwarder, payers.other, payers.splitter, payers.ending])
 
-/** Every act by its name. Null: there was nothing to do it with. */
+/** Every act by its name. Null: there was nothing to act on. */
 export const PAYERS_ACTS: Record<string, PayersAct> = {
   'payment by a forwarder': (play, dice) => payInside(play, dice, 'forwarder'),
   'payment by another forwarder': (play, dice) => payInside(play, dice, 'other'),
@@ -141,7 +141,7 @@ export const PAYERS_ACTS: Record<string, PayersAct> = {
   },
   async 'bad traces'(play, dice) {
     const most: TraceFault[] = ['noTraces', 'shortTrace', 'prunedStates']
-    // One that names others may be the only one that answers.
+    // One that names false senders may be the only one that answers.
     const together: TraceFault[] = ['falseSender', 'noTraces']
     const faults = play.providers > 1 && dice.roll('false') < 0.7 ? together : [dice.pick('trace fault', most)]
     play.badTraces = { faults, rate: dice.pick('trace rate', [0.3, 0.7, 1]), dice }
@@ -154,7 +154,7 @@ export const PAYERS_ACTS: Record<string, PayersAct> = {
   },
 }
 
-/** Weight of each in the draw, next to the others. */
+/** Weight of each in the draw, relative to the others. */
 const WEIGHTS: Record<string, number> = {
   ...{ 'payment by a forwarder': 8, 'payment by another forwarder': 5, 'payment by a delegating account': 4 },
   ...{ 'split payment': 6, 'payment by a contract that ends': 3, 'payment by a contract that is gone': 3 },
@@ -166,18 +166,18 @@ const DRAWN = Object.keys(PAYERS_ACTS).flatMap((name) => Array<string>(WEIGHTS[n
 /** In half of the seeds contracts pay. */
 const BUSY = 0.5
 const ACTS_MAX = 4
-/** With this, no kept seed (seeds.json) is among them: those play what they were kept for. */
+/** With this offset, no kept seed (seeds.json) has them, so those still play what they were kept for. */
 const DICE_OFFSET = 3_000_420
 
-/** The dice of a seed's contracts; null where none pays. */
+/** The dice of a seed's contracts; null if none pays. */
 const payersDice = diceWhereBusy(DICE_OFFSET, BUSY)
 
-/** Two providers more often where contracts pay: then one that names another payer is told from the truth. */
+/** Two providers more often if contracts pay, because only then can the service detect one that names another payer. */
 export function providersFor(play: Play): number {
   return (payersDice(play)?.roll('two providers') ?? 1) < 0.5 ? 2 : play.providers
 }
 
-/** Draws what contracts do, and has them do it. */
+/** Draws what contracts do, and does it. */
 export async function payersActs(play: Play): Promise<void> {
   const dice = payersDice(play)
   if (!dice) return
@@ -190,7 +190,7 @@ export async function payersActs(play: Play): Promise<void> {
   }
 }
 
-/** Ends what hinders: traces are right, and residues are traced again at once, as they would be within a day. */
+/** Removes every obstacle: traces are right, and residues are traced again at once, instead of within a day. */
 export async function calmPayers(play: Play): Promise<void> {
   play.badTraces = null
   await play.stage.observer`UPDATE residue_traces SET tried_at = now() - interval '2 days'`

@@ -1,4 +1,4 @@
-// Contracts that pay the wallet in the simulation, on either chain: deployed, but for the account that has lent itself a forwarder's code.
+// Contracts that pay the wallet in the simulation, on either chain: deployed, except for the account that delegates to a forwarder's code.
 import { getContractAddress, pad } from 'viem'
 import { KNOWN_IMPLEMENTATIONS } from '../../../src/domain/payers/known-wallets.ts'
 import { type Address, address, ZERO_ADDRESS } from '../../../src/domain/units.ts'
@@ -12,12 +12,12 @@ const DELEGATING = 16
 const PAYMENTS_WALLET = 3
 
 export interface Payers {
-  /** Hands ether on to the address in its calldata, and so does another one. */
+  /** Forwards ether to the address in its calldata, and so does another one. */
   forwarder: Address
   other: Address
   /** Pays several addresses at once. */
   splitter: Address
-  /** Ends into the payments wallet, and is there again in the next transaction. */
+  /** Destroys itself into the payments wallet, and exists again in the next transaction. */
   ending: Address
   /** A key's account with the forwarder's code (EIP-7702). */
   delegating: Address
@@ -29,7 +29,7 @@ export interface Payers {
 export async function deployPayers(chain: TestChain): Promise<Payers> {
   const at = (account: number) => address(chain.accounts[account]?.address ?? '')
   const forwarderAt = getContractAddress({ from: at(DEPLOYER), nonce: 0n }).toLowerCase()
-  // What is set counts from the next block on: a reorganisation to this one keeps it.
+  // A changed state counts from the next block on, so a reorganisation to this one keeps it.
   await chain.rpc('anvil_setCode', [at(DELEGATING), `0xef0100${forwarderAt.slice(2)}`])
   await putKnownWallet(chain)
   const sent: Hex[] = []

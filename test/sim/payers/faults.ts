@@ -1,5 +1,5 @@
-// Providers that trace badly: that refuse, leave something out, name another sender, or no longer have states. Each says null where it would
-// change nothing, so that only faults that really happened are counted.
+// Providers that trace badly: they refuse, leave something out, name another sender, or have pruned the states. Each
+// fault returns null if it would change nothing, so we count only faults that really happened.
 import { keccak256, toHex } from 'viem'
 import type { TestChain } from '../../support/anvil.ts'
 import { alter, callsInside } from '../../support/faults/calls.ts'
@@ -15,19 +15,19 @@ export const TRACE_FAULTS = [
 export type TraceFault = (typeof TRACE_FAULTS)[number]
 
 export interface BadTraces {
-  /** One of them befalls a request. */
+  /** One of them hits a request. */
   faults: readonly TraceFault[]
-  /** Share of the requests that it befalls. */
+  /** Share of the requests that it hits. */
   rate: number
   dice: Dice
 }
 
 const TRACES = ['debug_traceBlockByHash', 'trace_block']
 const OF_STATES = [...TRACES, 'eth_getBalance', 'eth_getCode', 'eth_getStorageAt']
-/** Providers keep the states of so many blocks at least. */
+/** Providers keep the states of at least so many blocks. */
 const KEPT = 2
 
-/** A provider's answer under a fault, and which; null for the truth. States from before `firstBlock` are kept. */
+/** A provider's answer under a fault, and the fault; null for the truth. It keeps states from before `firstBlock`. */
 export async function traceBadly(
   { faults, rate, dice }: BadTraces,
   call: Call,
@@ -44,7 +44,7 @@ export async function traceBadly(
   return answer && { fault, answer }
 }
 
-/** A trace in which somebody else makes every call. */
+/** A trace in which someone else makes every call. */
 async function byOthers(call: Call, truth: (call: Call) => Promise<Answer>, dice: Dice): Promise<Answer | null> {
   const answer = await truth(call)
   const traced = 'result' in answer ? answer.result : null
@@ -53,7 +53,7 @@ async function byOthers(call: Call, truth: (call: Call) => Promise<Answer>, dice
   return inside.length > 0 ? { result: traced } : null
 }
 
-/** Null where the state that is asked for is kept: the books of the wallet begin with the state before the first block. */
+/** Null if the requested state is kept: the books of the wallet begin with the state before the first block. */
 async function pruned(chain: TestChain, { method, params }: Call, firstBlock: number): Promise<Answer | null> {
   const asked = (TRACES.includes(method) ? params[0] : params.at(-1)) as string | { blockHash: string }
   const number = await numberOf(chain, asked)
@@ -62,7 +62,7 @@ async function pruned(chain: TestChain, { method, params }: Call, firstBlock: nu
   return { error: { code: -32000, message: 'missing trie node' } }
 }
 
-/** The number of the block that a call names; null for a tag, and for one that is not there. */
+/** The number of the block that a call names; null for a tag, and for a missing block. */
 async function numberOf(chain: TestChain, asked: string | { blockHash: string }): Promise<number | null> {
   const hash = typeof asked === 'object' ? asked.blockHash : asked.length === 66 ? asked : null
   if (hash === null) return typeof asked === 'string' && asked.startsWith('0x') ? Number(asked) : null

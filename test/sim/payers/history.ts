@@ -1,5 +1,5 @@
-// The part of a conformance history that contracts play: calls of those that pay, and what a trace of their blocks shows, by each method of
-// tracing, as the service reads it.
+// The contracts' part of a conformance history: calls of paying contracts, and the traces of their blocks, by each
+// tracing method, as the service reads them.
 import { readBlockTransfers } from '../../../src/chain/read/trace/block.ts'
 import type { RpcReads } from '../../../src/chain/rpc/rpc.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
@@ -23,19 +23,19 @@ export interface PayingCall {
   value: bigint
 }
 
-/** Accounts whose transfers are looked at, beside the contracts. */
+/** Accounts whose transfers we compare, beside the contracts. */
 const WATCHED = [3, 5, 6, 7, 8, 9, 10]
 const METHODS = ['debug_traceBlockByHash', 'trace_block']
 const REFUSING_CODE = '0x60006000fd'
 
-/** The wallet's code in a block: mostly none, else one that refuses, or one that sends a little of its own on. */
+/** The wallet's code in a block: mostly none, else one that refuses, or one that sends a little of its own away. */
 export function walletCode(dice: Dice): Hex {
   const drawn = dice.roll('wallet code')
   if (drawn < 0.1) return REFUSING_CODE
   return drawn < 0.25 ? leakOf(7n) : '0x'
 }
 
-/** A call of a contract that pays, of each kind. */
+/** A call of a paying contract, of each kind. */
 export function payingCall(
   { dice, at, payers }: Play,
   { recipient, amount }: { recipient(): Address; amount(): bigint },
@@ -58,7 +58,7 @@ export function payingCall(
   return dice.pick('paying call', calls)()
 }
 
-/** A block's inner transfers by each method of tracing, and the codes of the contracts. */
+/** A block's inner transfers by each tracing method, and the codes of the contracts. */
 export async function lookInside(
   { chain, at, factory, payers }: Play,
   { number, hash, name }: { number: Hex; hash: Hash; name(txHash: Hash): string },

@@ -1,5 +1,5 @@
-// What must hold of ether that comes to the payments wallet by calls, or leaves it so, reckoned from the chain's own traces: each transfer is in
-// the ledger once, as what it was, or in a residue, to the wei; and none bought that might not, by the modes and by what was shown of its payer.
+// What must hold for ether that reaches or leaves the payments wallet by calls, computed from the chain's own traces. Each transfer is in
+// the ledger once, as itself or in a residue, to the wei; and no payer bought who might not, by the modes and by what was proven of them.
 import assert from 'node:assert/strict'
 import { readBlockTransfers } from '../../../src/chain/read/trace/block.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
@@ -9,10 +9,10 @@ import type { Play } from '../play.ts'
 import { FIRST_BLOCK } from '../stage.ts'
 
 const PAYMENTS_WALLET = 3
-/** The price of the tier that is always on sale to anybody. */
+/** The price of the tier that is always on sale to anyone. */
 const PLUS = ETHER / 40n
 
-/** A payment as far as its payer's rights go by it; `inner` is 0 for a transaction's own transfer. */
+/** A payment, as far as its payer's rights depend on it; `inner` is 0 for a transaction's own transfer. */
 interface Paid {
   inner: number
   from: Address
@@ -20,9 +20,9 @@ interface Paid {
 }
 
 interface Rights {
-  /** It may have become a node, by a mode that held in its block or later. */
+  /** It may have become a node, by a mode in force in its block or later. */
   may: boolean
-  /** It must, if there is room, by the rules of now. */
+  /** It must, if there is room, by the present rules. */
   must: boolean
 }
 const NONE: Rights = { may: false, must: false }
@@ -59,12 +59,12 @@ export async function payersRights(play: Play): Promise<(payment: Paid) => Promi
 interface Entry {
   txHash: Hash
   index: number
-  /** The payer, or who was paid. Null where the ledger does not keep it. */
+  /** The payer, or the payee. Null if the ledger does not keep it. */
   other: Address | null
   value: bigint
 }
 
-/** Each transfer by a call is told as what it was, or part of a residue; nothing else is told. */
+/** The ledger has each internal transfer as itself, or in a residue, and no other. */
 export async function checkInside(play: Play): Promise<void> {
   const { observer, world } = play.stage
   const wallet = world.at(PAYMENTS_WALLET)
@@ -101,7 +101,7 @@ export async function checkInside(play: Play): Promise<void> {
 const keyOf = ({ direction, txHash, index }: { direction: string; txHash: Hash; index: number }) =>
   `${direction} ${txHash} ${index}`
 
-/** The wallet's transfers by calls, as the chain itself traces its blocks. */
+/** The wallet's internal transfers, by the chain's own traces of its blocks. */
 async function transfersOf({ stage }: Play, wallet: Address) {
   const head = Number((await stage.chain.block()).number)
   const found: (Entry & { direction: 'in' | 'out' })[] = []
@@ -115,7 +115,7 @@ async function transfersOf({ stage }: Play, wallet: Address) {
   return found
 }
 
-/** In fair weather no residue stays that could hold a sale, unless its block is not known, or the operator has decided about it. */
+/** Without faults no residue stays that could hold a sale, unless its block is unknown, or the operator has decided about it. */
 async function checkRetraced({ stage: { observer } }: Play): Promise<void> {
   const whole = await observer<{ ref: Hash; value: bigint }[]>`
     SELECT ref, value_wei AS value FROM payments p WHERE tx_hash IS NULL AND state = 'held' AND value_wei >= ${PLUS.toString()}
@@ -126,7 +126,7 @@ async function checkRetraced({ stage: { observer } }: Play): Promise<void> {
   assert.deepEqual([...whole], [], 'a residue of one block that could hold a sale is told apart')
 }
 
-/** True if nothing that could hold a sale is left in a residue. */
+/** True if no residue is left that could hold a sale. */
 export async function isAllTold({ stage: { observer } }: Play): Promise<boolean> {
   const whole = await observer`
     SELECT FROM payments WHERE tx_hash IS NULL AND state <> 'orphaned' UNION ALL

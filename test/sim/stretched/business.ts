@@ -1,5 +1,5 @@
-// A sale on a chain of many blocks, a few of which hold something of it: payments, each with its mint a few blocks later, one round a day,
-// withdrawals, nodes that change hands, and payments that buy nothing.
+// A sale on a chain of many blocks, a few of which hold part of it: payments, each with its mint a few blocks later,
+// one round a day, withdrawals, nodes that change hands, and payments that buy nothing.
 import { encodeFunctionData } from 'viem'
 import type { FactoryCall } from '../../../src/chain/port.ts'
 import { encodeCall } from '../../../src/chain/send/signer-account.ts'
@@ -12,9 +12,9 @@ import { BLOCK_SEC, StretchedChain } from './chain.ts'
 export const DAY_SEC = 86_400
 const PRICE_WEI = ETHER / 100n
 const TURN_WEI = wei(ETHER / 1_000n)
-/** From a payment's block to its mint's. */
+/** Blocks from a payment's to its mint's. */
 const MINTED_AFTER = 3
-/** Of so many payments one buys nothing; of so many buyers one withdraws, and one hands the node on. */
+/** One payment in so many buys nothing; one buyer in so many withdraws, and one transfers the node. */
 const WRONG_EVERY = 100
 const WITHDRAWN_EVERY = 50
 const HANDED_ON_EVERY = 80
@@ -32,7 +32,7 @@ export interface SparseBusiness {
 
 interface Opened extends SparseBusiness {
   at(account: number): Address
-  /** The height of the last block that holds something, and the time of the next turn. */
+  /** The height of the last block with business, and the time of the next turn. */
   last: number
   nextDue: number
   turnSec: number
@@ -57,7 +57,7 @@ async function openSale(head: number, turnSec: number): Promise<Opened> {
     contracts = await deployContracts(model, 250n)
     return [...[1, 2, 3].map(accountOf(model)), contracts.factory]
   })
-  // The first sale is before it: no turn is paid to a cohort without nodes.
+  // The first sale is before it, because no turn is paid to a cohort without nodes.
   const nextDue = (Math.floor(stretched.timeOf(10) / turnSec) + 2) * turnSec
   const expected = { nodes: 0, payments: 0, rounds: 0, withdrawals: 0 }
   const business = {
@@ -75,12 +75,12 @@ async function openSale(head: number, turnSec: number): Promise<Opened> {
   return business
 }
 
-/** The payments wallet sends some of what it has. One that never sends might be a contract's to be: no block of its is surveyed. */
+/** The payments wallet sends some of its ether. If it never sent, it might be a future contract's address, and no block of it could be surveyed. */
 async function empty(business: Opened): Promise<void> {
   await mine(business, business.last + 1, { from: business.at(3), to: business.at(0), value: quantity(PRICE_WEI) })
 }
 
-/** The nth payment, from a height on, and what follows on it. */
+/** The nth payment, from a height on, and its consequences. */
 async function sell(business: Opened, n: number, number: number): Promise<void> {
   const { at, expected } = business
   await payTurns(business, number)
@@ -106,7 +106,7 @@ async function sell(business: Opened, n: number, number: number): Promise<void> 
   expected.withdrawals++
 }
 
-/** Pays the turns that are due by a height, each in the first block in which that can be. */
+/** Pays the turns due by a height, each in the first possible block. */
 async function payTurns(business: Opened, upTo: number): Promise<void> {
   const { stretched, expected } = business
   while (business.nextDue <= stretched.timeOf(upTo)) {
@@ -123,19 +123,19 @@ async function payTurns(business: Opened, upTo: number): Promise<void> {
 
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
-/** Has a call of one of the service's accounts mined. */
+/** Mines a call of one of the service's accounts. */
 async function act(business: Opened, number: number, account: number, call: FactoryCall): Promise<void> {
   const { data, valueWei } = encodeCall(call, { guarded: false })
   await mine(business, number, { from: business.at(account), to: business.factory, data, value: quantity(valueWei) })
 }
 
-/** Has a call of a node's owner mined in the next block. */
+/** Mines a call of a node's owner in the next block. */
 async function own(business: Opened, from: Address, functionName: string, args: readonly unknown[]): Promise<void> {
   const data = encodeFunctionData({ abi: ownerAbi, functionName, args } as never)
   await mine(business, business.last + 1, { from, to: business.factory, data })
 }
 
-/** Mines at a height, or in the next block where that is taken. Throws where the transaction failed: the sale would be another one. */
+/** Mines at a height, or in the next block if that is taken. Throws if the transaction failed, because the sale would be another one. */
 async function mine(business: Opened, number: number, transaction: TestTransaction): Promise<Hash[]> {
   business.last = Math.max(number, business.last + 1)
   const hashes = await business.stretched.mineAt(business.last, [{ gas: '0x1000000', ...transaction }])

@@ -1,6 +1,6 @@
-// A chain of millions of blocks in memory, of which a few hold something: the model's blocks, each moved to a height of its own, and between them
-// blocks in which others did business. Answered in the model's own words, so that the conformance of the model is that of these; proofs are of the
-// model's states. It must never answer what it did not keep.
+// A chain of millions of blocks in memory, a few of which hold something: the model's blocks, each moved to its own
+// height, with other people's blocks between. It answers in the model's own words, so the model's conformance covers
+// it; proofs are of the model's states. It must never answer what it did not keep.
 import { hash } from 'node:crypto'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Hex, TestChain, TestTransaction } from '../../support/anvil.ts'
@@ -13,12 +13,12 @@ import { EMPTY_ROOT } from '../model/trie.ts'
 
 /** Seconds from one block to the next. */
 export const BLOCK_SEC = 2
-/** The longest range of logs that is answered at once, as at many providers. */
+/** The longest range of logs in one answer, as at many providers. */
 const LOG_RANGE_MAX = 10_000
 /** On a busy chain the bloom of every block says "perhaps" to everything. */
 const FULL_BLOOM: Hex = `0x${'f'.repeat(512)}`
 const HASH_BYTES = 32
-/** Blocks below the head of which the last is final. */
+/** Distance in blocks from the head to the final block. */
 export const FINAL_AFTER = 64
 
 type Json = Record<string, unknown>
@@ -28,7 +28,7 @@ interface Placed {
   number: number
   hash: Hash
   header: Header
-  /** As JSON-RPC shows them. */
+  /** In JSON-RPC's form. */
   short: Json
   full: Json
   logs: Json[]
@@ -36,15 +36,15 @@ interface Placed {
 }
 
 export class StretchedChain {
-  /** The model, as it stands: for what is read of its present. */
+  /** The model as it is, for reads of its present. */
   readonly model: TestChain
   readonly #inner: ModelChain
   readonly #head: number
   readonly #placed: Placed[] = []
-  /** The hashes of all blocks so far, one behind the other: each header has the one before it. */
+  /** The hashes of all blocks so far, in order, because each header contains the one before it. */
   readonly #hashes: Buffer
   #hashed = 0
-  /** Numbers of blocks whose hash was told. */
+  /** Numbers of blocks whose hash was answered. */
   readonly #told = new Map<Hash, number>()
   readonly #receipts = new Map<string, Json>()
   readonly #transactions = new Map<string, Json>()
@@ -57,7 +57,7 @@ export class StretchedChain {
     this.model = startModelChain(this.#inner)
   }
 
-  /** Begins one with blocks up to `head`: those that `begin` makes stay where they are. States are kept of the accounts that it names. */
+  /** Creates one with blocks up to `head`; those that `begin` makes keep their height. Keeps states of the accounts that it names. */
   static async begin(head: number, begin: (model: TestChain) => Promise<readonly Address[]>): Promise<StretchedChain> {
     const chain = new StretchedChain(head)
     chain.#accounts = await begin(chain.model)
@@ -65,7 +65,7 @@ export class StretchedChain {
     return chain
   }
 
-  /** Sends these and has them mined at a height, which is above all before. @returns their hashes. */
+  /** Sends these and mines them at a height above all before. @returns their hashes. */
   async mineAt(number: number, sent: readonly TestTransaction[]): Promise<Hash[]> {
     const hashes: Hash[] = []
     for (const transaction of sent) hashes.push(await this.model.send(transaction))
@@ -95,13 +95,13 @@ export class StretchedChain {
     eth_getTransactionByHash: ([txHash]) => this.#transactions.get(String(txHash)) ?? null,
     eth_getTransactionReceipt: ([txHash]) => this.#receipts.get(String(txHash)) ?? null,
     eth_getBlockReceipts: ([tag]) => this.#receiptsAt(this.#numberOf(tag)),
-    // Of the last block that holds something.
+    // At the last block that holds something.
     eth_call: ([request]) => this.model.rpc('eth_call', [request, 'latest']),
     eth_chainId: () => hex(this.model.chainId),
     eth_blockNumber: () => hex(this.#head),
   }
 
-  /** Keeps all that can be asked about the model's block `at` under a height. */
+  /** Keeps every possible answer about the model's block `at` under a height. */
   async #keep(at: number, number: number): Promise<void> {
     const full = await this.model.rpc<Json>('eth_getBlockByNumber', [hex(at), true])
     const block = this.#inner.blocks[at] as ModelBlock
@@ -146,7 +146,7 @@ export class StretchedChain {
     return `0x${this.#hashes.toString('hex', number * HASH_BYTES, (number + 1) * HASH_BYTES)}` as Hash
   }
 
-  /** The header of a block in which nothing of the model is. */
+  /** The header of a block without any of the model's business. */
   #quietHeader(number: number, last: Placed): Header {
     return {
       ...{ ...last.header, transactionsRoot: EMPTY_ROOT, receiptsRoot: EMPTY_ROOT, gasUsed: '0x0' },
@@ -200,7 +200,7 @@ export class StretchedChain {
   }
 }
 
-/** The states of all blocks but the last: what is asked about them is kept apart. */
+/** Forgets the states of all blocks but the last, because their answers are kept apart. */
 function forgetStates({ blocks, head }: ModelChain): void {
   const before = blocks.at(-2)
   if (before) Object.assign(before, { state: head.state, next: head.next })

@@ -1,5 +1,5 @@
-// The stretched chain, by which a rebuild of millions of blocks is measured: it answers in the form of a real node, and its blocks tell the same
-// ledger whether they are read or surveyed.
+// The stretched chain, on which we measure a rebuild of millions of blocks: it answers in a real node's form, and its
+// blocks give the same ledger whether they are read or surveyed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../../src/db/core/sql.ts'
@@ -60,7 +60,7 @@ test('a stretched chain tells the same ledger whether its blocks are read or sur
   })
 })
 
-/** What a value of JSON-RPC looks like. */
+/** The shape of a JSON-RPC value. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
   if (typeof value === 'object' && value !== null)
@@ -79,7 +79,7 @@ function within(shape: unknown, part: unknown): unknown {
   return Object.fromEntries(Object.entries(part).map(([key, one]) => [key, within((shape as never)[key], one)]))
 }
 
-/** Answers of a chain about the deployment of the factory in its first block, and about a payment. */
+/** Answers of a chain about the factory's deployment in its first block, and about a payment. */
 async function answersOf(rpc: TestChain['rpc'], wallet: Hex, paid: Hex): Promise<Record<string, unknown>> {
   const first = await rpc<{ transactions: { hash: Hex }[] }>('eth_getBlockByNumber', ['0x1', true])
   const deployed = first.transactions[0]?.hash

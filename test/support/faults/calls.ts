@@ -1,5 +1,5 @@
-// Faults of one call's answer. Each says null where it would change nothing (there were no logs to leave out), so that only faults that really
-// happened are counted.
+// Faults of one call's answer. Each returns null if it would change nothing (there were no logs to leave out), so we
+// count only faults that really happened.
 import { keccak256 } from 'viem'
 import type { Dice } from './dice.ts'
 import type { Answer, Call, CallFault } from './names.ts'
@@ -14,7 +14,7 @@ interface Block {
 }
 
 const hex = (value: number) => `0x${value.toString(16)}`
-/** Any hash that is no block's, of the length that the true one has. */
+/** A hash of no block, as long as the true one. */
 const otherHash = (hash: string) => keccak256(hash as `0x${string}`)
 /** Lag of a balancer's slowest node, in blocks. */
 const LAG_MAX = 3
@@ -51,7 +51,7 @@ const staleHead: Alter = async (call, forward, dice) => {
   return forward({ ...call, params: call.params.with(place, hex(at)) })
 }
 
-/** Gives `instead` where the true answer is something. */
+/** Answers `instead` if the true answer is not empty. */
 const nothing =
   (instead: null | []): Alter =>
   async (call, forward) => {
@@ -60,7 +60,7 @@ const nothing =
     return { result: instead }
   }
 
-/** A call of a trace, in the form of either method. */
+/** A call of a trace, in either method's format. */
 interface TracedCall {
   type?: unknown
   from?: unknown
@@ -68,7 +68,7 @@ interface TracedCall {
   calls?: TracedCall[]
 }
 
-/** The calls with value inside of a trace's transactions, for changing them. */
+/** The calls with value inside a trace's transactions, for changing them. */
 export function callsInside(traced: unknown): TracedCall[] {
   const all = (Array.isArray(traced) ? traced : [traced]) as {
     result?: TracedCall
@@ -161,7 +161,7 @@ const RECEIPTS = ['eth_getTransactionReceipt', 'eth_getBlockReceipts']
 const SENDS = ['eth_sendRawTransaction']
 const TRACES = ['debug_traceBlockByHash', 'trace_block']
 
-/** The methods a fault can befall; null for any but a send. */
+/** The methods a fault can hit; null for any but a send. */
 const BEFALLS: Record<CallFault, readonly string[] | null> = {
   staleHead: ['eth_blockNumber', 'eth_getBlockByNumber', 'eth_getTransactionCount', 'eth_getBalance'],
   missingBlock: BLOCKS,
@@ -183,13 +183,13 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   shortTrace: TRACES,
 }
 
-/** True if a fault can befall this method at all. */
+/** True if a fault can hit this method at all. */
 export function befalls(fault: CallFault, method: string): boolean {
   const methods = BEFALLS[fault]
   return methods ? methods.includes(method) : !SENDS.includes(method)
 }
 
-/** The answer as the fault has it; null where it changes nothing. */
+/** The answer under the fault; null if it changes nothing. */
 export function alter(fault: CallFault, call: Call, forward: Forward, dice: Dice): Promise<Answer | null> {
   return ALTER[fault](call, forward, dice)
 }

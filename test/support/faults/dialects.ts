@@ -1,5 +1,5 @@
-// The clients' refusals of a signed transaction: their own texts, by meaning. Sources of the texts: src/chain/send/send-errors.ts. Kept apart
-// from it, so that a text lost there is not lost here as well.
+// The clients' refusals of a signed transaction: their own texts, by meaning. Sources of the texts:
+// src/chain/send/send-errors.ts. Kept apart from it, so a text lost there is not lost here as well.
 
 export const DIALECTS = ['anvil', 'geth', 'reth', 'erigon', 'nethermind', 'besu'] as const
 export type Dialect = (typeof DIALECTS)[number]
@@ -73,13 +73,13 @@ const ANVIL: readonly (readonly [string, Refusal])[] = [
   ['transaction gas limit is greater than the', 'overGasCap'],
 ]
 
-/** The meaning of anvil's text, or null for one that is not in its list. */
+/** The meaning of anvil's text, or null if it is not listed. */
 export function meaningOf(message: string): Refusal | null {
   const text = message.toLowerCase()
   return ANVIL.find(([beginning]) => text.startsWith(beginning))?.[1] ?? null
 }
 
-/** The refusal in a client's own words; anvil's where it has none of its own (the rules that only other clients have). */
+/** The refusal in a client's own words; anvil's if it has none (for rules that only other clients have). */
 export function say(dialect: Dialect, refusal: Refusal): Said {
   return TEXTS[dialect === 'anvil' ? 'geth' : dialect][refusal]
 }

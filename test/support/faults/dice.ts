@@ -1,5 +1,5 @@
-// Seeded draws. Each stream of events has draws of its own, so that the order in which concurrent requests arrive does
-// not change what happens to the third request of a kind. No Math.random: a seed must say everything.
+// Seeded draws. Each stream of events has its own draws, so the order in which concurrent requests arrive does not
+// change what happens to the third request of a kind. No Math.random, because a seed must decide everything.
 import { createHash } from 'node:crypto'
 
 export interface Dice {
@@ -11,7 +11,7 @@ export interface Dice {
   between(stream: string, low: number, high: number): number
 }
 
-/** Dice whose draws follow from the seed alone. */
+/** Dice whose draws depend on the seed alone. */
 export function createDice(seed: number): Dice {
   const counts = new Map<string, number>()
   const roll = (stream: string): number => {

@@ -1,40 +1,40 @@
-// The faults a provider can be given, by name, and which of them change a single call's answer and which a whole reply.
+// The faults a provider can have, by name, and which of them change a single call's answer and which a whole reply.
 
-/** Faults of one call's answer; the other calls of its batch are answered truly. */
+/** Faults of one call's answer; the other calls of its batch get true answers. */
 const CALL_FAULTS = [
-  'staleHead', // an older block, with the nonce and balance of then, for the latest
-  'missingBlock', // null for a block that is there
+  'staleHead', // an older block, with its nonces and balances, for the latest
+  'missingBlock', // null for an existing block
   'otherFork', // a block with another parent
-  'emptyLogs', // no logs where there are some
+  'emptyLogs', // no logs although there are some
   'partialLogs', // all but the last
   'nullReceipt', // null for a transaction in a block
-  'foreignReceipt', // the receipt as of a block that lost
-  'nullTransaction', // null for a transaction that is there
+  'foreignReceipt', // the receipt from a block that lost
+  'nullTransaction', // null for an existing transaction
   'wrongChainId',
-  'highNonce', // an account has sent 5,000 transactions more, as of the latest block
-  'highTip', // a tip of 300 gwei is suggested
+  'highNonce', // 5,000 transactions too many for an account, at the latest block
+  'highTip', // suggests a tip of 300 gwei
   'rateLimit', // an error that asks to slow down
-  'rangeLimit', // logs of more than one block are refused
+  'rangeLimit', // refuses logs of more than one block
   'internalError',
-  'swallowed', // a send is acknowledged and never passed on
-  'sendRefused', // a send is refused with an unknown text, and passed on all the same
-  'noTraces', // a provider without methods of tracing
+  'swallowed', // acknowledges a send and never passes it on
+  'sendRefused', // refuses a send with an unknown text, and passes it on all the same
+  'noTraces', // a provider without tracing methods
   'shortTrace', // a trace in which the last call with value has none
 ] as const
 
-/** Faults of a whole HTTP reply, a batch's included. */
+/** Faults of a whole HTTP reply, including a batch's. */
 const REPLY_FAULTS = [
   'delay', // late, but in time
   'hang', // no answer at all
-  'reset', // the connection breaks before anything was passed on
-  'replyLost', // passed on, then the connection breaks
+  'reset', // the connection breaks before anything was forwarded
+  'replyLost', // forwards, then the connection breaks
   'truncated', // half a reply, then the connection breaks
   'slow', // the reply in small pieces
   'html', // a balancer's page with status 200
   'unavailable', // 503
   'tooMany', // 429
-  'giant', // more than anybody reads
-  'wrongId', // the answer to another question
+  'giant', // more than any client reads
+  'wrongId', // the answer to another request
   'shortBatch', // a batch lacks an answer
   'batchRefused', // one error for a whole batch
   'shuffled', // a batch's answers in another order, which is allowed

@@ -1,5 +1,5 @@
-// Demands of real networks on a send that the test chain does not make: a replacement offers ten percent more, no transaction asks for more
-// than 2^24 gas. And a demand of our own: nothing is sent that was not stored before.
+// Rules of real networks for a send that the test chain does not enforce: a replacement offers ten percent more, no
+// transaction asks for more than 2^24 gas. And a rule of our own: nothing is sent that was not stored before.
 import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
 import type { Refusal } from './dialects.ts'
@@ -8,9 +8,9 @@ import type { Answer, Call } from './names.ts'
 export const GAS_CAP = 2n ** 24n
 
 export interface SendRules {
-  /** The refusal that a real network would answer, or null. Notes what broke our own rule. */
+  /** The refusal of a real network, or null. Notes what broke our own rule. */
   check(raw: `0x${string}`): Promise<Refusal | null>
-  /** Transactions that were sent without having been stored; asks the database once more for those that it could not ask for then. */
+  /** Transactions sent without having been stored. Queries the database once more for those that it could not check then. */
   broken(): Promise<string[]>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ interface Handed {
   at: Date
 }
 
-/** Builds the rules for one chain. Without a database nothing is held to have been stored. */
+/** Builds the rules for one chain. Without a database it does not check that sends were stored. */
 export function createSendRules(options: {
   forward: (call: Call) => Promise<Answer>
   databaseUrl: string | null
@@ -40,14 +40,14 @@ export function createSendRules(options: {
   const recover = (raw: `0x${string}`) => recoverTransactionAddress({ serializedTransaction: raw as never })
   const signerOf = options.signerOf ?? recover
 
-  /** The signer of these bytes: remembered, since the same ones come again and again. */
+  /** The signer of these bytes, cached because the same ones come repeatedly. */
   async function senderOf(hash: string, raw: `0x${string}`): Promise<string> {
     const sender = signers.get(hash) ?? (await signerOf(raw))
     signers.set(hash, sender)
     return sender
   }
 
-  /** True where the bytes were stored before they came here, by a clock of whole milliseconds. */
+  /** True if the bytes were stored before they came here, by a clock of whole milliseconds. */
   async function wasStored(sql: Pool, { hash, at }: Handed): Promise<boolean> {
     const rows = await sql`
       SELECT FROM outbox_attempts WHERE tx_hash = ${hash} AND date_trunc('milliseconds', signed_at) <= ${at}`
@@ -60,7 +60,7 @@ export function createSendRules(options: {
     try {
       if (!(await wasStored(pool, handed))) unstored.push(`${hash} was sent and is in no outbox`)
     } catch {
-      // The database is down, as tests have it: asked again at the end.
+      // A test has stopped the database, so check again at the end.
       unchecked.push(handed)
     }
   }

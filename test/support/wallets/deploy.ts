@@ -1,4 +1,4 @@
-// Contracts on a test chain from the bytecode that their makers publish in npm packages, as transactions that went through.
+// Contracts on a test chain from their makers' published bytecode in npm packages, as mined transactions.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type Address, address, type Hash } from '../../../src/domain/units.ts'
@@ -6,7 +6,7 @@ import type { Hex, TestChain, TestTransaction } from '../anvil.ts'
 
 export interface Mined {
   txHash: Hash
-  /** The address of what the transaction created. */
+  /** The address of the created contract. */
   created: Address
   logs: { address: Hex; data: Hex; topics: [Hex, ...Hex[]] }[]
 }
@@ -17,7 +17,7 @@ export function artifact(path: string): { bytecode: Hex; deployedBytecode: Hex }
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** Sends a transaction and mines it. Fails the test where it did. */
+/** Sends a transaction and mines it. Fails the test if it failed. */
 export async function mined(chain: TestChain, transaction: TestTransaction): Promise<Mined> {
   const txHash = (await chain.send({ gas: '0x800000', ...transaction })) as Hash
   await chain.mine()

@@ -1,11 +1,11 @@
-// Buyers beyond the chain's own accounts, as many as a test needs: each with a key, which signs the one transaction that they send.
+// Buyers beyond the chain's own accounts, as many as a test needs: each with a key, which signs their one transaction.
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex, TestChain } from '../anvil.ts'
 
 const ETHER = 10n ** 18n
-/** Of the payers' keys: any number that no other key of a test lies near. */
+/** Base of the payers' keys: any number far from all other keys of a test. */
 const KEYS = 0xb0b0n << 128n
-/** Above any base fee that a test comes to. */
+/** Above any base fee that a test reaches. */
 const FEES = { maxFeePerGas: 100n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
 const TRANSFER_GAS = 21_000n
 

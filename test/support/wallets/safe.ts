@@ -1,4 +1,4 @@
-// A real Safe 1.5.0, from the bytecode that its makers publish, made by its own factory.
+// A real Safe 1.5.0, from its makers' published bytecode, created by its own factory.
 import assert from 'node:assert/strict'
 import { concatHex, decodeEventLog, encodeFunctionData, keccak256, pad, parseAbi } from 'viem/utils'
 import { KNOWN_IMPLEMENTATIONS } from '../../../src/domain/payers/known-wallets.ts'
@@ -17,7 +17,7 @@ const PACKAGE = '@safe-global/safe-smart-account/build/artifacts/contracts'
 /** The hash of the singleton's code as @safe-global/safe-deployments 1.37.63 names it, v1.5.0/safe.json. */
 const SINGLETON_CODE_HASH = '0xdda019cbd7c867a533a2a86e5c53434fdc50b13122b5a5ddb4a8df61b31c20f2'
 
-/** Makes a Safe of one owner, and gives it some ether. */
+/** Creates a Safe of one owner, and gives it some ether. */
 export async function makeSafe(chain: TestChain, owner: string, valueWei: bigint): Promise<Address> {
   const singleton = KNOWN_IMPLEMENTATIONS.find(({ name, version }) => name === 'Safe' && version === '1.5.0')
   assert.ok(singleton)
@@ -43,9 +43,9 @@ export async function makeSafe(chain: TestChain, owner: string, valueWei: bigint
   return safe
 }
 
-/** Calldata by which the owner, who sends the transaction, has a Safe pay. */
+/** Calldata with which the owner, who sends the transaction, makes a Safe pay. */
 export function paySafely(owner: Address, to: Address, valueWei: bigint): Hex {
-  // The signature that says so is the owner's address, and 1.
+  // The signature for that is the owner's address, and 1.
   const signatures = concatHex([pad(owner), pad('0x00'), '0x01'])
   return encodeFunctionData({
     ...{ abi, functionName: 'execTransaction' },

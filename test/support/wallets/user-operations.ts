@@ -1,5 +1,5 @@
-// Accounts of ERC-4337 on a test chain: the EntryPoint 0.8, SimpleAccount with its factory, and Simple7702Account, from the bytecode that their
-// makers publish (npm @account-abstraction/contracts). Operations are signed with real keys; the bundler is an account of the test.
+// Accounts of ERC-4337 on a test chain: the EntryPoint 0.8, SimpleAccount with its factory, and Simple7702Account, from their makers'
+// published bytecode (npm @account-abstraction/contracts). Real keys sign the operations; the bundler is an account of the test.
 import assert from 'node:assert/strict'
 import { decodeEventLog, decodeFunctionResult, encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
 import {
@@ -28,27 +28,27 @@ const GAS = { callGasLimit: 400_000n, verificationGasLimit: 700_000n, preVerific
 
 type Operation = UserOperation<'0.8'>
 
-/** A call that an account is to carry out. */
+/** A call for an account to make. */
 export interface Wanted {
   to: Address
   valueWei?: bigint
   data?: Hex
 }
 
-/** An account that the EntryPoint calls where its owner has signed for it. */
+/** An account that the EntryPoint calls if its owner has signed. */
 export interface OperatedAccount {
   address: Address
-  /** The signed operation for one call; that of an account which is not there yet makes it as well. */
+  /** The signed operation for one call; if the account does not exist yet, the operation creates it as well. */
   sign(wanted: Wanted): Promise<Operation>
 }
 
 /** The EntryPoint at its published address, with accounts. */
 export interface EntryPoint {
-  /** The SimpleAccount of an owner, with some ether; it is not there until its first operation. */
+  /** The SimpleAccount of an owner, with some ether; it does not exist until its first operation. */
   simpleAccount(owner: number, valueWei: bigint): Promise<OperatedAccount>
-  /** An owner's own account, which has lent itself the code of Simple7702Account by an authorization that a stranger carried. */
+  /** An owner's own account, which delegates to the code of Simple7702Account by an authorization that another account carried. */
   delegatedAccount(owner: number): Promise<OperatedAccount>
-  /** Has a bundler carry out operations in one transaction, mined. Fails the test where one of them failed. */
+  /** Has a bundler execute operations in one mined transaction. Fails the test if one of them failed. */
   bundle(bundler: number, operations: readonly Operation[]): Promise<Mined>
 }
 
@@ -95,7 +95,7 @@ export async function putEntryPoint(chain: TestChain): Promise<EntryPoint> {
   }
 }
 
-/** Runs a constructor at an address of our choice, as if it had been deployed there: what it makes is made, and its code stays. */
+/** Runs a constructor at an address of our choice, as if it had been deployed there: its effects remain, and its code. */
 async function construct(chain: TestChain, at: Address, bytecode: Hex): Promise<void> {
   await chain.rpc('anvil_setCode', [at, bytecode])
   const code = await chain.rpc<Hex>('eth_call', [{ to: at }, 'latest'])
@@ -121,7 +121,7 @@ async function sign(
   return { ...unsigned, signature }
 }
 
-/** What the EntryPoint says of an operation; nothing for another log. */
+/** The EntryPoint's outcome for an operation; nothing for another log. */
 function outcomeOf(log: Mined['logs'][number]): boolean[] {
   if (log.address.toLowerCase() !== ENTRY_POINT) return []
   const { eventName, args } = decodeEventLog({ abi: entryPoint08Abi, ...log })

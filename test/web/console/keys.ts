@@ -1,4 +1,4 @@
-// Stories of admin keys and passkeys at the console: one made for somebody, used with the rights it has, and revoked; and a second person who confirms.
+// Stories of admin keys and passkeys in the console: created for someone, used with its rights, and revoked; and a second person who confirms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../../src/db/core/sql.ts'
@@ -107,7 +107,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
   })
 }
 
-/** A key of somebody whom the operator at the console has not made one. */
+/** A key of a person for whom the operator in the console has created none. */
 async function madeByCommand(databaseUrl: string): Promise<string> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'test' })
   try {

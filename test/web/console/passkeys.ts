@@ -1,5 +1,5 @@
-// The story of a passkey at the console: somebody is invited, makes one, leaves, signs in with it, and is shut out once it is revoked. The device is the one
-// that Chromium brings for tests.
+// The story of a passkey in the console: the operator invites someone, who creates one, leaves, signs in with it, and
+// is signed out once it is revoked. The device is Chromium's own virtual one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConsoleUnderTest } from '../console.ts'
@@ -30,7 +30,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await devices.send('WebAuthn.enable')
     await devices.send('WebAuthn.addVirtualAuthenticator', { options: DEVICE })
     await page.setViewportSize({ width: 360, height: 640 })
-    // By the name that browsers make passkeys for, on one's own machine.
+    // By the host name for which browsers create passkeys on a local machine.
     assert.match(link, /^http:\/\/localhost:\d+\/console#invite=nli_/)
     await page.goto(link)
     await page.getByText('To act here as ina, with these rights: read, operate.').waitFor()

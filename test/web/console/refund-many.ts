@@ -1,4 +1,4 @@
-// Refunds of several payments in the console: a test for the file that has it open, at its list of held payments.
+// Refunds of several payments in the console: a test for the file that has the console open, at its list of held payments.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
       await confirm('Prepare the refunds')
     }
     await until('both are listed', async () => (await page.locator('.rows > li').count()) === 2)
-    // A payment's block is final after 64 more: that it is, is said in the service's place.
+    // A payment's block is final after 64 more, so the test answers that in the service's place.
     await page.route('**/refunds/prepare', async (route) => {
       const answer = await route.fetch()
       const found = (await answer.json()) as { results: { prepared: object; from: string; valueWei: string }[] }
@@ -42,7 +42,7 @@ export function testRefundMany(opened: ConsoleUnderTest): void {
     const [file] = await Promise.all([page.waitForEvent('download'), confirm('File for a Safe')])
     const saved = JSON.parse(readFileSync(await file.path(), 'utf8')) as { transactions: { value: string }[] }
     assert.deepEqual(saved.transactions.map(({ value }) => BigInt(value) - ODD_WEI).sort(), [3n, 4n])
-    // It pays the first alone.
+    // It pays only the first.
     const refund = await wallet(8, wellKnown).pay(from.address, ODD_WEI + 3n)
     await dialog().getByLabel('Hash of the transaction').fill(refund)
     await confirm('Record 2 refunds')

@@ -14,7 +14,7 @@ export function testTrends(opened: ConsoleUnderTest): void {
     await page.getByText('By the time of their blocks, as they stand now.').waitFor()
     await page.locator('.u-legend').filter({ hasText: 'Sold' }).waitFor()
     const figures = page.getByRole('table', { name: 'Figures by the hour, the newest first' })
-    // Whatever hour it is just now.
+    // Whatever hour it is now.
     await figures
       .getByText(/^0\.01/)
       .first()
@@ -24,7 +24,7 @@ export function testTrends(opened: ConsoleUnderTest): void {
     await days.waitFor()
     await page.getByRole('button', { name: 'Show all 91' }).waitFor()
     await axe()
-    // What was sold and what is held, of the day.
+    // The day's sales and held payments.
     const hash = await wallet(6, wellKnown).pay(wellKnown.paymentAddress, HELD_WEI)
     const { totalSalesWei } = await service.get<{ totalSalesWei: string }>('/api/stats')
     for (const wei of [totalSalesWei, HELD_WEI]) await days.getByTitle(`${wei} wei`, { exact: true }).waitFor()

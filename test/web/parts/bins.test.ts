@@ -1,4 +1,4 @@
-// The bars of plots: hours and days of UTC, and ranges that leave nothing out that they should hold.
+// The bars of plots: hours and days in UTC, and ranges that omit nothing they must contain.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { binned, pointsIn, RANGES, rangeFor } from '../../../web/src/bins.ts'

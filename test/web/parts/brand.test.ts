@@ -1,14 +1,14 @@
-// An operator names one colour; text in it, and on it, can be read in both themes, whichever it is.
+// An operator names one colour; text in it, and on it, is readable in both themes, whichever colour it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { brandRoles } from '../../../web/src/brand.ts'
 
-/** Grounds on which the styles put text in the accent's colour, as tokens.css has them. */
+/** Backgrounds on which the styles put text in the accent's colour, as in tokens.css. */
 const LIGHT = ['#f6f7fa', '#ffffff', '#eef0f5']
 const DARK = ['#0c0e14', '#151923', '#1c212d', '#10141c']
 
-/** By WCAG 2, written apart from what is tested. */
+/** By WCAG 2, written independently of the tested code. */
 function contrast(one: string, other: string): number {
   const luminance = (color: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {

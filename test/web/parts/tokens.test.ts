@@ -1,4 +1,4 @@
-// Colours, sizes of type and distances stand in tokens.css alone.
+// Only tokens.css has colours, font sizes and distances.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,11 +1,11 @@
-// The public pages hold no text of their own: each is in the catalogue (web/src/words), so that a language can be added. The console is English.
+// The public pages contain no text of their own: each is in the catalogue (web/src/words), so you can add a language. The console is English.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseSync } from 'vite'
 
 const SRC = new URL('../../../web/src/', import.meta.url).pathname
-/** What reads the same in every language, and entities. */
+/** Text that is the same in every language, and entities. */
 const NAMES = /\b(ETH|UTC|EIP-\d+)\b|&\w+;/g
 /** Attributes that people read or hear. */
 const READ = ['aria-label', 'title', 'placeholder', 'alt', 'label', 'lead']

@@ -1,4 +1,4 @@
-// Unhappy ends of a purchase, as stories that are told at the size of a desk and of a phone. Each has an account of the chain to itself.
+// Unhappy ends of a purchase, as stories for a desktop and for a phone. Each has its own account of the chain.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
@@ -15,7 +15,7 @@ export interface End {
   service: Service
   wellKnown: WellKnown
   adminKey: string
-  /** Called where a page has come to what its reader has to look at; `next` is what they can press, if anything. */
+  /** Called when a page shows what its reader has to check; `next` is what they can press, if anything. */
   look(next?: string | RegExp): Promise<void>
 }
 
@@ -41,7 +41,7 @@ async function act({ service, adminKey }: End, path: string, body: object): Prom
 async function whileTheWalletAsks(end: End): Promise<void> {
   const { page } = end
   await connect(end, '/buy/basic')
-  // A wallet that does not answer: the buyer looks at it, and the page is gone meanwhile.
+  // A wallet that does not answer: the buyer opens it, and the page is gone meanwhile.
   await page.evaluate(`{
       const answer = window.walletAnswer
       window.walletAnswer = (asked) => (asked.method === 'eth_sendTransaction' ? new Promise(() => {}) : answer(asked))
@@ -100,7 +100,7 @@ async function replaced(end: End): Promise<void> {
 async function takenOffSale(end: End): Promise<void> {
   const { page, own } = end
   const sale = (onSale: boolean) => act(end, 'tiers/plus/sale', { onSale, reason: 'a test' })
-  // The page hears nothing of it before the buyer pays: its checks stand still.
+  // The page learns nothing of it before the buyer pays, because its checks stand still.
   let checks = 0
   const held = Promise.withResolvers<void>()
   await page.route(/\/api\/can-buy\//, async (route) => {

@@ -1,5 +1,5 @@
-// The checkout on a page of another origin, as docs/API.md shows it: by a link, and in a frame. The tests of it, for a file that has a service
-// and a browser.
+// The checkout on a page of another origin, as docs/API.md shows it: by a link, and in a frame. Tests for a file that
+// has a service and a browser.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -13,7 +13,7 @@ import { type Service, type WellKnown, wallet } from '../../support/service.ts'
 
 const API = new URL('../../../docs/API.md', import.meta.url)
 
-/** A shop's page with the documented link and frame, and a content policy that lets in nothing else. */
+/** A shop's page with the documented link and frame, and a content policy that admits nothing else. */
 function shopOf(serviceUrl: string): string {
   const [, shown = ''] = /```html\n([\s\S]*?)```/.exec(readFileSync(API, 'utf8')) ?? []
   assert.match(shown, /<a href.*\n<iframe/)
@@ -23,7 +23,7 @@ function shopOf(serviceUrl: string): string {
 </head><body><main><h1>A shop</h1>${shown.replaceAll('https://ledger.example', serviceUrl)}</main></body></html>`
 }
 
-/** Pages of another site, by their paths: the service is at 127.0.0.1. What is put in is served from then on. */
+/** Pages of another site, by their paths; the service is at 127.0.0.1. Serves every page added to it. */
 export async function startShop(): Promise<{ url: string; pages: Map<string, string>; close: () => void }> {
   const pages = new Map<string, string>()
   const server: Server = createServer((request, answer) =>
@@ -48,7 +48,7 @@ export interface Shop {
   openBare(): Promise<Page>
 }
 
-/** Leaves out what Chromium writes down of answers: the ledger does not know a payment yet, or the frame has no session. */
+/** Omits what Chromium logs about answers: the ledger does not have a payment yet, or the frame has no session. */
 const faults = (complaints: readonly string[]) =>
   complaints.filter((complaint) => !/responded with a status of (401|404|409)/.test(complaint))
 

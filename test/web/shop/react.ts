@@ -73,7 +73,7 @@ export function testReact({ url, serve, service, wellKnown, open }: Shop): void 
     await button.click()
     await page.getByText(/^Node \d+ is yours$/).waitFor()
     await page.getByText('You own 1.').waitFor()
-    // What was bought elsewhere comes by itself.
+    // A purchase made elsewhere appears without a reload.
     await wallet(13, wellKnown()).pay(wellKnown().paymentAddress, 10n ** 16n)
     await page.getByText('You own 2.').waitFor()
   })

@@ -1,5 +1,5 @@
-// Wallets that do not say what they did with a purchase: whatever they answer but a hash or a refusal, nobody pays twice unknowingly. Each story has
-// an account of the chain to itself.
+// Wallets that do not say what they did with a purchase: unless one returns a hash or a refusal, no one pays twice
+// unknowingly. Each story has its own account of the chain.
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { WALLET_NAME } from '../../support/browser-wallet.ts'
@@ -20,7 +20,7 @@ async function connect({ page, service }: End): Promise<void> {
   await page.getByText(/You have \d of the 10 nodes of this tier/).waitFor()
 }
 
-/** Has the wallet answer a request to send with this expression of the page, in which `sent()` sends first. */
+/** Makes the wallet answer a request to send with this expression of the page, in which `sent()` sends first. */
 const answerSendsBy = (page: Page, expression: string) =>
   page.evaluate(`{
     const answer = window.walletAnswer
@@ -30,17 +30,17 @@ const answerSendsBy = (page: Page, expression: string) =>
     }
   }`)
 const erring = (code: number) => `{ error: { code: ${code}, message: 'the wallet has lost it' } }`
-/** The payments wallet's purchases of the account so far. */
+/** The account's purchases from the payments wallet so far. */
 const bought = ({ account, wellKnown }: End) => wallet(account, wellKnown).nodesOf()
 
-/** The page has taken the button away, and says why. */
+/** The page has removed the button, and says why. */
 async function unsure(page: Page): Promise<void> {
   await page.getByText('Do not pay again before you have looked into the wallet.').waitFor()
   assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
   assert.equal(await page.getByLabel('QR code or by hand').count(), 0)
 }
 
-/** Sends, and answers so all the same. */
+/** Sends, but answers this. */
 const sendsAnd = (answer: string) => async (end: End) => {
   const { page, own } = end
   await connect(end)
@@ -60,7 +60,7 @@ async function sendsNothingAndErrs(end: End): Promise<void> {
   await unsure(page)
   await page.getByText('The wallet said: the wallet has lost it').waitFor()
   await end.look(SHOWS_NOTHING)
-  // Another tab sells nothing either, nor this one after it was loaded again.
+  // Another tab does not sell either, nor does this one after a reload.
   const tab = await page.context().newPage()
   await tab.goto(page.url())
   await unsure(tab)
@@ -85,7 +85,7 @@ const askChain = ({ rpcUrl }: WellKnown, method: string, params: unknown[]) =>
 /** Mines on the ledger's chain. */
 const mine = ({ wellKnown }: End, blocks: number) => askChain(wellKnown, 'anvil_mine', [`0x${blocks.toString(16)}`])
 
-/** `sendsElse`: the wallet has sent something, of which the ledger knows nothing. */
+/** `sendsElse`: the wallet has sent something that the ledger does not have. */
 const isQuiet = (sendsElse: boolean) => async (end: End) => {
   const { page } = end
   await page.clock.install()
@@ -102,7 +102,7 @@ const isQuiet = (sendsElse: boolean) => async (end: End) => {
   }`)
   await press(page, PAY)
   await unsure(page)
-  // Time alone says nothing: the chain may stand still.
+  // Time alone proves nothing, because the chain may stand still.
   const before = counts
   await until('the nonce to be read twice more', async () => {
     await page.clock.fastForward(40_000)
@@ -142,13 +142,13 @@ async function isAskedElsewhereToo(end: End): Promise<void> {
   await press(page, PAY)
   const asking = page.getByRole('button', { name: 'Confirm in the wallet…' })
   await asking.waitFor()
-  // What is done by the other way and back sells no second one.
+  // Switching to the other way and back does not sell a second one.
   await page.getByLabel('QR code or by hand').check()
   await page.getByLabel('Wallet in this browser').check()
   assert.equal(await asking.isDisabled(), true)
 }
 
-/** What the wallet refused, or lacked, is said until that changes. */
+/** A refusal, or a lack of ether, stays on the page until that changes. */
 async function lacksEther(end: End): Promise<void> {
   const { page, own, wellKnown } = end
   const setBalance = (wei: bigint) => askChain(wellKnown, 'anvil_setBalance', [own.address, `0x${wei.toString(16)}`])
@@ -167,7 +167,7 @@ async function lacksEther(end: End): Promise<void> {
   assert.equal(await page.getByRole('button', { name: PAY }).isEnabled(), true)
 }
 
-/** A payment by hand that is not of the tier on the page moves it on all the same. */
+/** A payment by hand for another tier than the page's still moves it on. */
 const byHand = (valueWei: bigint, text: RegExp) => async (end: End) => {
   const { page, account, service, wellKnown } = end
   await page.goto(`${service.url}/buy/basic`)
