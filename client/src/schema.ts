@@ -19,9 +19,9 @@ export interface components {
          * @example 10000000000000000
          */
         Wei: string;
-        /** @description An amount of wei, as a decimal string, or `null` when it is unknown. */
+        /** @description An amount of wei, as a decimal string, or `null` if it is unknown. */
         NullableWei: string | null;
-        /** @description An amount of wei that may be negative, or `null` when it is unknown. */
+        /** @description An amount of wei that may be negative, or `null` if it is unknown. */
         SignedWei: string | null;
         /**
          * @description An address in lower case.
@@ -114,10 +114,10 @@ export interface components {
             payoutBps: number;
             /** @description Whether the operator offers the tier now. */
             onSale: boolean;
-            /** @description True while the service may mint no more nodes before the owner of the contract allows them: there is no quote, and what was paid waits. */
+            /** @description True while the contract's owner must allow more nodes before the service may mint any: there is no quote, and payments wait. */
             soldOut: boolean;
             /**
-             * @description Where the sale stands at the followed block. `soldOut`: all of `supply` is sold. `closed`: off sale, or past `closesAt`; for a short
+             * @description The sale's state at the followed block. `soldOut`: all of `supply` is sold. `closed`: off sale, or past `closesAt`; for a short
              *     grace a payment is still a sale.
              * @enum {string}
              */
@@ -138,7 +138,7 @@ export interface components {
              * @description When it closes, by block time; `null`: never.
              */
             closesAt: string | null;
-            /** @description Who enforces each rule. `operator`: applied before minting. `contract`: by the contract itself. `none`: there is no rule. */
+            /** @description Who enforces each rule. `operator`: the service, before it mints. `contract`: the contract itself. `none`: there is no rule. */
             enforcedBy: {
                 /** @enum {string} */
                 price: "operator" | "contract" | "none";
@@ -151,15 +151,15 @@ export interface components {
         Quote: {
             /** @description The exact amount to send. */
             priceWei: components["schemas"]["Wei"];
-            /** @description Where to send it. */
+            /** @description The address to send it to. */
             paymentAddress: components["schemas"]["Address"];
             /** @description The chain to send it on. */
             chainId: number;
             /** @description The tier it buys. */
             tierId: string;
             /**
-             * @description Which payments of contracts (a Safe, a smart account) become nodes by themselves: none, those of wallets that have signed in
-             *     here, that are known or that the operator allows, or all. The others are held for review.
+             * @description Which payments of contracts (a Safe, a smart account) become nodes automatically: none, those of wallets that have signed in
+             *     here, are on the list of known wallets, or have the operator's permission, or all. The service holds the others for review.
              * @enum {string}
              */
             contractWallets: "hold" | "proven" | "all";
@@ -171,11 +171,11 @@ export interface components {
             tierId: string;
             /** @description Its price. */
             priceWei: components["schemas"]["Wei"];
-            /** @description `false` where a check is, else `null` where one is, else `true`. */
+            /** @description `false` if a check is, else `null` if one is, else `true`. */
             canBuy: boolean | null;
             /** @description One for each rule, in this order. Those of the opening and of the supply are there if the tier has them. */
             checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["OpeningCheck"] | components["schemas"]["SupplyCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
-            /** @description The block at which the chain was read; `null` where it could not be. */
+            /** @description The block of the chain reads; `null` if they failed. */
             blockNumber: number | null;
         };
         /** @description A quote of the tier would be given. */
@@ -213,7 +213,7 @@ export interface components {
             limit: number;
             /** @description Nodes of this tier that it has. */
             owned: number;
-            /** @description Its payments for this tier that wait or are being minted. */
+            /** @description Its pending payments for this tier. */
             underWay: number;
         };
         /** @description The contract's cap on a wallet's nodes of all tiers. */
@@ -225,10 +225,10 @@ export interface components {
             limit: number | null;
             /** @description Nodes that it has. */
             owned: number;
-            /** @description Its payments that wait or are being minted. */
+            /** @description Its pending payments. */
             underWay: number;
         };
-        /** @description The holding that the tier asks for. */
+        /** @description The holding that the tier requires. */
         HoldingCheck: {
             /** @constant */
             check: "holding";
@@ -239,7 +239,7 @@ export interface components {
             decimals: number | null;
             /** @description In the smallest unit of the token. */
             requiredWei: components["schemas"]["Wei"];
-            /** @description What the wallet holds; `null` too where nothing is asked for. */
+            /** @description What the wallet holds; also `null` if the tier requires nothing. */
             heldWei: components["schemas"]["NullableWei"];
         };
         /** @description Ether for the price and for the gas of a plain transfer. */
@@ -247,12 +247,12 @@ export interface components {
             /** @constant */
             check: "ether";
             passes: boolean | null;
-            /** @description At the present fee. A contract pays the price alone; the gas is that of who sends its transaction. */
+            /** @description At the present fee. A contract pays only the price; the sender of its transaction pays the gas. */
             requiredWei: components["schemas"]["NullableWei"];
             /** @description What the wallet has. */
             balanceWei: components["schemas"]["NullableWei"];
         };
-        /** @description `false`: the operator would look at the payment first. It is not told why. */
+        /** @description `false`: the operator would review the payment first. The API does not say why. */
         ReviewCheck: {
             /** @constant */
             check: "review";
@@ -263,15 +263,15 @@ export interface components {
             contractBalanceWei: components["schemas"]["NullableWei"];
             /** @description What it owes to the nodes. */
             outstandingWei: components["schemas"]["NullableWei"];
-            /** @description The difference; negative when it does not suffice. */
+            /** @description The difference; negative if the balance does not cover the debt. */
             surplusWei: components["schemas"]["SignedWei"];
-            /** @description floor(balance × 10000 / outstanding); `null` when nothing is owed. */
+            /** @description floor(balance × 10000 / outstanding); `null` if nothing is owed. */
             coverBps: number | null;
             /** @description The contract's own answer. */
             isSolvent: boolean | null;
-            /** @description The block at which all of it was read. */
+            /** @description The block of all these reads. */
             blockNumber: number | null;
-            /** @description When the chain was asked, however long the answer was kept. */
+            /** @description When the chain was read, however long the answer was cached. */
             checkedAt: components["schemas"]["NullableTime"];
         };
         /**
@@ -321,11 +321,11 @@ export interface components {
             nextCreditAt: components["schemas"]["NullableTime"];
             /** @description When the contract’s owner took it out of its cohort: it keeps what it was credited, and is credited no more. `null` for every other node. */
             expelledAt: components["schemas"]["NullableTime"];
-            /** @description When it came to be. */
+            /** @description When it was created. */
             createdAt: components["schemas"]["NullableTime"];
         };
         /**
-         * @description A node, which of its ids was asked for, the contract's word on it, and its lists.
+         * @description A node, which of its ids the request used, the contract's record of it, and its lists.
          * @example {
          *       "id": 1000000001,
          *       "nodeId": "1",
@@ -411,7 +411,7 @@ export interface components {
             nextCreditAt: components["schemas"]["NullableTime"];
             /** @description When the contract’s owner took it out of its cohort: it keeps what it was credited, and is credited no more. `null` for every other node. */
             expelledAt: components["schemas"]["NullableTime"];
-            /** @description When it came to be. */
+            /** @description When it was created. */
             createdAt: components["schemas"]["NullableTime"];
             /**
              * @description Which of the two ids the request's id was.
@@ -419,8 +419,8 @@ export interface components {
              */
             matchedBy: "nodeId" | "id";
             /**
-             * @description What the contract says of the node, read at the block the ledger has followed to, so that a difference is drift and not
-             *     lag; `null` when it could not be read in time.
+             * @description The contract's record of the node, read at the block the ledger has followed to, so a difference is drift and not
+             *     lag; `null` if it could not be read in time.
              */
             chain: null | components["schemas"]["ChainNode"];
             /** @description Newest first, at most `limit`. */
@@ -446,30 +446,30 @@ export interface components {
             /** @description Credited to this node in that round. */
             amountWei: components["schemas"]["Wei"];
             createdAt: components["schemas"]["NullableTime"];
-            /** @description US dollars per ether in the hour of `createdAt`; `null` where the service was not asked for a price in that hour. */
+            /** @description US dollars per ether in the hour of `createdAt`; `null` if the service fetched no price in that hour. */
             usdPerEther: number | null;
         };
         Withdrawal: {
             /** @description A ledger row id; it has no meaning on chain. */
             id: number;
-            /** @description Paid out; for one that failed, what was asked for. */
+            /** @description Paid out; for one that failed, the requested amount. */
             amountWei: components["schemas"]["Wei"];
             /** @description Left over; carries no meaning. */
             cumulativeSignedWei: string;
-            /** @description Where the ether went, which need not be the owner. */
+            /** @description The receiver of the ether, which need not be the owner. */
             toAddress: components["schemas"]["NullableAddress"];
             /** @description Left over; withdrawals do not expire. */
             deadline: number;
             txHash: components["schemas"]["NullableHash"];
             /**
-             * @description `sent`: it went through. `failed`: the transaction reverted and moved nothing. `signed`: no present meaning.
+             * @description `sent`: it succeeded. `failed`: the transaction reverted and moved nothing. `signed`: no present meaning.
              * @enum {string|null}
              */
             status: "signed" | "sent" | "failed" | null;
             createdAt: components["schemas"]["NullableTime"];
             /** @description When the receipt was seen; `null` until then. */
             confirmedAt: components["schemas"]["NullableTime"];
-            /** @description US dollars per ether in the hour of `createdAt`; `null` where the service was not asked for a price in that hour. */
+            /** @description US dollars per ether in the hour of `createdAt`; `null` if the service fetched no price in that hour. */
             usdPerEther: number | null;
         };
         /**
@@ -521,10 +521,10 @@ export interface components {
             turns: components["schemas"]["Turn"][];
         };
         /**
-         * @description What each node of a cohort was credited in a round, for `count` turns. Of one turn, recompute it:
+         * @description The credit of each node of a cohort in a round, for `count` turns. Recompute a single turn:
          *     `draw = minWei + uint256(keccak256(abi.encode(seed, cohort, dueSec))) % (maxWei - minWei + 1)`, and
-         *     `amountWei = draw × payoutBps / 10000`, rounded down. The terms are `null` where the ledger has none for the turn, and where
-         *     there are several turns: each has its own, see `GET /api/distributions/{id}/turns`.
+         *     `amountWei = draw × payoutBps / 10000`, rounded down. The terms are `null` if the ledger has none for the turn, or if
+         *     there are several turns, because each has its own: see `GET /api/distributions/{id}/turns`.
          */
         Turn: {
             /** @description The cohort's number on the contract. */
@@ -549,7 +549,7 @@ export interface components {
             payoutBps: number | null;
             /**
              * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
-             *     tell it alike. `believed`: the word of one. Of several turns the weakest; `null` if the ledger does not have a seed.
+             *     agree. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger does not have a seed.
              * @enum {string|null}
              */
             assurance: "proven" | "agreed" | "believed" | null;
@@ -584,7 +584,7 @@ export interface components {
             total: number;
             turns: components["schemas"]["SingleTurn"][];
         };
-        /** @description One turn of a cohort, with the terms and the seed of its own time. They are `null` where the ledger has none. */
+        /** @description One turn of a cohort, with the terms and the seed of its own time. They are `null` if the ledger has none. */
         SingleTurn: {
             /** @description The cohort's number on the contract. */
             cohort: number;
@@ -606,11 +606,11 @@ export interface components {
             payoutBps: number | null;
             /**
              * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
-             *     tell it alike. `believed`: the word of one. Of several turns the weakest; `null` if the ledger does not have a seed.
+             *     agree. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger does not have a seed.
              * @enum {string|null}
              */
             assurance: "proven" | "agreed" | "believed" | null;
-            /** @description Credited to each node for this turn; `null` where one turn of a sum cannot be told from the others. */
+            /** @description Credited to each node for this turn; `null` if one turn of a sum cannot be told from the others. */
             amountWei: components["schemas"]["NullableWei"];
             /** @description Nodes of the cohort. */
             nodeCount: number;
@@ -636,7 +636,7 @@ export interface components {
             mintedNodeIds: string[];
             /** @description Rounds that it credited. */
             rounds: number[];
-            /** @description Payments that it sent back, by their own transactions. */
+            /** @description Payments that it refunded, by their own transactions. */
             refundedTxHashes: components["schemas"]["Hash"][];
             /** @description Nodes from which it withdrew. */
             withdrawnNodeIds: string[];
@@ -667,7 +667,7 @@ export interface components {
              */
             status: "seen" | "accepted" | "minting" | "minted" | "held" | "refunded" | "dismissed" | "orphaned";
             /**
-             * @description Why it is held. `review`: a person looks at it first.
+             * @description Why it is held. `review`: a person reviews it first.
              * @enum {string|null}
              */
             reason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
@@ -683,7 +683,7 @@ export interface components {
             paidAt: components["schemas"]["NullableTime"];
             /**
              * @description What it rests on. `proven`: its block's hash, which the contract has named. `linked`: its block's hash, which waits for the
-             *     contract's word. `agreed`: two providers tell it alike. `believed`: the word of one. Null while it is in no block.
+             *     contract to name it. `agreed`: two providers agree. `believed`: one provider's answer. Null while it is in no block.
              * @enum {string|null}
              */
             assurance: "proven" | "linked" | "agreed" | "believed" | null;
@@ -691,11 +691,11 @@ export interface components {
             nodeId: string | null;
             /** @description The mint's transaction, once minted. */
             mintTxHash: components["schemas"]["NullableHash"];
-            /** @description The transaction that paid it back, once it is on record. */
+            /** @description The transaction that refunded it, once it is on record. */
             refundTxHash: components["schemas"]["NullableHash"];
             /** @description When its state last changed. */
             updatedAt: components["schemas"]["NullableTime"];
-            /** @description In the answers about one transaction: every payment of it, the one above first. A contract may make several in one. */
+            /** @description In answers about one transaction: all its payments, the one above first. A contract may make several in one. */
             payments?: components["schemas"]["Payment"][];
         };
         Wallet: {
@@ -708,7 +708,7 @@ export interface components {
                 balanceWei: components["schemas"]["Wei"];
             };
             /**
-             * @description Chain ids of nodes that the chain shows as the wallet's and the ledger does not: `[]` when none is missing, `null` when the
+             * @description Chain ids of the wallet's nodes that are on the chain but not in the ledger: `[]` if none is missing, `null` if the
              *     chain could not be read. Send them to `POST /api/nodes/sync`.
              * @example []
              */
@@ -717,7 +717,7 @@ export interface components {
         Health: {
             /** @description The credit worker's last tick. */
             lastTickAt: components["schemas"]["NullableTime"];
-            /** @description `null` when it has never ticked. */
+            /** @description `null` if it has never ticked. */
             secondsSinceLastTick: number | null;
             /** @description True if it has not ticked within `staleAfterSec`, or if no tick within that time ended well. */
             stale: boolean;
@@ -731,7 +731,7 @@ export interface components {
              * @enum {string}
              */
             distMode: "treasury" | "swaps";
-            /** @description By the operator's switch, or by the contract's where it could be read. */
+            /** @description By the operator's switch, or by the contract's if it could be read. */
             paused: boolean;
             /** @description Nodes due for credit now. */
             dueNodes: number;
@@ -745,7 +745,7 @@ export interface components {
             outstandingWei: components["schemas"]["NullableWei"];
             /** @description The contract's own answer. */
             isSolvent: boolean | null;
-            /** @description Set while the passes stand still because the chain is not the one that was followed; reads go on. */
+            /** @description Set while the passes are halted because the chain is not the one they followed; reads continue. */
             halted: {
                 /** @description What was found. */
                 reason: string;
@@ -753,8 +753,8 @@ export interface components {
                 since: string;
             } | null;
             /**
-             * @description Which of the service's accounts have a signer that did not sign when it was last asked; mints or rounds wait for it. Empty
-             *     when none.
+             * @description The service's accounts whose signer did not sign at the last attempt; mints or rounds wait for it. Empty
+             *     if there are none.
              */
             notSigning: ("minter" | "distributor")[];
         };
@@ -767,7 +767,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Malformed, or a transaction that does not say what is claimed. */
+        /** @description Malformed, or a transaction that contradicts the claim. */
         BadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -794,7 +794,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There is no such thing, or the transaction has not been confirmed yet. */
+        /** @description It does not exist, or the transaction is not confirmed yet. */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -803,7 +803,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Well formed, but the chain says otherwise at present, or has not come that far. */
+        /** @description Well formed, but the chain contradicts it at present, or is not that far yet. */
         Conflict: {
             headers: {
                 [name: string]: unknown;
@@ -847,7 +847,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description How many at most, of each list. A whole number from 1 to 200. */
+        /** @description The most entries of each list. A whole number from 1 to 200. */
         limit: number;
     };
     requestBodies: never;
@@ -883,7 +883,7 @@ export interface components {
          */
         RetryAfter: string;
         /**
-         * @description Strong; absent where the request carries a session cookie.
+         * @description Strong; absent if the request carries a session cookie.
          * @example "mGx0VnQw1zR4-b_TfkLsa9cJe2A"
          */
         Etag: string;
@@ -1033,7 +1033,7 @@ export interface operations {
     getNode: {
         parameters: {
             query?: {
-                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                /** @description The most entries of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
             };
             path: {
@@ -1072,13 +1072,13 @@ export interface operations {
     getDistributions: {
         parameters: {
             query?: {
-                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                /** @description The most entries of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
             };
         };
         requestBody?: never;
         responses: {
-            /** @description The rounds; `[]` when there are none. */
+            /** @description The rounds; `[]` if there are none. */
             200: {
                 headers: {
                     "x-ratelimit-limit": components["headers"]["Limit"];
@@ -1103,9 +1103,9 @@ export interface operations {
     getTurns: {
         parameters: {
             query?: {
-                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                /** @description The most entries of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description How many turns to leave out from the beginning. A whole number from 0 to 1999. */
+                /** @description How many turns to skip from the beginning. A whole number from 0 to 1999. */
                 offset?: number;
             };
             path: {
@@ -1145,7 +1145,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Id of the tier to quote. Without it the default tier is quoted.
+                 * @description Id of the tier to quote. If absent, the default tier.
                  * @example basic
                  */
                 tier?: string;
@@ -1188,7 +1188,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Id of the tier. Without it the default tier.
+                 * @description Id of the tier. If absent, the default tier.
                  * @example basic
                  */
                 tier?: string;
@@ -1289,7 +1289,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description US dollars per ether, or `null` when no quote is available. */
+                        /** @description US dollars per ether, or `null` if no quote is available. */
                         usd: number | null;
                     };
                 };
@@ -1416,7 +1416,7 @@ export interface operations {
     getPaymentsOfAddress: {
         parameters: {
             query?: {
-                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                /** @description The most entries of each list. A whole number from 1 to 200. */
                 limit?: components["parameters"]["limit"];
             };
             path: {
@@ -1494,7 +1494,7 @@ export interface operations {
                  * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
                  */
                 address?: components["schemas"]["AddressInput"];
-                /** @description The hash of the transaction to watch; the ledger need not know it yet. */
+                /** @description The hash of the transaction to watch; the ledger need not have it yet. */
                 payment?: components["schemas"]["HashInput"];
             };
             header?: {
@@ -1537,7 +1537,7 @@ export interface operations {
     getNonce: {
         parameters: {
             query?: {
-                /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
+                /** @description The wallet that will sign. If it is given, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
                 address?: components["schemas"]["AddressInput"];
             };
         };
@@ -1577,7 +1577,7 @@ export interface operations {
     postNonce: {
         parameters: {
             query?: {
-                /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
+                /** @description The wallet that will sign. If it is given, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
                 address?: components["schemas"]["AddressInput"];
             };
         };
@@ -1729,7 +1729,7 @@ export interface operations {
                         node: components["schemas"]["Node"];
                         /** @description Whether this call found a node that the ledger did not have. */
                         created: boolean;
-                        /** @description All nodes of the mint that are the caller's. */
+                        /** @description All nodes of the mint that the caller owns. */
                         nodes: components["schemas"]["Node"][];
                     };
                 };
@@ -1820,7 +1820,7 @@ export interface operations {
                     "application/json": {
                         /** @description The chain's id. */
                         chainId: number;
-                        /** @description A node RPC meant for everybody, or `null`. */
+                        /** @description A public node RPC, or `null`. */
                         rpcUrl: string | null;
                         factoryAddress: components["schemas"]["NullableAddress"];
                         /** @description Nodes of all tiers that the contract lets a wallet hold, whatever a tier allows; `null` if it could not be read. */
@@ -1828,16 +1828,16 @@ export interface operations {
                         paymentAddress: components["schemas"]["NullableAddress"];
                         /**
                          * Format: uri
-                         * @description Where this API is.
+                         * @description The URL of this API.
                          */
                         apiBase: string;
-                        /** @description True for a demonstration on a chain of its own. */
+                        /** @description True for a demonstration on its own chain. */
                         embedded: boolean;
                         /** @description The chain's name for people. */
                         chainName: string | null;
-                        /** @description A block explorer, without a slash at its end; `/tx/…`, `/address/…` and `/block/…` are put after it. */
+                        /** @description A block explorer, without a trailing slash; append `/tx/…`, `/address/…` or `/block/…`. */
                         explorerUrl: string | null;
-                        /** @description Whose sale it is. Each is `null` where the operator says nothing. */
+                        /** @description Who sells. Each is `null` if the operator has not set it. */
                         brand: {
                             /** @description The name to show. */
                             name: string | null;
@@ -1845,7 +1845,7 @@ export interface operations {
                             logoUrl: string | null;
                             /** @description Of buttons and links: `#` and six hex digits. */
                             color: string | null;
-                            /** @description Where buyers ask: a `mailto:` or a page. */
+                            /** @description For questions of buyers: a `mailto:` or a page. */
                             contact: string | null;
                             /** @description The terms of the sale. */
                             termsUrl: string | null;
