@@ -752,6 +752,13 @@ export interface components {
                 /** Format: date-time */
                 since: string;
             } | null;
+            /** @description Set while one block stops the passes again and again, though the chain's providers answer: nothing after it is followed. */
+            stuck: {
+                /** @description The first block that is not followed. */
+                block: number;
+                /** Format: date-time */
+                since: string;
+            } | null;
             /**
              * @description The service's accounts whose signer did not sign at the last attempt; mints or rounds wait for it. Empty
              *     if there are none.
@@ -1775,6 +1782,7 @@ export interface operations {
                      *       "outstandingWei": "2150000000000000",
                      *       "isSolvent": true,
                      *       "halted": null,
+                     *       "stuck": null,
                      *       "notSigning": []
                      *     }
                      */

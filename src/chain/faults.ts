@@ -4,9 +4,17 @@ import { KnownError } from '../lib/errors.ts'
 
 /** Retryable: ask again later or elsewhere. Otherwise fatal: this is not the configured chain, so stop and report it. */
 export class ChainFault extends KnownError {
+  /** The provider that answered last; null if it is not known. */
+  host: string | null = null
+
   constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
     super(options.retryable ? 'retryable' : 'fatal', message, { cause: options.cause })
     this.name = 'ChainFault'
+  }
+
+  /** A provider gave an answer that contradicts itself or the chain, or that cannot be read. */
+  override get isAnswered(): boolean {
+    return this.retryable
   }
 }
 
@@ -58,6 +66,9 @@ export interface RpcError {
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
+/** The troubles of a provider that answered nothing of its chain. */
+const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
+
 /** A retryable fault of a provider. Its text names only the host, because the rest of a provider's URL is often its key. */
 export class RpcFault extends ChainFault {
   readonly trouble: RpcTrouble
@@ -70,6 +81,10 @@ export class RpcFault extends ChainFault {
     this.trouble = trouble
     this.rpcError = rpcError
   }
+
+  override get isAnswered(): boolean {
+    return !AWAY.includes(this.trouble)
+  }
 }
 
 /** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce is taken. */
@@ -77,5 +92,9 @@ export class SignerFault extends ChainFault {
   constructor(message: string, cause?: unknown) {
     super(message, { retryable: true, cause })
     this.name = 'SignerFault'
+  }
+
+  override get isAnswered(): boolean {
+    return false
   }
 }

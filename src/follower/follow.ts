@@ -30,6 +30,7 @@ import { MintedTwiceFault, takeBackMint } from './minted-twice.ts'
 import { askForProofs, learnProofs, lowerOrHalt } from './proofs.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
+import { tellingStuck } from './stuck.ts'
 import { createPace, type Pace } from './survey/pace.ts'
 
 /** How often an overtaken run follows on to where the others are; the next run does the rest. */
@@ -97,16 +98,18 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
   const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)
   if (isPlaced) await placeCursor(ctx, head, result)
-  try {
-    await storeUpTo(ctx, run, options, result)
-  } catch (error) {
-    if (error instanceof MintedTwiceFault) {
-      await takeBackMint(ctx, error, result.cursor)
-      result.cursor = await readCursor(ctx.pool)
-    } else if (error instanceof PartedFault && !isPlaced) await placeCursor(ctx, head, result)
-    else throw error
-    await storeUpTo(ctx, run, options, result)
-  }
+  await tellingStuck(ctx, async () => {
+    try {
+      await storeUpTo(ctx, run, options, result)
+    } catch (error) {
+      if (error instanceof MintedTwiceFault) {
+        await takeBackMint(ctx, error, result.cursor)
+        result.cursor = await readCursor(ctx.pool)
+      } else if (error instanceof PartedFault && !isPlaced) await placeCursor(ctx, head, result)
+      else throw error
+      await storeUpTo(ctx, run, options, result)
+    }
+  })
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
   // Another instance has gone past the head that we read. What lies behind it should be judged and minted too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {

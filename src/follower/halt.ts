@@ -13,6 +13,7 @@ import {
   readHalt,
   withdrawHalt,
 } from '../db/blocks/halts.ts'
+import { noteMoving } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
 import { noteCalm } from '../db/core/troubles.ts'
@@ -107,6 +108,7 @@ export async function clearHaltIfHealthy(
   await inTransaction(ctx.pool, async (sql) => {
     await noteNoHalt(sql)
     await noteCalm(sql, 'proof')
+    await noteMoving(sql)
   })
 }
 

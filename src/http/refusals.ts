@@ -3,7 +3,7 @@
 // code.
 import { mayPass } from '../db/core/faults.ts'
 import { Overdue } from '../lib/deadline.ts'
-import { type ErrorKind, kindOf } from '../lib/errors.ts'
+import { type ErrorKind, KnownError, kindOf } from '../lib/errors.ts'
 import { named, type OperatorRefusal, type Problem, type RefusedBecause } from '../operator/act.ts'
 
 /** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
@@ -92,6 +92,7 @@ const REFUSALS = {
   tierNotOpen: [503, 'The tier is not open yet: GET /api/tiers says when it opens.'],
   quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
   noChain: [503, 'The chain cannot be reached at present.'],
+  chainUnclear: [503, 'The chain answers, but not yet in a way that the service can rely on: try again shortly.'],
   noDatabase: [503, 'The ledger cannot be reached at present.'],
   busy: [503, 'The server is busy. Try again shortly.'],
   overdue: [503, 'No answer came in time: try again shortly.'],
@@ -174,11 +175,12 @@ const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
 }
 
 /**
- * The answer to a thrown fault: 503 if the database may take the same work later or the chain cannot be reached, 500 for everything else. The fault
+ * The answer to a thrown fault: 503 if the database may take the same work later, or the chain cannot be reached or relied on; 500 for everything else. The fault
  * itself goes to the log only.
  */
 export function refusalOfFault(fault: unknown): Refusal {
   if (mayPass(fault)) return refuse('noDatabase', [], RETRY_SEC)
+  if (fault instanceof KnownError && fault.isAnswered) return refuse('chainUnclear')
   const kind = kindOf(fault)
   if (kind !== null) return refuse(REFUSAL_OF_ERROR[kind])
   return refuse(fault instanceof Overdue ? 'overdue' : 'unexpected')

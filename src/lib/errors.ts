@@ -20,6 +20,11 @@ export class KnownError extends Error {
   get retryable(): boolean {
     return this.kind === 'retryable'
   }
+
+  /** True if what was asked did answer, only not with what is needed. */
+  get isAnswered(): boolean {
+    return false
+  }
 }
 
 /** The kind of an error; null for an unknown one. */

@@ -29,11 +29,11 @@ export interface Meters {
 }
 
 /**
- * `notSigned`: the signer did not sign for the run. `budgetSpent`: the minter's budget was used up. `overlap`: another run held the lock.
+ * `notSigned`: the signer did not sign for the run. `roleLost`: the contract knows another account in its role. `budgetSpent`: the minter's budget was used up. `overlap`: another run held the lock.
  */
 export type PassResult = (typeof PASS_RESULTS)[number]
 
-const PASS_RESULTS = ['ok', 'notSigned', 'budgetSpent', 'fault', 'overlap'] as const
+const PASS_RESULTS = ['ok', 'notSigned', 'roleLost', 'budgetSpent', 'fault', 'overlap'] as const
 
 /** Makes counters and histograms. A series whose label values are all known begins at zero, so its first event shows as an increase. */
 function registered(registers: Registry[]) {
@@ -86,7 +86,7 @@ export function createMeters(registry: Registry, version: string): Meters {
   ])
   const runs = counter(
     'node_ledger_pass_runs_total',
-    'Runs of a pass on this instance: ok, notSigned (its signer did not sign), budgetSpent (the minter may mint or open no more), fault (stopped; the next goes on), overlap (another run held the lock).',
+    'Runs of a pass on this instance: ok, notSigned (its signer did not sign), roleLost (the contract knows another account in its role), budgetSpent (the minter may mint or open no more), fault (stopped; the next goes on), overlap (another run held the lock).',
     ['pass', 'outcome'],
     ['payments', 'credit'].flatMap((pass) => PASS_RESULTS.map((outcome) => ({ pass, outcome }))),
   )
@@ -158,5 +158,6 @@ export function metered<
 function resultOf({ ran, signer, budgetSpent }: { ran: boolean; signer: string | null; budgetSpent?: string | null }) {
   if (!ran) return 'overlap'
   if (signer === 'notSigned') return 'notSigned'
+  if (signer === 'roleLost') return 'roleLost'
   return budgetSpent ? 'budgetSpent' : 'ok'
 }

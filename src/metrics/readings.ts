@@ -51,6 +51,7 @@ const HELP = {
   node_ledger_refund_alarms: 'Refunds that contradict the chain, found within a day; counted up to 10,000.',
   node_ledger_drift: 'Differences between ledger and contract that the last comparison found; absent before the first.',
   node_ledger_halted: 'Whether the passes are halted, by reason.',
+  node_ledger_passes_stuck: 'Whether the same block stops the passes again and again, though providers answer.',
   node_ledger_paused: "Whether the operator's switch pauses crediting.",
   node_ledger_pass_last_run_timestamp_seconds: 'When a pass last began, on any instance.',
   node_ledger_pass_last_success_timestamp_seconds: 'When a pass last ended well, on any instance.',
@@ -85,6 +86,7 @@ const HELP = {
   node_ledger_sender_needed_ether: 'Ether below which a sender’s funds are low.',
   node_ledger_sender_funds_low: 'Whether a sender’s funds are low.',
   node_ledger_signer_down: 'Whether a sender’s signer did not sign when it was last asked.',
+  node_ledger_role_lost: 'Whether the contract knows another account in a sender’s role, by its last answer.',
   node_ledger_db_connections: 'Database connections of all instances, by state.',
 } as const
 type Name = keyof typeof HELP
@@ -180,6 +182,7 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
       node_ledger_refund_oldest_age_seconds: age(f.oldestRefundTime),
       node_ledger_refund_alarms: f.refundAlarms,
       node_ledger_drift: f.drift,
+      node_ledger_passes_stuck: Number(f.stuck),
       node_ledger_paused: Number(f.paused),
       node_ledger_nodes_unpaid: f.unpaidNodes,
       node_ledger_foreign_transactions: f.foreignTransactions,
@@ -257,6 +260,7 @@ function senderSamples(
       node_ledger_outbox_pending_age_seconds: age(pending?.since),
       node_ledger_sender_needed_ether: funds ? ether(BigInt(funds.neededWei)) : null,
       node_ledger_sender_funds_low: funds ? Number(funds.low) : null,
+      node_ledger_role_lost: Number(f.lostRoles?.includes(role) ?? false),
       node_ledger_signer_down: Number(f.notSigning.includes(role)),
     },
     { sender: role },

@@ -8,7 +8,7 @@ import { readCohorts } from '../db/nodes/cohorts.ts'
 import { countSales } from '../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../db/sale/terms.ts'
 import { readTierHistory, readTierVersions } from '../db/sale/tiers.ts'
-import { readSignerTroubles } from '../db/sends/signers.ts'
+import { readLostRoles, readSignerTroubles } from '../db/sends/signers.ts'
 import { hasPending, readLastGasPrice } from '../db/sends/transactions.ts'
 import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
@@ -151,6 +151,7 @@ async function whatStops(
     [funds.contractPaused === true, 'contractPaused'],
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
     [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],
+    [(await readLostRoles(deps.pool)).some(({ role }) => role === 'distributor'), 'roleLost'],
     [plan.outOfBounds.length > 0 && plan.credits.length === 0, 'outOfBounds'],
     [plan.delayed.length > 0 && plan.credits.length === 0, 'delayed'],
     [isNothing && plan.unbacked.length === 0, 'nothingDue'],

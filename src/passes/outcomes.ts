@@ -4,9 +4,9 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
 
 /**
  * The signer's answer in a run; null if there was nothing to sign. One refusal is enough for `notSigned`, because a payment or a round then waits for
- * the signer.
+ * the signer. `roleLost`: the contract knows another account in its role.
  */
-export type SignerAnswer = 'signed' | 'notSigned' | null
+export type SignerAnswer = 'signed' | 'notSigned' | 'roleLost' | null
 
 /** The part of the minter's budget that is spent while work waits for it; null if it sufficed, or there was nothing to send. */
 export type BudgetAnswer = 'nodes' | 'cohorts' | null

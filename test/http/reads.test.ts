@@ -89,7 +89,7 @@ describe('a fresh deployment', () => {
       contractBalanceWei: null,
       outstandingWei: null,
       isSolvent: null,
-      halted: null,
+      ...{ halted: null, stuck: null },
       notSigning: [],
     })
   })

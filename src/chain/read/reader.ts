@@ -107,8 +107,8 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
         try {
           return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
-          if (isTooMuch(error) || isUnreachable(error)) span = Math.max(1, Math.floor(size / 2))
-          // If a provider did not answer, we pause, and ask it for a shorter range next.
+          // The next run asks for less, so that only the block that stops it stays unread in the end.
+          if (error instanceof ChainFault && !(error instanceof PartedFault)) span = Math.max(1, Math.floor(size / 2))
           if (size === 1 || !isTooMuch(error)) throw error
         }
       }
@@ -154,6 +154,7 @@ function believably(
   async function passOver(error: unknown, range: RangeRequest): Promise<string> {
     // If a provider still has the block before, it contradicts itself. If it has another one there, it has followed the chain elsewhere.
     if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
+    if (error instanceof ChainFault) error.host ??= rpc.firstHost()
     const host = isContradiction(error) ? rpc.passOverFirst({ isFalse: error instanceof ProofFault }) : null
     if (host === null) throw error
     return host
@@ -228,10 +229,6 @@ const isUnknown = (error: unknown) => error instanceof RpcFault && error.trouble
 function isContradiction(error: unknown): boolean {
   const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
   return error instanceof ChainFault && error.retryable && !isAnswerless
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof RpcFault && error.trouble === 'unreachable'
 }
 
 /** The transaction if it is in a block and its outcome is known. */

@@ -22,6 +22,8 @@ export interface ReadOptions {
 
 /** Reads, through all providers or through one. */
 export interface Reads {
+  /** The host of the provider that is asked first now; safe to log. */
+  firstHost(): string
   /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) if no provider answered. */
   call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>
   /** One read that also turns a JSON-RPC error into a fault. */
@@ -68,6 +70,7 @@ export function createReads(options: ReadsOptions): Reads {
   }
 
   return {
+    firstHost: () => (options.order()[0] as Provider).host,
     call,
     batch,
     async request(method, params, read) {
@@ -114,6 +117,7 @@ async function ask<T>(
       if (worth(answer)) return answer
       answers.push(answer)
     } catch (error) {
+      if (error instanceof RpcFault) error.host ??= provider.host
       faults.push(options.demote(provider, error))
     }
   }

@@ -5,6 +5,7 @@ import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
+import { readStuck } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaused, readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
@@ -19,7 +20,7 @@ import {
 } from '../../db/reads/doctor.ts'
 import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
-import { readSignerTroubles } from '../../db/sends/signers.ts'
+import { readLostRoles, readSignerTroubles } from '../../db/sends/signers.ts'
 import type { Drift } from '../../domain/drift.ts'
 import { isStale, LAG_SEC, STUCK_SEC } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
@@ -52,6 +53,17 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     return { says: haltInWords(halt), fail: todo, reading: halt }
   },
 
+  'passes.stuck': async ({ pool }) => {
+    const stuck = await readStuck(pool)
+    if (!stuck) return null
+    const { block, runs, since, rule, host } = stuck
+    return {
+      says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last by the word of ${host}` : ''}: ${rule}`,
+      fail: 'docs/RUNBOOK.md, "NodeLedgerPassesStuck", says what to do. The passes try again, and go on by themselves.',
+      reading: stuck,
+    }
+  },
+
   'passes.pause': async ({ pool }) => {
     if (!(await readPaused(pool))) return 'not paused'
     return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
@@ -67,6 +79,14 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
       reading: trouble,
     }))
   },
+
+  /** The roles that the contract refused to our accounts: the only evidence on an instance without keys. */
+  'passes.roles': async ({ pool }) =>
+    (await readLostRoles(pool)).map((lost) => ({
+      says: `since ${lost.since} the contract knows another account than ${lost.address} as its ${lost.role}: nothing is sent for it`,
+      fail: 'docs/RUNBOOK.md, "NodeLedgerRoleLost", says what to do. Each pass asks again, and what waits goes on by itself.',
+      reading: lost,
+    })),
 
   'ledger.follows': async ({ pool, head }) => {
     const cursor = await readCursor(pool)

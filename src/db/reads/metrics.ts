@@ -35,6 +35,8 @@ export interface LedgerFigures {
   /** `outcome` of the reconciler's last comparison; null before the first. */
   drift: number | null
   halted: string | null
+  /** Whether one block stops the passes again and again. */
+  stuck: boolean
   paused: boolean
   /** The last finding of the funds watch, by role. */
   funds: Record<string, { low: boolean; neededWei: string }> | null
@@ -62,6 +64,8 @@ export interface LedgerFigures {
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null if there is none. */
   oldestRefundTime: number | null
+  /** Roles that the contract gave another account; null: none. */
+  lostRoles: string[] | null
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
@@ -99,6 +103,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
           FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id WHERE o.state = 'pending' GROUP BY o.sender) s) AS outbox,
       (SELECT jsonb_array_length(value) FROM settings WHERE name = 'drift') AS drift,
       (SELECT value ->> 'reason' FROM settings WHERE name = 'halted') AS halted,
+      coalesce((SELECT (value -> 'lasts')::boolean FROM settings WHERE name = 'stuck'), false) AS stuck,
       ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
@@ -110,6 +115,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       ${ofLastDay(sql, actsOf('refund.alarm'))} AS "refundAlarms",
       (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
         LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
+      (SELECT jsonb_agg(substr(name, 11)) FROM settings WHERE name LIKE 'lost role %') AS "lostRoles",
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
         'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,

@@ -314,6 +314,8 @@ export interface LedgerHealth {
   payouts: boolean
   /** The reason and start of a halt of the passes; null if there is none. */
   halted: { reason: string; since: string } | null
+  /** The block that stops the passes again and again; null while none does. */
+  stuck: { block: number; since: string } | null
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
   /** Nodes due at the followed head's time, and nodes with a next credit time. */
@@ -329,6 +331,8 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       ${withoutSuccess(sql, sql`tick`)} AS "secondsWithoutSuccess",
       ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
+      (SELECT jsonb_build_object('block', value -> 'block', 'since', value -> 'since') FROM settings
+        WHERE name = 'stuck' AND (value -> 'lasts')::boolean) AS stuck,
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       coalesce((SELECT payouts FROM credit_terms
         WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)

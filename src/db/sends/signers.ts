@@ -1,5 +1,5 @@
 // The service's accounts whose signer did not sign at the last request: a row of `settings` for each, so that every instance shows it. If there is no
-// row, the last answer was a signature, or there was no request yet.
+// row, the last answer was a signature, or there was no request yet. Also the accounts that the contract refused their role.
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 /** A signer that did not sign at the last request. */
@@ -35,4 +35,32 @@ export async function readSignerTroubles(sql: Sql): Promise<SignerTrouble[]> {
   return await sql<SignerTrouble[]>`
     SELECT substr(name, 8) AS role, value ->> 'address' AS address, value ->> 'detail' AS detail, iso(updated_at) AS since
     FROM settings WHERE name LIKE 'signer %' ORDER BY name`
+}
+
+/** An account that the contract does not know in its role any more. */
+export interface LostRole {
+  role: string
+  address: string
+  /** ISO 8601. */
+  since: string
+}
+
+/** Notes that the contract refused a call because it knows another account in the role. */
+export async function noteRoleLost(sql: Sql, { role, address }: Omit<LostRole, 'since'>): Promise<void> {
+  await sql`
+    INSERT INTO settings (name, value, updated_by)
+    VALUES (${`lost role ${role}`}, ${jsonRows([{ address }])}::text::jsonb -> 0, 'pass')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now() WHERE settings.value <> excluded.value`
+}
+
+/** Notes that the contract knows the account in the role. */
+export async function noteInRole(sql: Sql, role: string): Promise<void> {
+  await sql`DELETE FROM settings WHERE name = ${`lost role ${role}`}`
+}
+
+/** The accounts that the contract did not know in their role when it was last asked. */
+export async function readLostRoles(sql: Sql): Promise<LostRole[]> {
+  return await sql<LostRole[]>`
+    SELECT substr(name, 11) AS role, value ->> 'address' AS address, iso(updated_at) AS since
+    FROM settings WHERE name LIKE 'lost role %' ORDER BY name`
 }

@@ -86,7 +86,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     data: ({ detail }) => ({ ...detail }),
   },
   'passes.halted': { words: 'The passes are halted', asks: true, place: STATE, acts: ['halted'] },
-  'passes.resumed': { words: 'The passes go on', place: STATE, acts: ['resumed', 'haltWithdrawn'] },
+  'passes.stuck': {
+    ...{ words: 'The same block stops the passes again and again', asks: true, place: STATE, acts: ['stuck'] },
+    data: ({ detail }) => without(detail, 'lasts'),
+  },
+  'passes.resumed': { words: 'The passes go on', place: STATE, acts: ['resumed', 'haltWithdrawn', 'unstuck'] },
   'terms.changed': {
     ...{ words: 'The credit terms were changed', place: '/console/terms' },
     acts: ['termsEntered', 'termsTakenBack'],
@@ -98,6 +102,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions', acts: ['signerDown'] },
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions', acts: ['signerRestored'] },
+  'role.lost': {
+    ...{ words: 'The contract knows another account in the role of ours', asks: true },
+    ...{ place: '/console/transactions', acts: ['roleLost'] },
+  },
+  'role.restored': { words: 'An account has its role again', place: '/console/transactions', acts: ['roleRestored'] },
   'key.used': {
     ...{ words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
     acts: ['foreignTransaction'],

@@ -19,7 +19,7 @@ export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Rou
       snapshot.distributorBalanceWei(),
       snapshot.paused(),
     ])
-    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted, notSigning } = ledger
+    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted, stuck, notSigning } = ledger
     return toJson({
       lastTickAt,
       secondsSinceLastTick,
@@ -36,6 +36,7 @@ export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Rou
       outstandingWei: cover?.outstandingWei ?? null,
       isSolvent: cover?.isSolvent ?? null,
       halted,
+      stuck,
       notSigning,
     })
   }

@@ -22,6 +22,7 @@ import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
 import type { FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
+import { refusesRole } from './signer.ts'
 
 type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
@@ -73,6 +74,16 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   }
   if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
   const budget = await ctx.contract.budget(cursor.number)
+  return sendWithin(ctx, sending, budget, { batch, openings })
+}
+
+/** Sends the opening of cohorts or the mint, as far as the budget goes. */
+async function sendWithin(
+  ctx: MintContext,
+  sending: SenderRun,
+  budget: MinterBudget,
+  { batch, openings }: { batch: readonly Minting[]; openings: readonly CohortOpening[] },
+): Promise<MintResult> {
   // A buyer who waits for a cohort goes first. The others' mint is then one transaction later; otherwise theirs would never come.
   if (openings.length > 0 && budget.cohorts > 0) {
     const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
@@ -83,10 +94,18 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   const affordable = batch.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0
   const budgetSpent = affordable.length < batch.length ? 'nodes' : isUnopened ? 'cohorts' : null
+  if (affordable.length === 0 && budgetSpent !== null && (await isMinterAnother(ctx, sending)))
+    return { sent: null, budgetSpent: null }
   if (budgetSpent !== null)
     ctx.log.error({ ...budget, budgetSpent }, 'the minter’s budget is spent: the owner of the contract must refill it')
   const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null
   return { sent, budgetSpent }
+}
+
+/** True if the budget that was read is another account's: the contract knows that one as its minter. */
+async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<boolean> {
+  const nothing: FactoryCall = { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
+  return refusesRole(await sending.sender.estimate(nothing))
 }
 
 type Choose = (tierNo: number) => { cohort: number } | null

@@ -14,6 +14,7 @@ import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
 import { feesNow, feesSuggested } from './fees.ts'
 import { refuseGuard } from './guard.ts'
 import { agreedNonce, readNonce } from './nonce.ts'
+import { refusesRole } from './signer.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
@@ -43,6 +44,7 @@ export type Sent =
         | 'insufficientFunds'
         | 'overGasCap'
         | 'reverts'
+        | 'roleLost'
         | 'providerBehind'
         | 'feeCapped'
         | 'resting'
@@ -68,7 +70,8 @@ export async function send(
   const cooldown = await cooldownOf(ctx, sending)
   if (cooldown) return { kind: 'refused', why: 'resting', detail: cooldown }
   const estimate = await sender.estimate(call)
-  if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
+  if (estimate.kind === 'reverts')
+    return { kind: 'refused', why: refusesRole(estimate) ? 'roleLost' : 'reverts', detail: estimate.error }
   if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
 
   const refusal = await refuseGuard(ctx, sender, call)

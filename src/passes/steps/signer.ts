@@ -1,12 +1,19 @@
-// Watches whether an account's signer signs what a run asks of it, and records that, because a signer that is down stops mints or rounds while
-// everything else looks well. It must never send anything.
+// Watches whether an account's signer signs what a run asks of it, and whether the contract knows the account in its role. It records both, because
+// either stops mints or rounds while everything else looks well. It must never send anything.
 import { SignerFault } from '../../chain/faults.ts'
-import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
+import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
-import { noteSigned, noteUnsigned, readSignerTroubles } from '../../db/sends/signers.ts'
-import { wei } from '../../domain/units.ts'
+import {
+  noteInRole,
+  noteRoleLost,
+  noteSigned,
+  noteUnsigned,
+  readLostRoles,
+  readSignerTroubles,
+} from '../../db/sends/signers.ts'
+import { type Address, wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
 import type { SignerAnswer } from '../outcomes.ts'
 
@@ -15,6 +22,8 @@ const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
   minter: { kind: 'mint', orders: [], guard: null, validUntil: 0 },
   distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null, validUntil: 0 },
 }
+/** The contract's error if it names another account in that role. */
+const ROLE_ERRORS: Readonly<Record<AccountRole, string>> = { minter: 'NotMinter', distributor: 'NotDistributor' }
 /** No block takes a transaction with less gas than 21,000, so what is signed with this can never be mined. */
 const TRIAL_GAS = 1n
 
@@ -36,8 +45,15 @@ export async function withSigner<T>(
 ): Promise<{ result: T; signer: SignerAnswer }> {
   let refusal: SignerFault | null = null
   let signed = false
+  /** Null: no call was tried. */
+  let isInRole: boolean | null = null
   const watched: SignerAccount = {
     ...sender,
+    async estimate(call) {
+      const outcome = await sender.estimate(call)
+      isInRole = !isRoleLost(role, outcome)
+      return outcome
+    },
     async sign(call, options) {
       try {
         const transaction = await sender.sign(call, options)
@@ -50,6 +66,9 @@ export async function withSigner<T>(
     },
   }
   const result = await body(watched)
+  if (isInRole === null && (await isOnRecord(ctx, role))) await watched.estimate(EMPTY_CALLS[role])
+  if (isInRole !== null) await noteRole(ctx, role, { address: sender.address, isInRole })
+  if (isInRole === false) return { result, signer: 'roleLost' }
   if (!signed && refusal === null) {
     const onRecord = (await readSignerTroubles(ctx.pool)).some((trouble) => trouble.role === role)
     if (!onRecord) {
@@ -62,6 +81,37 @@ export async function withSigner<T>(
   }
   await note(ctx, role, sender, refusal)
   return { result, signer: refusal === null ? 'signed' : 'notSigned' }
+}
+
+const isRoleLost = (role: AccountRole, outcome: EstimateOutcome) =>
+  outcome.kind === 'reverts' && outcome.error === ROLE_ERRORS[role]
+
+/** True if the contract refuses a call because it knows another account in the role. */
+export const refusesRole = (outcome: EstimateOutcome) =>
+  isRoleLost('minter', outcome) || isRoleLost('distributor', outcome)
+
+const isOnRecord = async ({ pool }: LedgerDb, role: AccountRole) =>
+  (await readLostRoles(pool)).some((lost) => lost.role === role)
+
+/** Keeps the record of a role; and tells where it was lost, and once it has been back for a while. */
+async function noteRole(
+  ctx: LedgerDb & Logging,
+  role: AccountRole,
+  { address, isInRole }: { address: Address; isInRole: boolean },
+): Promise<void> {
+  const trouble = `role ${role}` as const
+  const tell = (action: string) => ({ actor: 'pass', action, subject: address, detail: { sender: role } })
+  await inTransaction(ctx.pool, async (sql) => {
+    if (isInRole) {
+      await noteInRole(sql, role)
+      if ((await noteCalm(sql, trouble)) === 'over') await writeAudit(sql, tell('roleRestored'))
+      return
+    }
+    await noteRoleLost(sql, { role, address })
+    if (await noteTrouble(sql, trouble)) await writeAudit(sql, tell('roleLost'))
+  })
+  if (!isInRole)
+    ctx.log.error({ sender: role, address }, 'the contract knows another account in this role: nothing is sent')
 }
 
 /** Keeps the record, and reports in the audit log when a trouble begins. */

@@ -108,6 +108,7 @@ function Alerts() {
   if (!data) return null
   const alerts = [
     data.halted && ui.alerts.halted,
+    !data.halted && data.stuck && fill(ui.alerts.stuck, { block: data.stuck.block }),
     !data.halted && data.paused && ui.alerts.paused,
     data.distEnabled && data.stale && !data.paused && !data.halted && ui.alerts.stale,
     data.isSolvent === false && ui.alerts.short,

@@ -22,7 +22,8 @@ export const words = {
   },
   cover: {
     unchecked: 'Could not be checked.',
-    whyUnchecked: 'The chain cannot be reached at present. This says nothing about the cover itself.',
+    whyUnchecked:
+      'The chain could not be asked, or not relied on, at present. This says nothing about the cover itself.',
     nothingOwed: 'Nothing is owed',
     covered: 'Covered {share}',
     solvent: 'solvent',

@@ -42,6 +42,8 @@ export const ui = {
   },
   alerts: {
     halted: 'Standing still: the chain is not the one that was followed. What is shown is as of then.',
+    stuck:
+      'Standing still at block {block}: the chain’s providers answer, but not with what the service needs there. Payments in later blocks wait, and none is lost.',
     paused: 'Rounds are paused by the operator. Withdrawing works as always.',
     stale: 'The worker that credits nodes has not been heard of for a while.',
     short: 'The contract holds less than it owes.',

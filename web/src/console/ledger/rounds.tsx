@@ -23,8 +23,9 @@ const STOPS: Record<string, string> = {
   underfunded: 'the distributor’s wallet is short',
   pending: 'the last round is not in a block yet',
   notSigned: 'the distributor’s signer does not sign',
+  roleLost: 'the contract knows another account as its distributor',
   noDistributor: 'this service holds no distributor’s key',
-  chainUnreachable: 'the chain cannot be reached',
+  chainUnreachable: 'no provider of the chain gives a block',
 }
 
 export function RoundsConsole() {

@@ -134,6 +134,7 @@ function HowMany({ rows, next, href }: HowManyProps) {
 
 function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealth>['data']> }) {
   if (health.halted) return <Mark tone="bad">halted: {health.halted.reason}</Mark>
+  if (health.stuck) return <Mark tone="bad">stuck at block {health.stuck.block}</Mark>
   if (health.notSigning.length > 0) return <Mark tone="bad">no signature: {health.notSigning.join(', ')}</Mark>
   if (health.paused) return <Mark tone="warn">paused</Mark>
   if (!health.distEnabled) return <Mark tone="calm">rounds off</Mark>
@@ -144,6 +145,7 @@ type PassRow = NonNullable<Reconciliation['passes']>[string] & { name: string }
 
 function Ending({ error, outcome }: PassRow) {
   if (error) return <Mark tone="bad">{error}</Mark>
+  if (outcome?.signer === 'roleLost') return <Mark tone="bad">role lost</Mark>
   return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
 }
 

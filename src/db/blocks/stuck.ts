@@ -1,0 +1,57 @@
+// The block that stops runs of the passes, and why: a row of `settings`, so that every instance shows it. It ends with the first block that is followed.
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { clearState, readState, writeAudit } from '../core/state.ts'
+import { noteCalm, noteTrouble } from '../core/troubles.ts'
+
+export interface Stuck {
+  /** The first block that is not followed. */
+  block: number
+  /** The rule that the last answer broke, in words. */
+  rule: string
+  /** The provider that gave it; null if it is not known. */
+  host: string | null
+  /** Runs that it stopped, one after another. */
+  runs: number
+  /** ISO 8601, by the database's clock. */
+  since: string
+  /** True once that is no passing fault any more. */
+  lasts: boolean
+}
+
+/** So many runs over so long: a provider that has just not got a block yet has it by then. */
+const RUNS_MIN = 3
+const LASTS_SEC = 60
+/** Characters of a rule, which may repeat a provider's text. */
+const RULE_MAX = 300
+
+/** Notes that a block stopped a run. @returns what is to be told; null if it was told before, or may yet pass. */
+export async function noteStuck(
+  sql: Sql,
+  { block, rule, host }: Pick<Stuck, 'block' | 'rule' | 'host'>,
+): Promise<Stuck | null> {
+  const seen = { block, rule: rule.slice(0, RULE_MAX), host }
+  const [row] = await sql<{ value: Stuck }[]>`
+    INSERT INTO settings AS s (name, value, updated_by)
+    SELECT 'stuck', ${jsonRows([seen])}::text::jsonb -> 0
+      || jsonb_build_object('runs', 1, 'since', iso(clock_timestamp()), 'lasts', false), 'pass'
+    ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = excluded.value
+      || CASE WHEN s.value -> 'block' <> excluded.value -> 'block' THEN '{}' ELSE jsonb_build_object(
+        'runs', (s.value ->> 'runs')::int + 1, 'since', s.value -> 'since', 'lasts', (s.value ->> 'runs')::int + 1 >= ${RUNS_MIN}
+          AND clock_timestamp() - (s.value ->> 'since')::timestamptz >= make_interval(secs => ${LASTS_SEC})) END
+    RETURNING value`
+  if (!row?.value.lasts) return null
+  return (await noteTrouble(sql, 'stuck')) ? row.value : null
+}
+
+/** Notes that a run followed as far as it could; people are told once that has lasted. Run in a transaction. */
+export async function noteMoving(sql: Sql): Promise<void> {
+  await clearState(sql, 'stuck')
+  if ((await noteCalm(sql, 'stuck')) !== 'over') return
+  await writeAudit(sql, { actor: 'pass', action: 'unstuck', detail: {} })
+}
+
+/** The block that stops the passes, once that lasts; else null. */
+export async function readStuck(sql: Sql): Promise<Stuck | null> {
+  const stuck = (await readState(sql, 'stuck')) as Stuck | null
+  return stuck?.lasts ? stuck : null
+}

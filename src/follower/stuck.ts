@@ -1,0 +1,31 @@
+// Notes which block stops run after run while providers answer, and tells it once it has lasted: nobody would see it by the chain's being away.
+import { ChainFault } from '../chain/faults.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import { noteStuck } from '../db/blocks/stuck.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import { raiseAlarm } from './alarm.ts'
+
+/** Reads on from the cursor; the head was answered before. A fault is noted with the block that it left unread, and thrown on. */
+export async function tellingStuck(
+  ctx: LedgerDb & RuledBy<FollowRules> & Logging,
+  follow: () => Promise<void>,
+): Promise<void> {
+  try {
+    await follow()
+  } catch (error) {
+    if (error instanceof ChainFault && error.retryable) await noteFault(ctx, error)
+    throw error
+  }
+}
+
+async function noteFault(ctx: LedgerDb & RuledBy<FollowRules> & Logging, fault: ChainFault): Promise<void> {
+  const cursor = await readCursor(ctx.pool)
+  const block = cursor ? cursor.number + 1 : ctx.rules.startBlock
+  await inTransaction(ctx.pool, async (sql) => {
+    const told = await noteStuck(sql, { block, rule: fault.message, host: fault.host })
+    if (!told) return
+    const says = 'the same block stops each run, though providers answer: nothing after it is followed'
+    await raiseAlarm(ctx, sql, { action: 'stuck', subject: String(block), detail: told, level: 'error', says })
+  })
+}
