@@ -67,7 +67,7 @@ export interface PaymentFacts {
   /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number
   tierInFlight: number
-  /** Nodes of the tier, sold to anybody, and earlier payments that reserve a place of it because they are undecided. */
+  /** Nodes of the tier that are sold, to anyone, and earlier undecided payments that reserve a place in it. */
   sold: number
   reserved: number
   holding: HoldingReading
@@ -130,7 +130,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   const { supply } = selection
   const room = roomOf(supply, facts)
-  // Nothing is read for a payment that has no place.
+  // We read nothing for a payment that has no place.
   if (room === 'none') return held('soldOut', { ...placeOf(supply, facts), ...times })
 
   if (facts.restsOnOne) return { kind: 'undecided', missing: 'proof' }
@@ -173,14 +173,14 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
   ...{ allowance: maxPerWallet, nodesOfTier: tierNodes, inFlightOfTier: tierInFlight },
 })
 
-/** The times that a verdict about them is recomputed from. */
+/** The times from which anyone can recompute a verdict about them. */
 const timesOf = ({ opensAt, closesAt, graceSec }: TierVersion, { blockTime }: PaymentFacts): Evidence => ({
   ...{ opensAt, closesAt, graceSec, blockTime },
 })
 
 const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
 
-/** What an accepted payment was measured by; nothing for a tier without bounds. */
+/** The bounds that an accepted payment was checked against; nothing for a tier without bounds. */
 const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): Evidence => ({
   ...(supply !== null && { ...placeOf(supply, facts), place: facts.sold + 1 }),
   ...((times.opensAt ?? times.closesAt) !== null && times),
@@ -193,10 +193,10 @@ function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'free'
   return sold + reserved >= supply ? 'reserved' : 'free'
 }
 
-/** For how long an undecided payment reserves a place of its tier, seconds of block time. Later buyers wait for it no longer. */
+/** How long an undecided payment reserves a place in its tier, seconds of block time. After that, later buyers do not wait for it. */
 export const PLACE_RESERVED_SEC = 3_600
 
-/** For how long an unreadable fact is asked for again: while the tier has a supply, not longer than the place is reserved. */
+/** How long we retry an unreadable fact; while the tier has a supply, no longer than the place is reserved. */
 const retrySecOf = ({ tier, supply }: Extract<TierSelection, { kind: 'onSale' }>): number =>
   supply === null ? tier.holdingRetrySec : Math.min(tier.holdingRetrySec, PLACE_RESERVED_SEC)
 

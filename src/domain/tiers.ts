@@ -21,9 +21,9 @@ export interface TierVersion {
   graceSec: number
   /** Seconds of block time for which we retry an unreadable holding. */
   holdingRetrySec: number
-  /** Nodes of this tier that may ever be sold; null: no limit. */
+  /** How many nodes of this tier may ever be sold; null for no limit. */
   supply: number | null
-  /** Unix seconds of block time between which it sells. Null: no such limit. */
+  /** Unix seconds of block time between which it sells; null for no limit. */
   opensAt: number | null
   closesAt: number | null
   fromBlock: number
@@ -47,7 +47,7 @@ export interface FirstSaleTerms {
 }
 
 export type TierSelection =
-  /** `supply` is that of the version in force, or of the latest one if that is lower: a lower one has no grace. */
+  /** `supply` is that of the version in force, or of the latest one if that is lower, because a lower one has no grace. */
   | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null }
   | { kind: 'offSale'; tier: TierVersion }
   | { kind: 'notOpenYet'; tier: TierVersion }
@@ -93,14 +93,14 @@ const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => close
 const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boolean =>
   closesAt !== null && blockTime >= closesAt + graceSec
 
-/** The supply that holds for what is decided now, whatever block it was paid in; null: no limit. */
+/** The supply that applies to decisions made now, whatever block the payment was in; null for no limit. */
 export const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
   versions
     .filter((version) => version.tierNo === tierNo)
     .sort((a, b) => a.version - b.version)
     .at(-1)?.supply ?? null
 
-/** The lower of two supplies; null: no limit. */
+/** The lower of two supplies; null for no limit. */
 export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
@@ -109,7 +109,7 @@ export function lowestPriceAt(
   versions: readonly TierVersion[],
   place: { blockNumber: number; blockTime: number },
 ): bigint | null {
-  // Whoever pays before the opening has paid a price: that is no dust.
+  // A buyer who pays before the opening has paid a price, so that is no dust.
   const sales: readonly TierSelection['kind'][] = ['onSale', 'notOpenYet']
   const priced = versions.filter(({ priceWei }) =>
     sales.includes(selectTier(versions, { ...place, valueWei: priceWei }).kind),

@@ -39,7 +39,7 @@ export const TIER_ID = field.text('the tier', {
 /** A tier with every version it ever had, oldest first, and how many cohorts the contract has for it. */
 export interface TierView extends Omit<TierRow, 'live'> {
   cohorts: number
-  /** Nodes and payments that are about to become one. */
+  /** Nodes, and payments that are about to become one. */
   sold: number
   versions: TierRow[]
 }
@@ -88,7 +88,7 @@ const TERMS = {
   ),
 }
 const TIMES_MAX = 2 ** 40
-/** What bounds its sale. Null: as it was. 0: no such bound. */
+/** Bounds of its sale; null keeps the present value, 0 means no such bound. */
 const BOUNDS = {
   supply: field.orNull(field.whole('nodes of it that may ever be sold; 0: no limit', 0, PER_WALLET_MAX)),
   opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
@@ -319,7 +319,7 @@ function refuseTerms(terms: Terms): OperatorRefusal | null {
   return null
 }
 
-/** Under the tier's lock, so that nobody takes a place meanwhile. */
+/** Under the tier's lock, so that no other session takes a place meanwhile. */
 async function refuseSupply(sql: Sql, { tierNo, supply }: Terms): Promise<OperatorRefusal | null> {
   await lockTiers(sql, [tierNo], { wait: true })
   if (supply === null) return null

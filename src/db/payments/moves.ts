@@ -165,7 +165,7 @@ export async function writeVerdicts(
     throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)
 }
 
-/** True if a tier has a supply: then a release that comes back waits, held `soldOut`, until the judge gives it a place. */
+/** True if a tier has a supply. Then a release that comes back waits, held as `soldOut`, until the judge gives it a place. */
 export const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
   sql`EXISTS (SELECT FROM tiers l WHERE l.tier_id = ${tierId} AND l.live AND l.supply IS NOT NULL)`
 

@@ -156,7 +156,7 @@ async function withdrawVerdict(
   return withdrawn?.evidence ?? null
 }
 
-/** Moves a payment that will not be refunded after all. It must be locked. @returns how it stands. */
+/** Moves a payment that will not be refunded after all. It must be locked. @returns its new state. */
 export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<Word> {
   // It has no tier before it is judged.
   const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}

@@ -121,8 +121,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets that hold
  * fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that match the price of a tier come first.
  * `payerChangedAt`, a block: only those of contracts about which the facts there, including `trustsProvider`, have changed since they were judged.
- * `waitsFor`: only those that take a place of these tiers which comes free. `rests`: only those that rest on one provider's word, or only
- * the others. `exceptTiers`: none that bought one of these.
+ * `waitsFor`: only those that wait for a free place in these tiers. `rests`: only those that rest on one provider's word, or only the others.
+ * `exceptTiers`: none that bought one of these.
  */
 export async function readPayments(
   sql: Sql,

@@ -1,6 +1,6 @@
-// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. Whoever counts them to fill one
-// holds the tier's lock, taken after the wallets'. Counted from the sizes of cohorts and from payments under way, so the cost does not grow
-// with the ledger.
+// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. To count them and fill one, hold the
+// tier's lock, taken after the wallets' locks. It counts from the sizes of cohorts and from payments in flight, so the cost does not grow with the
+// ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import { selectTier, type TierVersion } from '../../domain/tiers.ts'
 import type { Wei } from '../../domain/units.ts'
@@ -8,7 +8,7 @@ import { readCursor } from '../blocks/blocks.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { readTierVersions } from '../sale/tiers.ts'
 
-/** A payment that reserves a place, with its own place on the chain. */
+/** A payment that reserves a place, with its position on the chain. */
 interface Reserving {
   id: number
   blockNumber: number
@@ -16,7 +16,7 @@ interface Reserving {
   innerIndex: number
 }
 
-/** What a tier has sold, and the undecided payments of it. */
+/** What a tier has sold, and its undecided payments. */
 export interface TierSales {
   /** Nodes, whatever their origin, and payments accepted or being minted. */
   sold: number
@@ -24,8 +24,8 @@ export interface TierSales {
 }
 
 /**
- * SQL: nodes and payments under way of each tier. An expelled node keeps its place until its payment is refunded. A payment about to be
- * refunded keeps it if a mint was signed for it, because that may yet be carried out.
+ * SQL: nodes and payments in flight of each tier. An expelled node keeps its place until its payment is refunded. A payment about to be refunded
+ * keeps it if a mint was signed for it, because that may still be executed.
  */
 export const SALES = `SELECT tier_no, sum(nodes)::int AS nodes, sum(under_way)::int AS under_way FROM (
     SELECT tier_no, size AS nodes, 0 AS under_way FROM cohorts
@@ -61,8 +61,8 @@ export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promis
 }
 
 /**
- * Counts the places of tiers. `onContract`: the contract's nodes of a tier at the followed block, which count if the ledger has fewer. A
- * payment whose block is older than `reservedSince` reserves none any more.
+ * Counts the places of tiers. `onContract`: the contract's nodes of a tier at the followed block, which count if the ledger has fewer. A payment
+ * whose block is older than `reservedSince` no longer reserves a place.
  */
 export async function readTierSales(
   sql: Sql,
@@ -99,12 +99,12 @@ export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: numb
   return { sold, reserved: reservedBy.length }
 }
 
-/** For how long a payment that came too late takes a place that comes free, seconds of block time. */
+/** How long a payment that came too late may still get a place that becomes free, seconds of block time. */
 const WAITS_FOR_PLACE_SEC = 86_400
 
 /**
- * True for a payment `p` held `soldOut` in a tier `t` that takes a place which comes free by itself: one that was released, or an early one that
- * nobody has decided about and whose payer was sent nothing back.
+ * True for a payment `p`, held as `soldOut` in a tier `t`, that gets a free place automatically: one that the operator released, or a recent one
+ * without a decision by hand and without a transfer back to its payer.
  */
 export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {
   return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND CASE

@@ -26,7 +26,7 @@ export interface BuyerFacts {
   /** True if a quote for the tier would be given. */
   quoted: boolean
   versions: readonly TierVersion[]
-  /** Nodes of the tier that are sold, to anybody. */
+  /** Nodes of the tier that are sold, to anyone. */
   sold: number
   /** The followed block's time, unix seconds. */
   now: number
@@ -51,7 +51,7 @@ type Passes = boolean | null
 /** The checks, in their order. */
 export type BuyerCheck =
   | { check: 'onSale'; passes: boolean }
-  /** Those of the opening and of the supply are there if the tier has them. */
+  /** The checks `opening` and `supply` exist only if the tier has them. */
   | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null }
   | { check: 'supply'; passes: boolean; limit: number; sold: number }
   | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
@@ -96,7 +96,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
   ]
 }
 
-/** A closing counts at once: whoever pays in its grace pays by an earlier quote. */
+/** A closing counts at once, because a buyer who pays in its grace pays by an earlier quote. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const { supply, opensAt, closesAt } = facts.tier
   const { sold, now } = facts

@@ -67,7 +67,7 @@ export async function modeIn(
   return count ? modeAt(await readModes(sql), block) : 'hold'
 }
 
-/** Why what is offered is not sold now; null if it is. A tier that has closed is as one off sale. */
+/** Why the offered tier is not sold now; null if it is. A closed tier counts as off sale. */
 function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
   if (state === 'closed') return state
   if (state === 'upcoming') return 'tierNotOpen'

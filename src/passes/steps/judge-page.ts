@@ -107,12 +107,12 @@ interface PageFacts {
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
-  /** By tier number; of tiers with a supply alone. One that was given its first supply just now is in the first alone. */
+  /** By tier number, only for tiers with a supply. A tier that just got its first supply is only in `supplies`. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, TierSales>
 }
 
-/** Wallets are locked before tiers, and these before payments, in everyone's order. A payment that matches no price needs none of the first two. */
+/** Locks wallets before tiers, and these before payments, in everyone's order. A payment that matches no price needs no lock of a wallet or tier. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
   const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
   const [first] = wallets
@@ -139,7 +139,7 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
   }
 }
 
-/** The tier of which a payment may take a place, as a list of one. */
+/** The tier in which a payment may take a place, as a list of one. */
 const tierNoOf = ({ payment, selection }: Candidate): number[] => {
   const tierNo = payment.tierNo ?? (selection.kind === 'none' ? null : selection.tier.tierNo)
   return tierNo === null ? [] : [tierNo]
@@ -259,7 +259,7 @@ function factsOf(
   }
 }
 
-/** A supply that was lowered since the tiers were read holds at once. */
+/** A supply that was lowered since we read the tiers applies at once. */
 function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, number>): TierSelection {
   if (selection.kind !== 'onSale') return selection
   const { tier, supply } = selection

@@ -136,7 +136,7 @@ export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
   return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
 }
 
-/** What waits to be judged, in chain order, and by what; null if nothing does. */
+/** What waits to be judged, in chain order, and the facts to judge it by; null if nothing does. */
 interface Waiting extends Pick<JudgingBasis, 'walletMax' | 'versions' | 'onContract'> {
   candidates: Candidate[]
 }
@@ -180,7 +180,7 @@ async function readWaiting(
   return { candidates, walletMax, versions, onContract }
 }
 
-/** The contract's nodes of each tier with a supply, at the followed block: at a newer one, a node that is not followed yet would count twice. */
+/** The contract's nodes of each tier with a supply, at the followed block, because at a newer one a node not yet followed would count twice. */
 async function readTierSizes(
   { contract }: FactoryRead,
   versions: readonly TierVersion[],
@@ -191,7 +191,7 @@ async function readTierSizes(
   return new Map(await Promise.all([...limited].map(sizeOf)))
 }
 
-/** The tiers of which a place is free: it goes to a payment that came too late, before a later one. */
+/** The tiers with a free place, which goes to a payment that came too late before it goes to a later one. */
 async function tiersWithRoom(
   { pool }: LedgerDb,
   { versions, onContract }: Pick<JudgingBasis, 'versions' | 'onContract'>,
