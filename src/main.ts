@@ -10,7 +10,7 @@ const { runCli } = await import('./cli/run.ts')
 
 const interrupt = new AbortController()
 const argv = process.argv.slice(2)
-if (argv[0] !== 'start' && argv[0] !== 'dev') {
+if (argv[0] !== 'start') {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // A second Ctrl-C exits at once.

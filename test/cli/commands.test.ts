@@ -25,7 +25,7 @@ import { ETHER, startWorld, type World } from '../support/world.ts'
 const CENT = ETHER / 100n
 /** Not run here, because they run until stopped (start.test.ts), have their own chain (deploy.test.ts, init.test.ts),
  * or need a server as old as PostgreSQL's own programs (ops/backup.long.test.ts). */
-const ELSEWHERE = ['start', 'dev', 'deploy', 'init', 'backup', 'restore']
+const ELSEWHERE = ['start', 'deploy', 'init', 'backup', 'restore']
 /** Tested in operator/payment-wallets.test.ts, because they would leave these examples without the present payments wallet. */
 const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
 /** Commands that need neither database nor chain. */

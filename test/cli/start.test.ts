@@ -112,31 +112,6 @@ test('where no service runs, commands say so and start nothing', async () => {
   assert.deepEqual(readdirSync(nowhere), [])
 })
 
-test('dev shows a log to read, and ends with the service when it is asked to', async () => {
-  const own = temporaryDirectory()
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-  const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0', TICK_SEC: '1' }
-  const child = spawn(process.execPath, [main, 'dev'], {
-    env: { ...runtimeEnv(), HOME: own, DATA_DIR: own, ...ports },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (part) => {
-      said += part
-    })
-  }
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  try {
-    for (const words of [/^\d\d:\d\d:\d\d (info|WARN)/m, /answers at http/])
-      await until(`${words}`, async () => words.test(said))
-  } finally {
-    child.kill('SIGTERM')
-  }
-  assert.equal(await ended, 0)
-  assert.match(said, /Stopping: received SIGTERM/)
-})
-
 test('on a terminal the log is lines to read, and the banner names the pages and the place of the console’s key', async () => {
   const own = temporaryDirectory()
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -200,10 +175,4 @@ describe('a start that fails says why in a line', () => {
       assert.doesNotMatch(err, /at .*\.ts:\d/)
     })
   }
-
-  test('dev is not for production', async () => {
-    const { code, err } = await runProcess(['dev'], { NODE_ENV: 'production' })
-    assert.equal(code, 1)
-    assert.match(err, /use "start"/)
-  })
 })

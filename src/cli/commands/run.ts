@@ -13,15 +13,6 @@ export const RUN: readonly Command[] = [
     load: async () => (await import('../service/start.ts')).start,
   },
   {
-    name: 'dev',
-    group: 'run',
-    summary: 'run the service for working on it: a readable log, and a new start whenever a file changes',
-    details: 'For a checkout. The state of the embedded parts is kept between starts.',
-    examples: ['node-ledger dev'],
-    longRunning: true,
-    load: async () => (await import('../service/dev.ts')).dev,
-  },
-  {
     name: 'reload',
     group: 'run',
     summary: 'have every instance read its settings again, without a restart',
