@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { countWords } from '../scripts/comment-words.ts'
 import { findDead } from '../scripts/dead-exports.ts'
 import { GROUPS } from '../scripts/mutation/scope.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
@@ -43,6 +44,22 @@ test('an exception holds for as much as it says, and goes when it is not needed'
   assert.match(check(large, { file: { 'src/a.ts': [449, 'why'] } }).join(), /more than the 449 of its exception/)
   assert.match(check(large, { file: { 'src/a.ts': [451, 'why'] } }).join(), /lower it/)
   assert.match(check({}, { file: { 'src/a.ts': [450, 'why'] } }).join(), /no longer needed/)
+})
+
+test('comments say conditions, reasons and actors as English does', () => {
+  assert.deepEqual(countWords(readTidied()).faults, [])
+})
+
+test('the words of comments are counted, those of code and strings are not', () => {
+  const faults = (text: string) => countWords(new Map([['src/a.ts', text]])).faults.map((fault) => fault.split(':')[0])
+  const plain = '// If it fails, the pass stops because the next run reads again.\n'
+  assert.deepEqual(faults(`${plain}const where = 'nobody is asked where'`), [])
+  assert.deepEqual(faults(`${plain}// Where nobody is asked.`), [
+    'where (for a place only)',
+    'is asked, told, known or had',
+    'nobody, somebody, whoever, anew',
+  ])
+  assert.deepEqual(faults('/** Stops. */'), ['if', 'because'])
 })
 
 test('functions are found by the names they are given', () => {
