@@ -1,4 +1,4 @@
-// Computes the amount of a turn, and the turns of a round. Nobody can pick the seed by choosing when a pass runs, because it comes from the first
+// Computes the amount of a turn, and the turns of a round. An operator cannot pick the seed by choosing when a pass runs, because it comes from the first
 // block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
 import { BPS_BASE, type Hash, sumWei, type Wei, wei } from './units.ts'
 

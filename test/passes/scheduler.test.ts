@@ -1,4 +1,4 @@
-// The timer: how soon the next run follows, by the last one's findings, whoever started it.
+// The timer: how soon the next run follows, by the last one's findings, whatever started it.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'

@@ -198,7 +198,7 @@ export async function proveSender(transaction: unknown): Promise<Verdict> {
   if ('why' in what || !signing) return unprovable('sender', 'why' in what ? what.why : '')
   const { parity, r, s } = signing
   const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
-  // If r is the x of no point, no key has signed it, whoever is named.
+  // If r is the x of no point, no key has signed it, and the named sender is wrong.
   if (signer === null) return compared('sender', (transaction as Fields).from, '0x')
   return compared('sender', (transaction as Fields).from, signer)
 }

@@ -29,7 +29,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Under another name until it is complete, because nobody must book a file that Ctrl-C or a fault cut short. */
+/** Under another name until it is complete, because a file that Ctrl-C or a fault cut short must not be booked. */
 export async function toFile({ stream }: Pick<ExportFile, 'stream'>, path: string, signal: AbortSignal): Promise<void> {
   const partial = `${path}.partial`
   try {

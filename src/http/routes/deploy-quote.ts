@@ -57,7 +57,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
-/** Who may buy by an internal call in a future block. Nobody may if only one provider would report the call, and the operator does not trust it. */
+/** Who may buy by an internal call in a future block. No contract may if only one provider would report the call, and the operator does not trust it. */
 export async function modeIn(
   sql: Sql,
   block: number,

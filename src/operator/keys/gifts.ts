@@ -7,7 +7,7 @@ import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
 import * as field from '../input.ts'
 
 const DAY_SEC = 86_400
-/** If nobody renews a key within a year, it has been forgotten. */
+/** A key that no person renews within a year has been forgotten. */
 const DAYS_MAX = 366
 /** Long enough to make a few keys after signing in. A session that is stolen later can make none. */
 const FRESH_MS = 600_000

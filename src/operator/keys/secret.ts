@@ -1,5 +1,5 @@
 // The texts of admin keys and of invitations, and the digests by which the ledger knows them. A random text of 256 bits needs no slow hash, because
-// nobody can guess it.
+// it cannot be guessed.
 import { createHash, randomBytes } from 'node:crypto'
 
 /** The prefix distinguishes it from other texts, both for secret scanners and for the service, which looks for nothing else. */

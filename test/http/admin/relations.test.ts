@@ -1,4 +1,4 @@
-// Who counts as one person for the rule of the second person: whoever created another's key, or invitation, and
+// Who counts as one person for the rule of the second person: a person who created another's key, or invitation, and
 // everyone with the same creator, in any way and over any number of steps. Real parts; the device is one in software.
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'

@@ -88,7 +88,7 @@ describe('a second person', () => {
       assert.match(answer.json.error, words)
     }
     assert.equal(await stateOf(hash), 'held')
-    // Nor the other way round: whoever created both keys has both.
+    // Nor the other way round: the person who created both keys has both.
     const other = await propose(`payments/${hash}/release`, { tierId: 'basic' }, as(inner.json.key))
     for (const options of [{}, as(puppet.json.key)]) assert.equal((await confirm(other, options)).status, 403)
     assert.equal((await confirm(other, as(await keyOf('clerk', 'decide')))).status, 200)

@@ -10,7 +10,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** Each opening renders its content anew. */
+/** Each opening renders its content again. */
 export function Dialog({ open, ...rest }: DialogProps) {
   return open ? <Opened {...rest} /> : null
 }

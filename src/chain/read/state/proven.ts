@@ -71,7 +71,7 @@ export async function readProvenAccount(
   owner: Address,
   at: BlockRef,
 ): Promise<AccountState | null> {
-  // Development chains put accounts into their first block that its root does not cover. Nobody is paid there.
+  // Development chains put accounts into their first block that its root does not cover. No payment is made there.
   return at.number === 0 ? null : await readProven(asking, owner, at, { read: ({ account }) => account })
 }
 
