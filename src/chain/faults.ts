@@ -4,7 +4,7 @@ import { KnownError } from '../lib/errors.ts'
 
 /** Retryable: ask again later or elsewhere. Otherwise fatal: this is not the configured chain, so stop and report it. */
 export class ChainFault extends KnownError {
-  /** The provider that answered last; null if it is not known. */
+  /** The provider that answered last; null if unknown. */
   host: string | null = null
 
   constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
@@ -66,7 +66,7 @@ export interface RpcError {
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
-/** The troubles of a provider that answered nothing of its chain. */
+/** The troubles of a provider that answered nothing about its chain. */
 const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
 
 /** A retryable fault of a provider. Its text names only the host, because the rest of a provider's URL is often its key. */

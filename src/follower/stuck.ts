@@ -1,4 +1,4 @@
-// Notes which block stops run after run while providers answer, and tells it once it has lasted: nobody would see it by the chain's being away.
+// Notes which block stops run after run while providers answer, and reports it once it has lasted, because no other check would show it.
 import { ChainFault } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { noteStuck } from '../db/blocks/stuck.ts'
@@ -6,7 +6,7 @@ import { inTransaction } from '../db/core/sql.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 
-/** Reads on from the cursor; the head was answered before. A fault is noted with the block that it left unread, and thrown on. */
+/** Reads on from the cursor, after the head. A fault is recorded with the block that it left unread, and rethrown. */
 export async function tellingStuck(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   follow: () => Promise<void>,

@@ -21,7 +21,7 @@ export class KnownError extends Error {
     return this.kind === 'retryable'
   }
 
-  /** True if what was asked did answer, only not with what is needed. */
+  /** True if there was an answer, but not with what we need. */
   get isAnswered(): boolean {
     return false
   }

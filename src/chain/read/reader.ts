@@ -107,7 +107,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
         try {
           return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
-          // The next run asks for less, so that only the block that stops it stays unread in the end.
+          // The next run asks for less, so that in the end only the block that stops it stays unread.
           if (error instanceof ChainFault && !(error instanceof PartedFault)) span = Math.max(1, Math.floor(size / 2))
           if (size === 1 || !isTooMuch(error)) throw error
         }

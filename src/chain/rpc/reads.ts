@@ -22,7 +22,7 @@ export interface ReadOptions {
 
 /** Reads, through all providers or through one. */
 export interface Reads {
-  /** The host of the provider that is asked first now; safe to log. */
+  /** The host of the provider that we ask first now; safe to log. */
   firstHost(): string
   /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) if no provider answered. */
   call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>

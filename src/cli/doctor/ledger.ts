@@ -80,7 +80,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }))
   },
 
-  /** The roles that the contract refused to our accounts: the only evidence on an instance without keys. */
+  /** The roles that the contract refused to our accounts, which is the only evidence on an instance without keys. */
   'passes.roles': async ({ pool }) =>
     (await readLostRoles(pool)).map((lost) => ({
       says: `since ${lost.since} the contract knows another account than ${lost.address} as its ${lost.role}: nothing is sent for it`,

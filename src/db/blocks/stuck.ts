@@ -1,30 +1,30 @@
-// The block that stops runs of the passes, and why: a row of `settings`, so that every instance shows it. It ends with the first block that is followed.
+// The block that stops runs of the passes, and why: a row of `settings`, so that every instance shows it. Following a block deletes it.
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { noteCalm, noteTrouble } from '../core/troubles.ts'
 
 export interface Stuck {
-  /** The first block that is not followed. */
+  /** The first block that was not followed. */
   block: number
   /** The rule that the last answer broke, in words. */
   rule: string
-  /** The provider that gave it; null if it is not known. */
+  /** The provider that gave it; null if unknown. */
   host: string | null
-  /** Runs that it stopped, one after another. */
+  /** How many runs in a row it stopped. */
   runs: number
   /** ISO 8601, by the database's clock. */
   since: string
-  /** True once that is no passing fault any more. */
+  /** True once it is no longer a passing fault. */
   lasts: boolean
 }
 
-/** So many runs over so long: a provider that has just not got a block yet has it by then. */
+/** This many runs over this long: by then a provider that just did not have a block yet has it. */
 const RUNS_MIN = 3
 const LASTS_SEC = 60
 /** Characters of a rule, which may repeat a provider's text. */
 const RULE_MAX = 300
 
-/** Notes that a block stopped a run. @returns what is to be told; null if it was told before, or may yet pass. */
+/** Notes that a block stopped a run. @returns what to report; null if it was reported before, or may yet pass. */
 export async function noteStuck(
   sql: Sql,
   { block, rule, host }: Pick<Stuck, 'block' | 'rule' | 'host'>,
@@ -43,7 +43,7 @@ export async function noteStuck(
   return (await noteTrouble(sql, 'stuck')) ? row.value : null
 }
 
-/** Notes that a run followed as far as it could; people are told once that has lasted. Run in a transaction. */
+/** Notes that a run followed as far as it could. That is reported once it has lasted. Run in a transaction. */
 export async function noteMoving(sql: Sql): Promise<void> {
   await clearState(sql, 'stuck')
   if ((await noteCalm(sql, 'stuck')) !== 'over') return

@@ -64,7 +64,7 @@ export interface LedgerFigures {
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null if there is none. */
   oldestRefundTime: number | null
-  /** Roles that the contract gave another account; null: none. */
+  /** Roles that the contract gave another account; null if there are none. */
   lostRoles: string[] | null
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]

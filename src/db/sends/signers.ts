@@ -37,7 +37,7 @@ export async function readSignerTroubles(sql: Sql): Promise<SignerTrouble[]> {
     FROM settings WHERE name LIKE 'signer %' ORDER BY name`
 }
 
-/** An account that the contract does not know in its role any more. */
+/** An account that the contract no longer knows in its role. */
 export interface LostRole {
   role: string
   address: string
@@ -58,7 +58,7 @@ export async function noteInRole(sql: Sql, role: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${`lost role ${role}`}`
 }
 
-/** The accounts that the contract did not know in their role when it was last asked. */
+/** The accounts that the contract did not know in their role at the last call. */
 export async function readLostRoles(sql: Sql): Promise<LostRole[]> {
   return await sql<LostRole[]>`
     SELECT substr(name, 11) AS role, value ->> 'address' AS address, iso(updated_at) AS since

@@ -1,4 +1,4 @@
-// Reads request bodies: at most 16 KiB, and only JSON objects if a route wants one. Owns how much of a request is ever held in memory. It must never
+// Reads request bodies: at most 16 KiB, and a JSON object if the route requires one. Owns how much of a request is ever held in memory. It must never
 // decide what fields mean.
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, refuse } from '../refusals.ts'

@@ -77,7 +77,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   return sendWithin(ctx, sending, budget, { batch, openings })
 }
 
-/** Sends the opening of cohorts or the mint, as far as the budget goes. */
+/** Sends the opening of cohorts or the mint, as much as the budget allows. */
 async function sendWithin(
   ctx: MintContext,
   sending: SenderRun,
@@ -102,7 +102,7 @@ async function sendWithin(
   return { sent, budgetSpent }
 }
 
-/** True if the budget that was read is another account's: the contract knows that one as its minter. */
+/** True if the budget that we read belongs to another account, which the contract knows as its minter. */
 async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<boolean> {
   const nothing: FactoryCall = { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
   return refusesRole(await sending.sender.estimate(nothing))

@@ -45,7 +45,7 @@ export async function withSigner<T>(
 ): Promise<{ result: T; signer: SignerAnswer }> {
   let refusal: SignerFault | null = null
   let signed = false
-  /** Null: no call was tried. */
+  /** Null if no call was tried. */
   let isInRole: boolean | null = null
   const watched: SignerAccount = {
     ...sender,
@@ -93,7 +93,7 @@ export const refusesRole = (outcome: EstimateOutcome) =>
 const isOnRecord = async ({ pool }: LedgerDb, role: AccountRole) =>
   (await readLostRoles(pool)).some((lost) => lost.role === role)
 
-/** Keeps the record of a role; and tells where it was lost, and once it has been back for a while. */
+/** Keeps the record of a role. Reports when it was lost, and once it has been back for a while. */
 async function noteRole(
   ctx: LedgerDb & Logging,
   role: AccountRole,
