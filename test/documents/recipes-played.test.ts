@@ -178,7 +178,7 @@ test('a setting has its value, its row, its line and its place in what the opera
 
 test('a check is a finding of the doctor', () => {
   const { findings } = JSON.parse(command('doctor', '--json')) as { findings: { check: string }[] }
-  const finding = { verdict: 'warn', says: 'nobody has rung', todo: 'Ring the bell.', reading: null }
+  const finding = { verdict: 'warn', says: 'nobody has rung', todo: 'Ring the bell.', runbook: null, reading: null }
   assert.deepEqual(
     findings.filter(({ check }) => check === 'ledger.bell'),
     [{ check: 'ledger.bell', ...finding }],

@@ -3,6 +3,7 @@
 import { ChainFault } from '../../chain/faults.ts'
 import { databaseFault } from '../../db/core/faults.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { ALERTS } from './alerts.ts'
 
 /** `unknown`: could not look. */
 export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
@@ -14,6 +15,8 @@ export interface Finding {
   readonly says: string
   /** The next step; null if there is nothing to do. */
   readonly todo: string | null
+  /** The section of docs/RUNBOOK.md about it, which has the name of its alert; null if all is well, or no alert reports it. */
+  readonly runbook: string | null
   /** The value read, for scripts; null if it could not be read. */
   readonly reading: unknown
 }
@@ -47,11 +50,13 @@ export async function runChecks<Context>(checks: Checks<Context>, context: Conte
 
 /** The finding of an answer. */
 export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
-  if (typeof answer === 'string') return { check, verdict: 'ok', says: answer, todo: null, reading: null }
-  if ('unknown' in answer)
-    return { check, verdict: 'unknown', says: `could not look: ${answer.unknown}`, todo: null, reading: null }
+  const none = { check, todo: null, runbook: null, reading: null }
+  if (typeof answer === 'string') return { ...none, verdict: 'ok', says: answer }
+  if ('unknown' in answer) return { ...none, verdict: 'unknown', says: `could not look: ${answer.unknown}` }
   const { says, warn, fail, reading = null } = answer
-  return { check, verdict: fail ? 'fail' : warn ? 'warn' : 'ok', says, todo: fail || warn || null, reading }
+  const todo = fail || warn || null
+  const runbook = todo === null ? null : (ALERTS[check] ?? null)
+  return { check, verdict: fail ? 'fail' : warn ? 'warn' : 'ok', says, todo, runbook, reading }
 }
 
 /** Why a check could not look, in a few words without secrets. */

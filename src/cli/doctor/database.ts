@@ -91,7 +91,7 @@ const CHECKS: Checks<Examined> = {
       await inTime('the database', WRITE_MS_MAX, tryWrite(pool))
       return 'takes writes'
     } catch (error) {
-      const todo = 'docs/RUNBOOK.md, "NodeLedgerPassFaults", says what to look at.'
+      const todo = 'See the runbook.'
       return { says: `takes no writes: ${messageOf(error)}`, fail: databaseFault(error)?.remedy ?? todo }
     }
   },

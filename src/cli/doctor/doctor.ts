@@ -40,8 +40,9 @@ export async function doctor({ io, out }: Call): Promise<ExitCode> {
   return worst === 'fail' ? EXIT.negative : worst === 'unknown' ? EXIT.unavailable : EXIT.done
 }
 
-function shown({ verdict, check, says, todo }: Finding): string {
-  return `${SIGNS[verdict]}  ${check}: ${says}${todo === null ? '' : `\n      -> ${todo}`}`
+function shown({ verdict, check, says, todo, runbook }: Finding): string {
+  const next = `${todo}${runbook === null ? '' : ` (docs/RUNBOOK.md, "${runbook}")`}`
+  return `${SIGNS[verdict]}  ${check}: ${says}${todo === null ? '' : `\n      -> ${next}`}`
 }
 
 const CHECKS: Checks<{ config: Config; problems: readonly Problem[] }> = {

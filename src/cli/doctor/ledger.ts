@@ -48,8 +48,8 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const halt = await readHalt(pool)
     if (!halt) return 'not halted'
     const todo = halt.sealed
-      ? 'docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at; "node-ledger resume --halt" then clears it.'
-      : 'It is withdrawn by itself if the next runs find all well; else docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at.'
+      ? 'See the runbook; "node-ledger resume --halt" then clears it.'
+      : 'It is withdrawn by itself if the next runs find all well; else see the runbook.'
     return { says: haltInWords(halt), fail: todo, reading: halt }
   },
 
@@ -75,7 +75,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (troubles.length === 0) return 'no signer refused what it was last asked for'
     return troubles.map((trouble) => ({
       says: `since ${trouble.since} nothing is signed for the ${trouble.role}, ${trouble.address}: ${trouble.detail}`,
-      fail: 'docs/RUNBOOK.md, "NodeLedgerSignerDown", says what to do. Each pass asks again, and what waits goes on by itself.',
+      fail: 'See the runbook. Each pass asks again, and what waits goes on by itself.',
       reading: trouble,
     }))
   },

@@ -1,0 +1,26 @@
+// The alert of each check whose fault an alert reports too. A section of docs/RUNBOOK.md has the alert's name and says what to do.
+
+const FUNDS = 'NodeLedgerFundsLow'
+const SIGNER = 'NodeLedgerSignerDown'
+const FOREIGN = 'NodeLedgerForeignTransaction'
+
+export const ALERTS: Readonly<Record<string, string>> = {
+  database: 'NodeLedgerDatabaseUnreadable',
+  'database.writes': 'NodeLedgerPassFaults',
+  'chain.provider': 'NodeLedgerChainUnreadable',
+  ...{ 'funds.minter': FUNDS, 'funds.distributor': FUNDS, 'transactions.funds': FUNDS },
+  ...{ 'signer.minter': SIGNER, 'signer.distributor': SIGNER, 'passes.signers': SIGNER },
+  ...{ 'nonce.minter': FOREIGN, 'nonce.distributor': FOREIGN, 'keys.foreign': FOREIGN },
+  'passes.payments': 'NodeLedgerPaymentsPassStale',
+  'passes.credit': 'NodeLedgerCreditPassStale',
+  'passes.halt': 'NodeLedgerHalted',
+  'ledger.follows': 'NodeLedgerLagging',
+  'ledger.drift': 'NodeLedgerDrift',
+  'payments.held': 'NodeLedgerPaymentsHeld',
+  'payments.refs': 'NodeLedgerRefsTaken',
+  'payments.unproven': 'NodeLedgerPaymentsWaiting',
+  'nodes.unpaid': 'NodeLedgerNodesUnpaid',
+  'transactions.pending': 'NodeLedgerTransactionStuck',
+  'owner.budget': 'NodeLedgerBudgetLow',
+  webhooks: 'NodeLedgerWebhooksLate',
+}
