@@ -10,8 +10,6 @@ const STORIES = 'one file a story, and a name that says which'
 /** Files of src with fewer than a dozen lines, each with its reason. */
 export const SMALL: Readonly<Record<string, string>> = {
   'src/lib/node-http.ts': 'one line around a fault of Node, which its head explains',
-  'src/cli/commands/options.ts': 'options of ten groups of commands',
-  'src/operator/second-person/proposed.ts': 'the answer that acts and their callers share',
 }
 
 export const EXCEPTIONS: Exceptions = {

@@ -82,3 +82,7 @@ export interface Call {
   readonly signal: AbortSignal
 }
 export type Run = (call: Call) => Promise<ExitCode>
+
+/** Options that commands of several groups take. */
+export const YES = { yes: { help: 'do not ask', isOurs: true } } as const
+export const REASON = { reason: { value: 'text', help: 'your reason, kept in the audit log' } }

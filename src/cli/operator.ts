@@ -5,13 +5,14 @@ import {
   type EveryPart,
   type Fields,
   isOperatorRefusal,
+  isProposed,
   type OperatorRefusal,
+  type Proposed,
   type RefusedBecause,
   sentenceOf,
 } from '../operator/act.ts'
 import { type CommandTexts, type Operation, toldOf } from '../operator/define-act.ts'
 import type { Field } from '../operator/input.ts'
-import { isProposed, type Proposed } from '../operator/second-person/proposed.ts'
 import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
 import { actorHere, withLedger } from './database.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'

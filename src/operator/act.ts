@@ -133,6 +133,13 @@ export function named(text: string, nameOf = (field: string) => field): string {
 export const refuseByScope = (scope: Scope) =>
   refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
 
+/** The answer in place of an act's own result if it waits for a second person. */
+export interface Proposed {
+  proposal: { id: number; act: string; expiresAt: Date; says: string }
+}
+
+export const isProposed = (answer: object): answer is Proposed => 'proposal' in answer
+
 export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => value instanceof OperatorRefusal
 
 /** The row of the audit log that an act leaves. `subject` is what it was done to: a hash, a tier, an address. */

@@ -13,11 +13,11 @@ import {
   isOperatorRefusal,
   type LedgerPart,
   type OperatorRefusal,
+  type Proposed,
   recordAct,
 } from './act.ts'
 import { type Check, type Read, readInput, type Shape } from './input.ts'
 import { type Guard, mustWait, propose } from './second-person/guard.ts'
-import type { Proposed } from './second-person/proposed.ts'
 
 /** A column of a list on the command line: a field of its rows, or a heading with a field or with a function of the row. */
 export type Column<Row = Readonly<Record<string, unknown>>> =

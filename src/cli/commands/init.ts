@@ -1,6 +1,5 @@
 // The command that sets a ledger up.
-import type { Command } from '../command.ts'
-import { YES } from './options.ts'
+import { type Command, YES } from '../command.ts'
 
 export const INIT: readonly Command[] = [
   {

@@ -1,6 +1,5 @@
 // The commands about payments that are more than one act.
-import type { Command } from '../command.ts'
-import { REASON, YES } from './options.ts'
+import { type Command, REASON, YES } from '../command.ts'
 
 export const PAYMENTS: readonly Command[] = [
   {

@@ -1,6 +1,5 @@
 // The commands that run the service, set it up, or run one pass of it.
-import type { Command } from '../command.ts'
-import { YES } from './options.ts'
+import { type Command, YES } from '../command.ts'
 
 export const RUN: readonly Command[] = [
   {

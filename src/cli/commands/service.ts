@@ -1,6 +1,5 @@
 // Commands about the service that are more than one act, or none.
-import type { Command } from '../command.ts'
-import { REASON, YES } from './options.ts'
+import { type Command, REASON, YES } from '../command.ts'
 
 export const SERVICE: readonly Command[] = [
   {

@@ -4,8 +4,7 @@ import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { insertProposal } from '../../db/operator/proposals.ts'
 import { UINT256_MAX, type Wei, wei } from '../../domain/units.ts'
-import { type Actor, type Fields, recordAct } from '../act.ts'
-import type { Proposed } from './proposed.ts'
+import { type Actor, type Fields, type Proposed, recordAct } from '../act.ts'
 
 /** Name of the rule among the ledger's settings. */
 export const RULE = 'secondPerson'

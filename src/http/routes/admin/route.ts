@@ -9,11 +9,11 @@ import {
   type EveryPart,
   type Fields,
   isOperatorRefusal,
+  isProposed,
   type OperatorRefusal,
   refuseAct,
 } from '../../../operator/act.ts'
 import { type Operation, toldOf } from '../../../operator/define-act.ts'
-import { isProposed } from '../../../operator/second-person/proposed.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
