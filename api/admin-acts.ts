@@ -119,6 +119,14 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
+  allowlists: {
+    scope: 'prices',
+    fields: {
+      label: { help: "what you call it", value: "text", required: true },
+      dryRun: { help: "only say what it has, and what is wrong with it", value: null, required: false, words: ["true","false"] },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
   'terms/preview': {
     scope: 'terms',
     fields: {

@@ -144,6 +144,12 @@ export interface paths {
         /** Have a signer account's nonce taken over as the providers name it; replace transactions that can no longer be mined */
         post: operations["freeSender"];
     };
+    "/api/admin/allowlists": {
+        /** List the allowlists, newest first */
+        get: operations["listAllowlists"];
+        /** Enter a list of wallets and of how many nodes each may buy, which a tier may name */
+        post: operations["addAllowlist"];
+    };
     "/api/admin/nodes/unpaid": {
         /** List nodes without a payment, each with its grant */
         get: operations["listUnpaidNodes"];
@@ -937,6 +943,44 @@ export interface components {
         TierEntered: {
             tier: components["schemas"]["Tier"];
             /** @description False where it stood so already, and no version was added. */
+            changed: boolean;
+            says: components["schemas"]["Says"];
+        };
+        /** @description A list of wallets, each with the nodes that it may buy. */
+        Allowlist: {
+            /** @description Its root. */
+            root: components["schemas"]["Hash"];
+            /** @description The operator's name for it. */
+            label: string;
+            /** @description Its wallets. */
+            entries: components["schemas"]["Count"];
+            /** @description The sum of their allocations. */
+            allocated: components["schemas"]["Count"];
+            enteredAt: components["schemas"]["Time"];
+            /** @description Who entered it. */
+            enteredBy: string;
+        };
+        AllowlistEntered: {
+            /** @description Its root; null if a line is bad. */
+            root: string | null;
+            /** @description Its good rows. */
+            entries: components["schemas"]["Count"];
+            /** @description The sum of their allocations. */
+            allocated: components["schemas"]["Count"];
+            /** @description Lines that cannot be taken. */
+            badLines: components["schemas"]["Count"];
+            /** @description Those of a wallet that has a row already. */
+            duplicates: components["schemas"]["Count"];
+            /** @description Those with a wrong checksum. */
+            badChecksums: components["schemas"]["Count"];
+            /** @description The first bad lines. */
+            problems: {
+                /** @description Its number, from 1. */
+                line: components["schemas"]["Count"];
+                /** @description What is wrong. */
+                text: string;
+            }[];
+            /** @description False if the list was known, or was only previewed. */
             changed: boolean;
             says: components["schemas"]["Says"];
         };
@@ -3159,6 +3203,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StuckSenderFreed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAllowlists: {
+        requestBody?: never;
+        responses: {
+            /** @description The lists. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        allowlists: components["schemas"]["Allowlist"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addAllowlist: {
+        parameters: {
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description lines of address,allocation, up to 300; the command takes larger lists */
+                    rows: string;
+                    /** @description what you call it */
+                    label: string;
+                    /** @description only say what it has, and what is wrong with it */
+                    dryRun?: components["schemas"]["FlagInput"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description What the list has, entered or not. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowlistEntered"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -12,6 +12,7 @@ import type { Bench } from './lib/bench.ts'
 import { describeCommit, describeMachine } from './lib/machine.ts'
 import { seconds } from './lib/numbers.ts'
 import { type Row, table, writeSection } from './lib/report.ts'
+import { lists } from './lists.ts'
 import { load } from './load.ts'
 import { peers } from './peers.ts'
 import { proving } from './proving.ts'
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   latency,
   contracts,
   desk,
+  lists,
   follow,
   sparse,
   bill,

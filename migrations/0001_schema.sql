@@ -110,6 +110,31 @@ CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
 CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
 CREATE INDEX tiers_no ON tiers (tier_no, from_time);
 
+-- A list of wallets, each with the nodes that it may buy, named by the root of OpenZeppelin's StandardMerkleTree over them. Never changed.
+CREATE TABLE allowlists (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  root hash NOT NULL UNIQUE,
+  label text NOT NULL,
+  entries int NOT NULL CHECK (entries > 0),
+  allocated bigint NOT NULL CHECK (allocated >= entries), -- the sum of the allocations
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL
+);
+CREATE TABLE allowlist_entries (
+  list int NOT NULL REFERENCES allowlists,
+  address address NOT NULL,
+  allocation int NOT NULL CHECK (allocation > 0),
+  leaf int NOT NULL CHECK (leaf >= 0), -- its place among the nodes of the tree
+  PRIMARY KEY (list, address)
+);
+-- The nodes of its tree, 32 bytes each, 1,024 to a page. A part of a page is read without the rest, because hashes are not compressed.
+CREATE TABLE allowlist_nodes (
+  list int NOT NULL REFERENCES allowlists,
+  page int NOT NULL CHECK (page >= 0),
+  nodes bytea STORAGE EXTERNAL NOT NULL,
+  PRIMARY KEY (list, page)
+);
+
 -- From a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row holds from time 0.
 -- Rows are never changed. One that does not hold yet may be taken back.
 CREATE TABLE credit_terms (

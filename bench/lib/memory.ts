@@ -23,7 +23,8 @@ export function watchMemory(pid: number): { stop(): MemorySample[] } {
   }
 }
 
-function residentMb(pid: number): number {
+/** The resident set of a process, in millions of bytes. Linux only. */
+export function residentMb(pid: number): number {
   const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   if (kib === undefined) throw new Error(`process ${pid} has no resident set`)
   return (Number(kib) * 1024) / 1e6

@@ -3,6 +3,7 @@ import { readEvents } from './events.ts'
 import { revive } from './revive.ts'
 import { createTransport, type Sent, type Transport, type TransportOptions } from './transport.ts'
 import type {
+  Allowlisted,
   CanBuy,
   Cover,
   Deployment,
@@ -62,6 +63,8 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, including tiers off sale. */
   getTiers(options?: CallOptions): Promise<Tier[]>
+  /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` for one that is not listed. Throws 404 when there is no such list. */
+  getAllowlisted(root: string, address: string, options?: CallOptions): Promise<Allowlisted>
   /** How far the contract's balance covers its debt. Readings are `null` while the chain is unreachable. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
@@ -140,6 +143,8 @@ export function createClient(options: ClientOptions): LedgerClient {
   return {
     getStats: (options) => get<Stats>('/api/stats', options),
     getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
+    getAllowlisted: (root, address, options) =>
+      get<Allowlisted>(`/api/allowlists/${inPath(root)}/${inPath(address)}`, options),
     getCover: (options) => get<Cover>('/api/cover', options),
     getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${inPath(address)}`, options),
     getNode: (id, options) => get<NodeDetail>(`/api/node/${inPath(String(id))}`, options, { limit: options?.limit }),

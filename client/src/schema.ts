@@ -148,6 +148,26 @@ export interface components {
                 holding: "operator" | "contract" | "none";
             };
         };
+        /**
+         * @example {
+         *       "root": "0xe06e31c76857b4561d3511091f6f0eaa62c51b022c67472b87fb5fb449efe69e",
+         *       "address": "0x1111111111111111111111111111111111111111",
+         *       "allocation": 5,
+         *       "proof": [
+         *         "0x4397c1fe255e3a9d3a85daaf9e1d39e0eeb9dc120e931f5af6d0a6f8a3315a4d"
+         *       ]
+         *     }
+         */
+        Allowlisted: {
+            /** @description The list. */
+            root: components["schemas"]["Hash"];
+            /** @description The wallet. */
+            address: components["schemas"]["Address"];
+            /** @description Nodes that it may buy; 0 for a wallet that is not listed. */
+            allocation: number;
+            /** @description The Merkle proof, as OpenZeppelin's `MerkleProof` takes it; `null` for a wallet that is not listed. */
+            proof: components["schemas"]["Hash"][] | null;
+        };
         Quote: {
             /** @description The exact amount to send. */
             priceWei: components["schemas"]["Wei"];
@@ -998,6 +1018,46 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAllowlisted: {
+        parameters: {
+            path: {
+                /**
+                 * @description The list's root.
+                 * @example 0xe06e31c76857b4561d3511091f6f0eaa62c51b022c67472b87fb5fb449efe69e
+                 */
+                root: components["schemas"]["HashInput"];
+                /**
+                 * @description The wallet's address.
+                 * @example 0x1111111111111111111111111111111111111111
+                 */
+                address: components["schemas"]["AddressInput"];
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its allocation. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allowlisted"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];

@@ -9,7 +9,16 @@ export type Hex = `0x${string}`
 
 type AmountKey = `${string}Wei`
 type TimeKey = `${string}At` | 'due' | 'since'
-type HexKey = 'owner' | 'from' | 'seed' | 'holdingToken' | 'address' | `${string}Address` | 'txHash' | `${string}TxHash`
+type HexKey =
+  | 'owner'
+  | 'from'
+  | 'seed'
+  | 'holdingToken'
+  | 'address'
+  | 'root'
+  | `${string}Address`
+  | 'txHash'
+  | `${string}TxHash`
 
 /** `null` stays `null`, because it means "could not be checked", never zero. */
 type Field<Key, Value> = Key extends AmountKey
@@ -30,6 +39,8 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
+/** What an allowlist allows a wallet. */
+export interface Allowlisted extends Revived<Schemas['Allowlisted']> {}
 /** What the nodes of a tier got. */
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */

@@ -4,7 +4,10 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 import type { Address, Hash } from '../domain/units.ts'
 
-const keccak = (bytes: Uint8Array): Hash => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}` as const
+/** keccak256 of bytes, as bytes. */
+export const keccakOf = (bytes: Uint8Array): Uint8Array => keccak_256(bytes)
+
+const keccak = (bytes: Uint8Array): Hash => `0x${Buffer.from(keccakOf(bytes)).toString('hex')}` as const
 
 /** keccak256(abi.encode(…)) of types of a fixed size: each takes one word, negative numbers as their two's complement. */
 const digestOf = (...words: readonly (bigint | `0x${string}`)[]): Hash =>

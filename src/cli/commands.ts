@@ -47,6 +47,10 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     modules: () => [import('../operator/tiers.ts'), import('../operator/preview.ts')],
     views: () => import('./desk/tiers.ts'),
   },
+  allowlists: {
+    modules: () => [import('../operator/allowlists/acts.ts')],
+    views: () => import('./desk/allowlists.ts'),
+  },
   senders: { modules: () => [import('../operator/deny-list.ts')] },
   nodes: { modules: () => [import('../operator/grants.ts')] },
   pause: { modules: () => [import('../operator/pause.ts')] },

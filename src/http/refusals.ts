@@ -24,6 +24,7 @@ const REFUSALS = {
   badHash: [400, 'txHash must be a transaction hash: 0x and 64 hex digits.'],
   badTransactionHash: [400, 'A transaction is named by its hash: 0x and 64 hex digits.'],
   badPaymentHash: [400, 'A payment is named by its transaction hash: 0x and 64 hex digits.'],
+  badRoot: [400, 'An allowlist is named by its root: 0x and 64 hex digits.'],
   badWatch: [400, 'Name what to watch, once: address=0x… or payment=0x….'],
   badNodeId: [400, 'nodeId must be a chain node id: a positive whole number, as a decimal string.'],
   badSignature: [400, 'signature must be a hex string that begins with 0x.'],
@@ -56,6 +57,7 @@ const REFUSALS = {
   // 404
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],
+  unknownAllowlist: [404, 'There is no such allowlist.'],
   noSuchTier: [404, 'There is no such tier.'],
   unknownPayment: [
     404,

@@ -21,6 +21,7 @@ import { events } from './routes/payments/events.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import {
+  allowlisted,
   distributions,
   nodesOfAddress,
   payment,
@@ -37,6 +38,7 @@ import type { Tools } from './tools.ts'
 const ROUTES: readonly ((tools: Tools) => Route)[] = [
   stats,
   tiers,
+  allowlisted,
   cover,
   nodesOfAddress,
   node,

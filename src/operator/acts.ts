@@ -1,5 +1,6 @@
 // The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md are made
 // from it; so are commands, one subject at a time (src/cli/commands.ts).
+import * as allowlists from './allowlists/acts.ts'
 import * as attribute from './attribute.ts'
 import * as audit from './audit.ts'
 import * as exports from './books/exports.ts'
@@ -30,7 +31,19 @@ import * as transactions from './transactions.ts'
 import * as webhooks from './webhooks.ts'
 
 const MODULES = [
-  ...[payments, decide, attribute, refund, refundMany, refunding, tiers, terms, paymentWallets, contractWallets],
+  ...[
+    payments,
+    decide,
+    attribute,
+    refund,
+    refundMany,
+    refunding,
+    tiers,
+    allowlists,
+    terms,
+    paymentWallets,
+    contractWallets,
+  ],
   ...[pause, rescan, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
   ...[adminKeys, passkeys, signIn, rule, proposals, webhooks, audit],
 ]

@@ -2,6 +2,7 @@
 // anything else, because a rebuild that copied what it should prove would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { hasSupply, move } from '../db/payments/moves.ts'
+import { PAGE_NODES } from '../db/sale/allowlists.ts'
 
 /** The operator's own tables with the operator's columns, and the prices of past hours. */
 const COPIED = {
@@ -59,7 +60,7 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // One version of each tier is live, so the old one must not block the next.
     await sql`UPDATE tiers SET live = false WHERE live`
-    for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, table, columns)
+    for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, { table, columns })
     // The next key gets the next number.
     for (const table of NUMBERED)
       await sql.unsafe(
@@ -76,8 +77,43 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-async function copyTable(from: Sql, into: Sql, table: string, columns: string): Promise<void> {
-  const rows = await asJson(from, `SELECT ${columns} FROM ${table}`)
+/** Rows of a list that are copied at once. */
+const LIST_ROWS = 8_000
+const LIST_PAGES = 250
+
+/** Copies the allowlists that are not there yet, whole and one by one: a list never changes. */
+export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
+  const known = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
+  const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
+  for (const { id, entries } of lists.filter((list) => !known.has(list.id)))
+    await inTransaction(into, async (sql) => {
+      const copy = (table: string, columns: string, where: string) => copyTable(from, sql, { table, columns, where })
+      await copy('allowlists', 'id, root, label, entries, allocated, entered_at, entered_by', `id = ${id}`)
+      // Leaves are the last nodes of a tree.
+      for (let leaf = entries - 1; leaf < 2 * entries - 1; leaf += LIST_ROWS)
+        await copy(
+          'allowlist_entries',
+          'list, address, allocation, leaf',
+          `list = ${id} AND leaf >= ${leaf} AND leaf < ${leaf + LIST_ROWS}`,
+        )
+      for (let page = 0; page <= (2 * entries) / PAGE_NODES; page += LIST_PAGES)
+        await copy(
+          'allowlist_nodes',
+          'list, page, nodes',
+          `list = ${id} AND page >= ${page} AND page < ${page + LIST_PAGES}`,
+        )
+      await sql`SELECT setval(pg_get_serial_sequence('allowlists', 'id'), max(id)) FROM allowlists`
+    })
+}
+
+interface Copied {
+  table: string
+  columns: string
+  where?: string
+}
+
+async function copyTable(from: Sql, into: Sql, { table, columns, where = 'true' }: Copied): Promise<void> {
+  const rows = await asJson(from, `SELECT ${columns} FROM ${table} WHERE ${where}`)
   const query = `INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
     ON CONFLICT ${KNOWN[table] ?? 'DO NOTHING'}`
   await into.unsafe(query, [rows])
@@ -94,7 +130,7 @@ export async function copyWallets(from: Sql, into: Pool): Promise<void> {
     await sql`
       DELETE FROM payment_wallets w WHERE NOT EXISTS (
         SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
-    await copyTable(from, sql, 'payment_wallets', WALLETS)
+    await copyTable(from, sql, { table: 'payment_wallets', columns: WALLETS })
     await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
     // The next entry gets the next number.
     await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), max(id)) FROM payment_wallets`

@@ -30,7 +30,7 @@ import type {
 } from '../passes/context.ts'
 import { finalizedHeight, judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
-import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
+import { copyAllowlists, copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
 
 /** Blocks between two audits of the payments wallet: so few that transfers in and out seldom cancel out. */
 const BLOCKS_PER_STEP = 200
@@ -76,6 +76,7 @@ export async function rebuild(
 ): Promise<Rebuilt> {
   const facts = await ctx.preflight()
   await begin(ctx.pool)
+  if (source) await copyAllowlists(source, ctx.pool)
   if (source) await copyTerms(source, ctx.pool)
   await tellOfNoKey(ctx, source ?? ctx.pool, say)
   await followTo(ctx, source, say)
@@ -83,6 +84,7 @@ export async function rebuild(
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
   // A snapshot of the current ledger, because passes and the operator may change it meanwhile.
   return inSnapshot(source, async (old) => {
+    await copyAllowlists(old, ctx.pool)
     await copyTerms(old, ctx.pool)
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)

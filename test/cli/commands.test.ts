@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -19,7 +19,7 @@ import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
 import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { temporaryDirectory, temporaryFile } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
 const CENT = ETHER / 100n
@@ -128,10 +128,8 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
     delivery: async () => String((await aDelivery()).id),
     endpoint: async () => (await aDelivery()).endpoint,
-    'password-file': () => {
-      writeFileSync(join(directory, 'password'), 'correct horse battery\n')
-      return join(directory, 'password')
-    },
+    'list-file': () => temporaryFile(`address,allocation\n${world.at(6)},2\n`),
+    'password-file': () => temporaryFile('correct horse battery\n'),
   }
   if (example.includes('senders allow')) {
     assert.equal((await run('senders', 'deny', world.at(14), '--label', 'x', '--reason', 'y', '--yes')).code, 0)

@@ -16,9 +16,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLIENT = join(ROOT, 'client')
 const TSC = join(CLIENT, 'node_modules/typescript/bin/tsc')
 const PRICE_WEI = 10n ** 16n
+const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 const BUYER = DEVELOPMENT_ACCOUNTS[7]
 /** Names that an example may use without defining them, because the README explains them in words. */
-const GIVEN = ['ledger', 'wallet', 'chain', 'txHash', 'address']
+const GIVEN = ['ledger', 'wallet', 'chain', 'txHash', 'address', 'root']
 
 const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
   (match) => match[1] ?? '',
@@ -30,7 +31,7 @@ let played: Promise<{ stdout: string; error: string | null }[]>
 
 before(async () => {
   const building = run(process.execPath, [TSC, '--project', join(CLIENT, 'tsconfig.build.json')])
-  service = await startServiceHere({ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5' })
+  service = await startServiceHere({ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', ADMIN_KEY })
   await building
   mkdirSync(join(project, 'node_modules/@node-ledger'), { recursive: true })
   symlinkSync(CLIENT, join(project, 'node_modules/@node-ledger/client'))
@@ -38,7 +39,7 @@ before(async () => {
     symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
   const wellKnown = await service.get<{ rpcUrl: string; paymentAddress: string }>('/.well-known/node-ledger.json')
   const txHash = await pay(wellKnown)
-  writeFileSync(join(project, 'setup.ts'), setup(wellKnown.rpcUrl, txHash))
+  writeFileSync(join(project, 'setup.ts'), setup(wellKnown.rpcUrl, { hash: txHash, root: await enterList() }))
   for (const [index, example] of examples.entries()) writeFileSync(join(project, nameOf(index)), withGiven(example))
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   writeFileSync(
@@ -77,6 +78,7 @@ for (const [index, example] of examples.entries()) {
     assert.equal(error, null)
     if (example.includes('buy(')) assert.match(stdout, /minted \d+/)
     if (example.includes('verifyNode(')) assert.match(stdout, /^true \[\] \d+n\n(true|null) true/)
+    if (example.includes('verifyAllowlisted(')) assert.match(stdout, /^2 true/)
     if (example.includes('verifyRound(')) assert.match(stdout, /recomputed/)
     if (example.includes('error.status')) assert.match(stdout, /^404 false null No such node/)
     if (example.includes('await ledger.getMe')) assert.match(stdout, new RegExp(`^${BUYER?.address.toLowerCase()} `))
@@ -119,7 +121,17 @@ async function pay({ rpcUrl, paymentAddress }: { rpcUrl: string; paymentAddress:
   return ((await sent.json()) as { result: string }).result
 }
 
-const setup = (rpcUrl: string, hash: string) => `
+/** Enters an allowlist with the buyer on it. @returns its root. */
+async function enterList(): Promise<string> {
+  const answer = await fetch(`${service.url}/api/admin/allowlists`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-admin-key': ADMIN_KEY },
+    body: JSON.stringify({ label: 'buyers', rows: `${BUYER?.address},2` }),
+  })
+  return ((await answer.json()) as { root: string }).root
+}
+
+const setup = (rpcUrl: string, { hash, root }: { hash: string; root: string }) => `
 import { createClient } from '@node-ledger/client'
 import { createPublicClient, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -129,6 +141,7 @@ export const wallet = createWalletClient({ account, transport: http('${rpcUrl}',
 export const chain = createPublicClient({ transport: http('${rpcUrl}', { timeout: ${HANGING_MS} }) })
 export const address = account.address
 export const txHash = '${hash}' as const
+export const root = '${root}' as const
 `
 
 /** The example with imports of what it uses and does not import; its address is that of the running service. */

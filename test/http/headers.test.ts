@@ -1,9 +1,13 @@
 // Headers of every answer: caching verbatim, entity tags, sessions, CORS, methods, request ids.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { insertAllowlist } from '../../src/db/sale/allowlists.ts'
+import { hash } from '../../src/domain/units.ts'
 import { PUBLIC_URL, type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
+/** A wallet that a list does not have: what is answered for a list that there is. */
+const LISTED = `/api/allowlists/0x${'11'.repeat(32)}/${walletOf(1)}`
 /** Specification, section 8; the API's document settles the routes that it leaves open. */
 const CACHE: Record<string, string> = {
   '/api/stats': 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
@@ -14,6 +18,7 @@ const CACHE: Record<string, string> = {
   '/api/distributions/1/turns': 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   '/api/deploy-quote': 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
   '/api/tiers': 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
+  [LISTED]: 'public, max-age=0, s-maxage=60',
   '/api/price': 'public, max-age=60',
   '/api/openapi.json': 'public, max-age=300',
   '/.well-known/node-ledger.json': 'public, max-age=60',
@@ -22,6 +27,7 @@ const LIMITED: Record<string, number> = {
   '/api/stats': 120,
   '/api/cover': 60,
   '/api/tiers': 60,
+  [LISTED]: 60,
   [`/api/nodes/${walletOf(1)}`]: 60,
   '/api/node/1': 60,
   '/api/distributions': 60,
@@ -35,6 +41,8 @@ describe('headers', () => {
   before(async () => {
     service = await startService()
     await insertSmallLedger(service.sql)
+    const list = { root: hash(`0x${'11'.repeat(32)}`), label: 'a list', entries: 1, allocated: 1, enteredBy: 'test' }
+    await insertAllowlist(service.sql, list)
   })
   after(() => service.close())
 

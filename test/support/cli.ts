@@ -20,6 +20,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   'wallets list': 'payment-wallets',
   'terms list': 'terms',
   'tiers list': 'tiers',
+  'allowlists list': 'allowlists',
   'senders list': 'senders',
   'nodes unpaid': 'nodes/unpaid',
   'transactions list': 'transactions',

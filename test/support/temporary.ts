@@ -1,5 +1,5 @@
 // Temporary directories of test runs. Each process removes its own at its end; the next run removes those of killed processes.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '../../packages/embed/process.ts'
@@ -14,6 +14,13 @@ export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
   made.push(directory)
   return directory
+}
+
+/** A new file in a directory of its own. @returns its path. */
+export function temporaryFile(text: string): string {
+  const path = join(temporaryDirectory(), 'file')
+  writeFileSync(path, text)
+  return path
 }
 
 function removeMade(): void {

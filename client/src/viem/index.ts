@@ -1,4 +1,5 @@
 // The part that needs viem: wallets, and reading the chain directly.
+export { type VerifiedAllocation, verifyAllowlisted } from './allowlist.ts'
 export { recompute } from './amount.ts'
 export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'

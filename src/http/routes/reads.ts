@@ -4,7 +4,9 @@ import type { Sql } from '../../db/core/sql.ts'
 import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from '../../db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
 import { readTransaction } from '../../db/reads/public-transactions.ts'
-import type { Hash } from '../../domain/units.ts'
+import { readAllowlisted } from '../../db/sale/allowlists.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { toJson } from '../../lib/json.ts'
 import { parseAddress, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
 import { isRefusal, orRefuse, type Refusal, type RefusalName, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route, type Target } from '../route.ts'
@@ -56,6 +58,11 @@ const hashOf = ({ params }: Target, refusal: RefusalName): Hash | Refusal => {
   return isRefusal(hash) ? refuse(refusal) : hash
 }
 
+const rootOf = (text: unknown): Hash | Refusal => {
+  const root = parseHash(text)
+  return isRefusal(root) ? refuse('badRoot') : root
+}
+
 /** Protocol totals, from the ledger alone. Triggers keep them. */
 export const stats = route({
   ...{ path: '/api/stats', perMinute: 120, keptSec: 10, staleSec: 30 },
@@ -71,6 +78,16 @@ export const nodesOfAddress = route({
   ...{ path: '/api/nodes/:address', keptSec: 5, staleSec: 15 },
   asked: ({ params }, checksum) => [parseAddress(params.address, checksum)],
   read: readNodesOf,
+})
+
+/** What an allowlist allows a wallet, with the proof of it. A list never changes. */
+export const allowlisted = route({
+  ...{ path: '/api/allowlists/:root/:address', keptSec: 60, none: 'unknownAllowlist' },
+  asked: ({ params }, checksum) => [rootOf(params.root), parseAddress(params.address, checksum)],
+  read: async (sql, root: Hash, address: Address) => {
+    const found = await readAllowlisted(sql, root, address)
+    return found && toJson({ root, address, ...found })
+  },
 })
 
 /** The newest rounds, each with the turns it paid and the terms to recompute them from. */

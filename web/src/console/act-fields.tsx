@@ -54,7 +54,7 @@ interface ControlProps {
   fill: (name: string, text: string) => void
 }
 
-function Control({ field: { name, choices, required, placeholder, ether }, text, isWrong, fill }: ControlProps) {
+function Control({ field: { name, choices, required, placeholder, ether, lines }, text, isWrong, fill }: ControlProps) {
   const shared = {
     ...{ id: `act-${name}`, name, required, value: text },
     ...(isWrong && { 'aria-invalid': true, 'aria-describedby': `act-${name}-wrong` }),
@@ -68,6 +68,18 @@ function Control({ field: { name, choices, required, placeholder, ether }, text,
           </option>
         ))}
       </select>
+    )
+  }
+  if (lines) {
+    return (
+      <textarea
+        {...shared}
+        placeholder={placeholder}
+        rows={8}
+        onChange={(event) => fill(name, event.target.value)}
+        autoComplete="off"
+        spellCheck="false"
+      />
     )
   }
   return (

@@ -12,6 +12,8 @@ export interface ActField {
   choices?: readonly (readonly [value: string, label: string])[]
   /** Entered in ether and sent in wei; the dialog echoes the wei. */
   ether?: boolean
+  /** A text of several lines. */
+  lines?: boolean
   /** The present value as the field's text. The form sends the field only if it differs. */
   was?: string
 }
@@ -29,7 +31,7 @@ interface Declared {
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const WORDS: Filled = { true: 'yes', false: 'no' }
-const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b' }
+const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b', rows: '0x…,1' }
 
 /** The fields that an act declares, without those already given. With `names`, only these and the reason. `more` holds what only the page knows. */
 export function fieldsOf(
@@ -49,6 +51,7 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
   const none = ['', value === null ? 'no' : 'as it is'] as const
   return {
     ...{ name, label: `${capital(help)}${ether ? ', in ether' : ''}`, required, ether },
+    ...(value === 'rows' && { lines: true }),
     ...(own && { choices: required ? own : [none, ...own] }),
     ...(placeholder && { placeholder }),
   }

@@ -215,6 +215,7 @@ export interface PaymentsWallet extends Shape<'PaymentsWallet'> {}
 export interface StuckSender extends Shape<'StuckSender'> {}
 export interface StuckTransaction extends Shape<'StuckTransaction'> {}
 export interface UnpaidNode extends Shape<'UnpaidNode'> {}
+export interface Allowlist extends Shape<'Allowlist'> {}
 export interface DeniedSender extends Shape<'DeniedSender'> {}
 export interface ContractWallets extends Shape<'ContractWallets'> {}
 export type EnteredMode = ContractWallets['modes'][number]

@@ -20,6 +20,7 @@ import { Webhooks } from './ledger/webhooks.tsx'
 import { ContractWalletsConsole } from './payments/contract-wallets.tsx'
 import { DenyList } from './payments/deny-list.tsx'
 import { Payments } from './payments/payments.tsx'
+import { AllowlistsConsole } from './sale/allowlists.tsx'
 import { TermsConsole } from './sale/terms.tsx'
 import { TiersConsole } from './sale/tiers.tsx'
 import { Wallets } from './sale/wallets.tsx'
@@ -32,6 +33,7 @@ const SECTIONS = {
   nodes: ['Nodes', Nodes],
   rounds: ['Rounds', RoundsConsole],
   tiers: ['Tiers', TiersConsole],
+  allowlists: ['Allowlists', AllowlistsConsole],
   terms: ['Terms', TermsConsole],
   wallets: ['Wallets', Wallets],
   'contract-wallets': ['Contract wallets', ContractWalletsConsole],

@@ -1,0 +1,26 @@
+// Checks what the service says of an allowlist by its root alone, as OpenZeppelin's MerkleProof does. Asks nobody else.
+import { concat, encodeAbiParameters, keccak256 } from 'viem'
+import type { LedgerClient } from '../client.ts'
+import type { Allowlisted, Hex } from '../types.ts'
+
+export interface VerifiedAllocation {
+  /** True if the proof leads to the root; false if not, or if the answer is about another list or wallet; null for a wallet that is not listed: absence has no proof. */
+  matches: boolean | null
+  said: Allowlisted
+}
+
+/** Asks what a list allows a wallet, and checks the proof. `root` is the one that you trust: from a tier, or from the operator's own announcement. */
+export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address: Hex): Promise<VerifiedAllocation> {
+  const said = await ledger.getAllowlisted(root, address)
+  const isMeant = same(said.root, root) && same(said.address, address)
+  if (!isMeant || (said.proof === null) !== (said.allocation === 0)) return { matches: false, said }
+  if (said.proof === null) return { matches: null, said }
+  const leaf = encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [address, BigInt(said.allocation)])
+  const reached = (said.proof as Hex[]).reduce(parentOf, keccak256(keccak256(leaf)))
+  return { matches: same(reached, root), said }
+}
+
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+
+/** Of two nodes the smaller comes first. */
+const parentOf = (a: Hex, b: Hex): Hex => keccak256(concat(a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]))

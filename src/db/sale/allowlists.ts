@@ -1,0 +1,81 @@
+// The operator's allowlists: rows are added, never changed. A wallet's allocation is read by index, and its proof from a few parts of the
+// tree's nodes, so an answer costs as little for a million rows as for ten.
+import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlists.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** Nodes of a page. */
+export const PAGE_NODES = 1_024
+
+/** A list without its rows. */
+export interface Allowlist {
+  root: Hash
+  label: string
+  entries: number
+  /** The sum of the allocations. */
+  allocated: number
+  enteredAt: string
+  enteredBy: string
+}
+
+/** All of them, the newest first: few. */
+export async function readAllowlists(sql: Sql): Promise<Allowlist[]> {
+  return await sql<Allowlist[]>`
+    SELECT root, label, entries, allocated, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy" FROM allowlists ORDER BY id DESC`
+}
+
+/** Enters a list, to which its parts are added. @returns its number; null if it is known. */
+export async function insertAllowlist(
+  sql: Sql,
+  { root, label, entries, allocated, enteredBy }: Omit<Allowlist, 'enteredAt'>,
+): Promise<number | null> {
+  const [row] = await sql<{ id: number }[]>`
+    INSERT INTO allowlists (root, label, entries, allocated, entered_by) VALUES (${root}, ${label}, ${entries}, ${allocated}, ${enteredBy})
+    ON CONFLICT (root) DO NOTHING RETURNING id`
+  return row?.id ?? null
+}
+
+/** Rows of a list, and some of its nodes: whole pages from `firstPage` on, but for the last of all. */
+export interface AllowlistPart {
+  addresses: readonly Address[]
+  allocations: readonly number[]
+  leaves: readonly number[]
+  firstPage: number
+  nodes: Uint8Array
+}
+
+export async function insertAllowlistPart(
+  sql: Sql,
+  list: number,
+  { addresses, allocations, leaves, firstPage, nodes }: AllowlistPart,
+): Promise<void> {
+  const bytes = PAGE_NODES * NODE_BYTES
+  await sql`
+    INSERT INTO allowlist_entries (list, address, allocation, leaf)
+    SELECT ${list}::int, * FROM unnest(${[...addresses]}::text[], ${[...allocations]}::int[], ${[...leaves]}::int[])`
+  await sql`
+    INSERT INTO allowlist_nodes (list, page, nodes)
+    SELECT ${list}::int, ${firstPage}::int + n, substr(b.of, n * ${bytes}::int + 1, ${bytes}::int)
+    FROM (SELECT ${Buffer.from(nodes)}::bytea) AS b(of), generate_series(0, ${Math.ceil(nodes.length / bytes) - 1}::int) n`
+}
+
+/** What a list allows a wallet, with the proof of it; of one that is not on it 0 and null. */
+export interface Allowlisted {
+  allocation: number
+  proof: Hash[] | null
+}
+
+/** Null if there is no such list. */
+export async function readAllowlisted(sql: Sql, root: Hash, address: Address): Promise<Allowlisted | null> {
+  const [found] = await sql<{ id: number; entries: number; allocation: number | null; leaf: number | null }[]>`
+    SELECT l.id, l.entries, e.allocation, e.leaf FROM allowlists l
+      LEFT JOIN allowlist_entries e ON e.list = l.id AND e.address = ${address} WHERE l.root = ${root}`
+  if (!found) return null
+  const { id, allocation, leaf, entries } = found
+  if (allocation === null || leaf === null || leaf >= nodeCount(entries)) return { allocation: 0, proof: null }
+  const rows = await sql<{ node: Hash }[]>`
+    SELECT '0x' || encode(substr(p.nodes, place % ${PAGE_NODES}::int * ${NODE_BYTES}::int + 1, ${NODE_BYTES}::int), 'hex') AS node
+    FROM unnest(${proofPlaces(leaf)}::int[]) WITH ORDINALITY AS n(place, nth)
+      JOIN allowlist_nodes p ON p.list = ${id} AND p.page = place / ${PAGE_NODES}::int ORDER BY nth`
+  return { allocation, proof: rows.map(({ node }) => node) }
+}

@@ -1,0 +1,99 @@
+// The operator's allowlists: wallets with the number of nodes that each may buy, named by the root of a tree over them. A list is entered for
+// good, and holds nothing up before a tier names it. A route takes a short one, a command a file.
+import { inTransaction, type Pool } from '../../db/core/sql.ts'
+import { notifyLedgerChanged } from '../../db/core/state.ts'
+import { insertAllowlist, insertAllowlistPart, readAllowlists } from '../../db/sale/allowlists.ts'
+import { POSTED_ENTRIES_MAX } from '../../domain/payers/allowlists.ts'
+import type { LedgerDb } from '../../passes/context.ts'
+import { type Actor, type OperatorRefusal, recordAct, refuseField } from '../act.ts'
+import { defineAct, defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
+import { type BuiltList, build, type ListPreview } from './built.ts'
+import { readList } from './read.ts'
+
+/** Newest first. */
+export const listAllowlists = defineReading({
+  path: 'allowlists',
+  command: 'allowlists list',
+  summary: 'list the allowlists, newest first',
+  examples: ['allowlists list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => ({ allowlists: await readAllowlists(pool) }),
+  columns: ['root', 'label', 'entries', 'allocated', 'enteredBy', 'enteredAt'],
+})
+
+/** A list, entered or previewed. `changed` is false if it was known, or is only previewed. */
+export interface EnteredList extends ListPreview {
+  changed: boolean
+}
+
+const ROWS_BYTES_MAX = 16_384
+/** What is given of a list beside its rows. */
+export const GIVEN = { label: field.text('what you call it', { max: 64 }), reason: field.REASON }
+
+export const addAllowlist = defineAct({
+  path: 'allowlists',
+  scope: 'prices',
+  command: 'allowlists add',
+  summary: 'enter a list of wallets and of how many nodes each may buy, which a tier may name',
+  details: `The file has a row for each wallet, address,allocation, and at most 1,000,000 rows. If a line is bad, nothing is entered.
+A list is never changed: enter a new one, and have the tier name that.`,
+  examples: ['allowlists add --file <list-file> --label "first phase" --yes'],
+  asks: 'Enter this list, for good?',
+  leavesOut: ['rows'],
+  fields: {
+    rows: field.ofForm<string>(
+      `lines of address,allocation, up to ${POSTED_ENTRIES_MAX}; the command takes larger lists`,
+      {
+        ...{ schema: { type: 'string', maxLength: ROWS_BYTES_MAX }, value: 'rows', otherwise: '' },
+        form: `lines of address,allocation, up to ${POSTED_ENTRIES_MAX}`,
+        parse: (given) => (typeof given === 'string' && given.length <= ROWS_BYTES_MAX ? given : undefined),
+      },
+    ),
+    label: GIVEN.label,
+    dryRun: field.flag('only say what it has, and what is wrong with it'),
+    reason: GIVEN.reason,
+  },
+  run: async ({ pool }: LedgerDb, actor, { rows, dryRun, ...of }): Promise<EnteredList | OperatorRefusal> => {
+    const list = build(await readList([Buffer.from(rows)], POSTED_ENTRIES_MAX))
+    if (dryRun) return { ...list.preview, changed: false }
+    if (list.preview.root === null)
+      return refuseField('invalid', 'rows', `has bad lines. ${problemsInWords(list.preview)}`)
+    return await enterList(pool, actor, list, of)
+  },
+  says: enteredInWords,
+})
+
+/** Enters a list that has no bad line, in one transaction. */
+export async function enterList(
+  pool: Pool,
+  actor: Actor,
+  { preview, parts, part }: BuiltList,
+  { label, reason }: { label: string; reason: string | null },
+): Promise<EnteredList> {
+  const { root, entries, allocated } = preview
+  if (root === null) throw new Error('a list with a bad line is not entered')
+  return await inTransaction(pool, async (sql) => {
+    const id = await insertAllowlist(sql, { root, label, entries, allocated, enteredBy: actor.name })
+    if (id === null) return { ...preview, changed: false }
+    for (let number = 0; number < parts; number++) await insertAllowlistPart(sql, id, await part(number))
+    const after = { label, entries, allocated }
+    await recordAct(sql, actor, { action: 'allowlistEntered', subject: root, after, reason })
+    await notifyLedgerChanged(sql)
+    return { ...preview, changed: true }
+  })
+}
+
+export function enteredInWords({ changed, ...preview }: EnteredList): string {
+  const { root, entries, allocated } = preview
+  if (root === null) return problemsInWords(preview)
+  return `${changed ? 'Entered' : 'No change'}: ${root}, ${entries} wallets, ${allocated} nodes in all.`
+}
+
+/** What is wrong with a list, in lines. */
+export function problemsInWords({ badLines, duplicates, badChecksums, problems }: ListPreview): string {
+  return [
+    `Bad lines: ${badLines}; duplicates: ${duplicates}; wrong checksums: ${badChecksums}.`,
+    ...problems.map(({ line, text }) => `Line ${line}: ${text}.`),
+  ].join(' ')
+}

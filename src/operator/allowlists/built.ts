@@ -1,0 +1,46 @@
+// A list that was read and built, in parts that a process can hand to another one.
+import { type AllowlistPart, PAGE_NODES } from '../../db/sale/allowlists.ts'
+import { NODE_BYTES } from '../../domain/payers/allowlists.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { ListRead } from './read.ts'
+import { buildTree } from './tree.ts'
+
+/** Rows of a part, and half of its nodes: some 700 KB. */
+const PART_ROWS = 8 * PAGE_NODES
+
+/** What is said of a list before it is entered. */
+export interface ListPreview
+  extends Pick<ListRead, 'allocated' | 'badLines' | 'duplicates' | 'badChecksums' | 'problems'> {
+  /** Null if a line is bad. */
+  root: Hash | null
+  entries: number
+}
+
+/** A list that can be entered: of a preview without a bad line. */
+export interface BuiltList {
+  readonly preview: ListPreview
+  readonly parts: number
+  part(number: number): AllowlistPart | Promise<AllowlistPart>
+}
+
+/** Builds the tree of what was read, unless a line is bad. */
+export function build(list: ListRead): BuiltList {
+  const { addresses, allocations, ...said } = list
+  const entries = addresses.length
+  const tree = said.badLines === 0 ? buildTree(list) : null
+  return {
+    preview: { root: tree?.root ?? null, entries, ...said },
+    parts: tree ? Math.ceil(entries / PART_ROWS) : 0,
+    part: (number) => {
+      if (tree === null) throw new Error('a list with a bad line has no parts')
+      const [from, to] = [number * PART_ROWS, (number + 1) * PART_ROWS]
+      return {
+        ...{ addresses: addresses.slice(from, to), allocations: allocations.slice(from, to) },
+        leaves: [...tree.leaves.subarray(from, to)],
+        // There are nearly twice as many nodes as rows.
+        firstPage: (2 * from) / PAGE_NODES,
+        nodes: tree.nodes.subarray(2 * from * NODE_BYTES, 2 * to * NODE_BYTES),
+      }
+    },
+  }
+}

@@ -1,0 +1,99 @@
+// Reading an allowlist: what is a row, what is refused with its line, and that no input has the reader hold more than a line.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readList } from '../../../src/operator/allowlists/read.ts'
+
+const A = '0x52908400098527886e0f7030069857d2e4169ee7'
+const B = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'
+const MIXED = '0xde709f2102306220921060314715629080e2fB77'
+const CHECKED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+
+const read = (text: string, entriesMax?: number) => readList([Buffer.from(text)], entriesMax)
+const problems = async (text: string, entriesMax?: number) =>
+  (await read(text, entriesMax)).problems.map(({ line, text }) => `${line}: ${text}`)
+
+test('takes rows with or without header, byte order mark, quotes, spaces, carriage returns, blank lines and a last line end', async () => {
+  const plain = await read(`${A},1\n${B},20`)
+  assert.deepEqual(plain, {
+    ...{ addresses: [A, B], allocations: [1, 20], allocated: 21 },
+    ...{ badLines: 0, duplicates: 0, badChecksums: 0, problems: [] },
+  })
+  for (const text of [
+    `${A},1\n${B},20\n`,
+    `address,allocation\n${A},1\n${B},20`,
+    `\uFEFFaddress,allocation\r\n${A},1\r\n${B},20\r\n`,
+    `"Address","Allocation"\r\n"${A}","1"\r\n\r\n "${B}" , "20" \r\n\r\n`,
+    `\uFEFF${A.toUpperCase().replace('0X', '0x')},1\n\n\n${B},20`,
+  ])
+    assert.deepEqual(await read(text), plain, text)
+  assert.deepEqual((await read(`${CHECKED},1`)).addresses, [CHECKED.toLowerCase()])
+})
+
+test('reads the same in pieces of any size', async () => {
+  const bytes = Buffer.from(`\uFEFFaddress,allocation\r\n${A},1\r\n${B},20\r\nx\r\n`)
+  const whole = await readList([bytes])
+  for (const size of [1, 2, 3, 7, 64]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+      bytes.subarray(n * size, (n + 1) * size),
+    )
+    assert.deepEqual(await readList(pieces), whole, String(size))
+  }
+})
+
+test('names each bad line by its number and says what is wrong with it', async () => {
+  const text = [
+    ...['address,allocation', `${A},1`, `${A},2`, `${MIXED},1`, `${B},0`, `${B},-1`, `${B},1.5`, `${B},01`, `${B},1e3`],
+    ...[
+      `${B},2147483648`,
+      `${B},${'9'.repeat(80)}`,
+      B,
+      `${B},1,2`,
+      `${B},`,
+      '0x12,1',
+      'vitalik.eth,1',
+      `${B.slice(2)},1`,
+      `${B},=1`,
+    ],
+    ...['address,allocation', `${B},${'1'.repeat(300)}`],
+  ]
+  const allocation = 'the allocation must be a whole number from 1 to 2147483647'
+  const address = 'the address must be 0x and 40 hex digits'
+  assert.deepEqual(await problems(text.join('\n')), [
+    ...['3: the address is on line 2 already', '4: the checksum of the address is wrong'],
+    ...[5, 6, 7, 8, 9, 10, 11].map((line) => `${line}: ${allocation}`),
+    ...[12, 13, 14].map((line) => `${line}: it must be address,allocation`),
+    ...[15, 16, 17].map((line) => `${line}: ${address}`),
+    ...[`18: ${allocation}`, `19: ${address}`, '20: it has more than 200 bytes'],
+  ])
+  const { badLines, duplicates, badChecksums, allocated } = await read(text.join('\n'))
+  assert.deepEqual(
+    { badLines, duplicates, badChecksums, allocated },
+    { badLines: 18, duplicates: 1, badChecksums: 1, allocated: 1 },
+  )
+})
+
+test('names the first twenty bad lines, and counts all', async () => {
+  const list = await read(`${A},1\n${`${A},1\n`.repeat(500)}`)
+  assert.deepEqual([list.problems.length, list.badLines, list.duplicates], [20, 500, 500])
+})
+
+test('refuses an empty list, and one with more rows than it may have', async () => {
+  for (const text of ['', '\n\n', '\uFEFF', 'address,allocation\n'])
+    assert.match((await problems(text)).join(), /there is no row/)
+  assert.deepEqual(await problems(`${A},1\n${B},1\n\n`, 2), [])
+  assert.deepEqual(await problems(`${A},1\n${B},1\n${CHECKED},1\n${MIXED},1`, 2), ['3: there may be 2 rows at most'])
+})
+
+test('reads on to the end of no endless line, and holds none of it', async () => {
+  let given = 0
+  async function* endless() {
+    for (; ; given++) yield Buffer.alloc(1024 * 1024, 'a')
+  }
+  const { problems: told } = await readList(endless())
+  assert.deepEqual(told, [{ line: 1, text: 'the list is longer than 128 MiB' }])
+  assert.ok(given < 130)
+  assert.match(
+    (await readList([Buffer.from([0, 255, 254, 10, 65, 0])])).problems.map(({ text }) => text).join(),
+    /address/,
+  )
+})
