@@ -716,6 +716,8 @@ CREATE TABLE owner_acts (
   block_hash hash NOT NULL,
   PRIMARY KEY (block_number, log_index)
 );
+-- Anybody can add rows of other names, by sending ether to the contract.
+CREATE INDEX owner_acts_capped ON owner_acts (block_number) WHERE name = 'TierCapped';
 
 ------------------------------------------------------------------------------------------------------ credits, rounds
 

@@ -84,12 +84,14 @@ export interface components {
          *       "supply": 500,
          *       "sold": 463,
          *       "remaining": 37,
+         *       "reserved": 4,
          *       "opensAt": null,
          *       "closesAt": null,
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
-         *         "holding": "operator"
+         *         "holding": "operator",
+         *         "supply": "contract"
          *       }
          *     }
          */
@@ -122,12 +124,14 @@ export interface components {
              * @enum {string}
              */
             state: "upcoming" | "open" | "soldOut" | "closed";
-            /** @description Nodes of this tier that may ever be sold; `null`: no limit. */
+            /** @description Nodes of this tier that may ever be sold, by the ledger or by the contract, whichever is less; `null`: no limit. */
             supply: number | null;
             /** @description Nodes of this tier, and payments that are about to become one. */
             sold: number;
             /** @description What is left of `supply`; `null`: no limit. */
             remaining: number | null;
+            /** @description Payments of the last hour at this price that are undecided: each may take one of `remaining`. */
+            reserved: number;
             /**
              * Format: date-time
              * @description When it opens, by block time; `null`: it is open.
@@ -146,6 +150,8 @@ export interface components {
                 maxPerWallet: "operator" | "contract" | "none";
                 /** @enum {string} */
                 holding: "operator" | "contract" | "none";
+                /** @enum {string} */
+                supply: "operator" | "contract" | "none";
             };
         };
         /**

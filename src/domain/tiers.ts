@@ -100,6 +100,9 @@ export const supplyNow = (versions: readonly TierVersion[], tierNo: number): num
     .sort((a, b) => a.version - b.version)
     .at(-1)?.supply ?? null
 
+/** True if nine tenths of a supply are sold, so that people are told while they can still act. */
+export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
+
 /** The lower of two supplies; null for no limit. */
 export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)

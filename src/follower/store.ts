@@ -31,7 +31,7 @@ import { insertSeedBlocks, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { countZeroTransfers, insertDust } from '../db/payments/junk.ts'
 import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
-import { readTierVersions } from '../db/sale/tiers.ts'
+import { readTierVersions, tellOpenings } from '../db/sale/tiers.ts'
 import { writeFees } from '../db/sends/fees.ts'
 import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
@@ -103,6 +103,7 @@ export async function storeRange(
       range.isSurveyed ? noteSurveyed(sql, cursor.number) : null,
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
+      tellOpenings(sql, { after: expected?.time ?? 0, upTo: cursor.time }),
       writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()]),
       // There must be no gap between the headers that we keep, because the search for a fork relies on them.
       insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),

@@ -65,6 +65,9 @@ const HELP = {
   node_ledger_minter_budget_low: 'Whether it is low.',
   node_ledger_minter_budget_spent: 'Whether nothing is left of it and something waits.',
   node_ledger_credit_bound_ether: 'The least and the most that the distributor may credit a node for a turn.',
+  node_ledger_tier_sold: 'Nodes that a tier on sale with a supply has sold.',
+  node_ledger_tier_supply: 'Nodes that it may ever sell, by the ledger.',
+  node_ledger_tier_cap: 'Nodes that it may ever have, by the contract.',
   node_ledger_nodes_unpaid: 'Nodes in a cohort with neither payment nor grant; counted up to 10,000.',
   node_ledger_foreign_transactions:
     'Uses of our keys that this ledger never stored, found within a day, as by a thief or before a restore; counted up to 10,000.',
@@ -208,6 +211,16 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
     ),
     ...signers.flatMap((sender) => senderSamples(f, sender, age)),
     ...budgetSamples(f),
+    ...(f.tiers ?? []).flatMap(({ id: tier, state, sold, supply, cap }) =>
+      figures(
+        {
+          node_ledger_tier_sold: sold,
+          ...(supply !== null && { node_ledger_tier_supply: supply }),
+          ...(cap !== null && { node_ledger_tier_cap: cap }),
+        },
+        { tier, state },
+      ),
+    ),
     ...by('node_ledger_db_connections', 'state', f.connections ?? {}),
   ]
 }

@@ -153,8 +153,8 @@ describe('a small ledger', () => {
       holdingDecimals: 18,
       payoutBps: 20000,
       ...{ onSale: true, soldOut: false, state: 'open' },
-      ...{ supply: null, sold: 0, remaining: null, opensAt: null, closesAt: null },
-      enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator' },
+      ...{ supply: null, sold: 0, remaining: null, reserved: 0, opensAt: null, closesAt: null },
+      enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator', supply: 'none' },
     })
     assert.deepEqual([tiers[0].holdingToken, tiers[0].enforcedBy.holding], [null, 'none'])
   })

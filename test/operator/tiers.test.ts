@@ -2,6 +2,8 @@
 // refusals, so an amount selects one tier only.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { lookAtPowers } from '../../src/cli/doctor/powers.ts'
+import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
@@ -240,6 +242,45 @@ describe('the bounds of a tier', () => {
     ])
     const [listed] = (await desk.get('tiers')).json.tiers.filter(({ tierId }: { tierId: string }) => tierId === 'rare')
     assert.equal(listed.sold, 3)
+    const acts = (await desk.get('audit?limit=200')).json.entries.filter((row: { action: string }) =>
+      ['tierNearlySold', 'tierSoldOut'].includes(row.action),
+    )
+    assert.deepEqual(
+      acts.map(({ action, detail }: { action: string; detail: object }) => [action, detail]).toReversed(),
+      [
+        ['tierNearlySold', { tierId: 'rare', supply: 2, sold: 2 }],
+        ['tierSoldOut', { tierId: 'rare', supply: 2, sold: 2 }],
+      ],
+    )
+  })
+
+  it('the lower of the supply and the contract’s cap counts, and the doctor and the metrics tell of the difference', async () => {
+    const priceWei = PRICE + 31n
+    const created = await desk.post('tiers', { ...rare, tierId: 'capped', priceWei: priceWei.toString(), supply: 10 })
+    await world.settle()
+    const offered = async () => {
+      const { tiers } = (await desk.service.get('/api/tiers')).json
+      const { state, supply, sold, remaining, enforcedBy } = tiers.find(({ id }: { id: string }) => id === 'capped')
+      return [state, supply, sold, remaining, enforcedBy.supply]
+    }
+    assert.deepEqual(await offered(), ['open', 10, 0, 10, 'operator'])
+    await world.act(0, 'capTier', [BigInt(created.json.tier.tierNo), 1n])
+    await world.settle()
+    assert.deepEqual(await offered(), ['open', 1, 0, 1, 'contract'])
+    const look = async () =>
+      (await lookAtPowers(world.factory, world.rpc, world.pool)).find(({ says }) => says.includes('tier capped'))
+    const { check, verdict, reading } = (await look()) ?? assert.fail()
+    assert.deepEqual([check, verdict], ['owner.supply', 'warn'])
+    assert.deepEqual(reading, { tierId: 'capped', supply: 10, sold: 0, contractMost: 1 })
+    const measured = (await readLedgerFigures(world.pool)).tiers?.find(({ id }) => id === 'capped')
+    assert.deepEqual(measured, { id: 'capped', state: 'open', sold: 0, supply: 10, cap: 1 })
+    assert.equal(await buy(5, priceWei), 'minted capped')
+    assert.deepEqual(await offered(), ['soldOut', 1, 1, 0, 'contract'])
+    assert.equal((await desk.service.get('/api/deploy-quote?tier=capped')).status, 503)
+    const { checks } = (await desk.service.get(`/api/can-buy/${world.at(8)}?tier=capped`)).json
+    assert.deepEqual(checks[1], { check: 'supply', passes: false, limit: 1, sold: 1 })
+    assert.equal((await desk.post('tiers/capped', { supply: 1, reason: 'as the contract' })).status, 200)
+    assert.deepEqual((await look())?.verdict, 'warn', 'all are sold')
   })
 
   it('a release that comes back takes a place only if one is left', async () => {

@@ -1,5 +1,5 @@
 // The pages' queries of the service: one hook for each reading, refreshed as often as the service's own caches.
-import { createClient, type Deployment, LedgerError } from '@node-ledger/client'
+import { createClient, type Deployment, LedgerError, type Tier } from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
 /** If the service asks for a longer wait, the page says so. */
@@ -54,7 +54,16 @@ export const notBefore =
     Math.max(everyMs(), error instanceof LedgerError ? (error.retryAfter ?? 0) * 1000 : 0)
 
 export const useStats = () => useReading(['stats'], EVERY_SEC.stats, (signal) => ledger.getStats({ signal }))
-export const useTiers = () => useReading(['tiers'], EVERY_SEC.tiers, (signal) => ledger.getTiers({ signal }))
+/** What opens, closes or sells out is told within a block or two. */
+export const useTiers = () =>
+  useQuery({
+    queryKey: ['tiers'],
+    queryFn: ({ signal }) => ledger.getTiers({ signal }),
+    refetchInterval: (query) =>
+      notBefore(() => (query.state.data?.some(isBounded) ? BOUNDED_EVERY_MS : EVERY_SEC.tiers * 1000))(query),
+  })
+const isBounded = ({ supply, opensAt, closesAt }: Tier) => (supply ?? opensAt ?? closesAt) !== null
+const BOUNDED_EVERY_MS = 3_000
 export const useCover = () => useReading(['cover'], EVERY_SEC.cover, (signal) => ledger.getCover({ signal }))
 export const useHealth = () => useReading(['health'], EVERY_SEC.health, (signal) => ledger.getHealth({ signal }))
 export const useRounds = (limit: number) =>

@@ -1,19 +1,22 @@
 // The checks of what the contract's owner allows the two keys, and of what a stolen owner's key would leave behind.
-import type { OwnersPowers } from '../../chain/port.ts'
+import type { GovernanceReader, OwnersPowers } from '../../chain/port.ts'
 import { createGovernanceReader } from '../../chain/read/governance.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readBudgetNeed } from '../../db/nodes/budget.ts'
+import { readSold } from '../../db/payments/supply.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { budgetShortOf, turnRange } from '../../domain/budget.ts'
+import { isNearlySold, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { inEther } from '../ether.ts'
 import { type Checks, type Finding, findingOf, runChecks } from './check.ts'
 
 interface PowersExamined {
   readonly powers: OwnersPowers
+  readonly governance: GovernanceReader
   /** Null if there is no ledger to compare with the chain. */
   readonly pool: Pool | null
 }
@@ -54,6 +57,14 @@ const CHECKS: Checks<PowersExamined> = {
     }
   },
 
+  'owner.supply': async ({ governance, pool }) => {
+    const latest = new Map((pool ? await readTierVersions(pool) : []).map((tier) => [tier.tierNo, tier]))
+    const sold = pool && (await readSold(pool))
+    return await Promise.all(
+      [...latest.values()].map((tier) => saySupply(governance, tier, sold?.get(tier.tierNo) ?? 0)),
+    )
+  },
+
   'owner.offer': ({ powers: { pendingOwner, owner } }) => {
     if (BigInt(pendingOwner) === 0n) return null
     const todo = 'If you did not offer it, the owner’s key is stolen: docs/RUNBOOK.md, "A lost or stolen key".'
@@ -71,10 +82,23 @@ const CHECKS: Checks<PowersExamined> = {
   },
 }
 
+/** What is sold of a supply, beside what the contract would mint at most. */
+async function saySupply(governance: GovernanceReader, { tierId, tierNo, supply }: TierVersion, sold: number) {
+  if (supply === null) return null
+  const { most } = await governance.tierSupply(tierNo)
+  const cap = most < supply ? `: the contract mints ${most} at most` : ''
+  const short = `What is sold beyond the contract's cap is held (supplySpent): "node-ledger tiers price ${tierId} --supply ${most}".`
+  const nearly = `When all is sold, later payments are held (soldOut): "node-ledger tiers off-sale ${tierId}", or raise its supply.`
+  return {
+    says: `of tier ${tierId}, ${sold} of ${supply} are sold${cap}`,
+    warn: most < supply ? short : isNearlySold(sold, supply) && nearly,
+    reading: { tierId, supply, sold, contractMost: most },
+  }
+}
+
 export async function lookAtPowers(factory: Address, rpc: Rpc, pool: Pool | null): Promise<Finding[]> {
-  const powers = await createGovernanceReader(rpc, factory)
-    .powers()
-    .catch(() => null)
+  const governance = createGovernanceReader(rpc, factory)
+  const powers = await governance.powers().catch(() => null)
   if (!powers) return [findingOf('owner.budget', { unknown: 'the factory could not be asked' })]
-  return await runChecks(CHECKS, { powers, pool })
+  return await runChecks(CHECKS, { powers, governance, pool })
 }

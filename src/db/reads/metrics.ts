@@ -6,6 +6,7 @@ import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
 import { DUE_AND_SCHEDULED, UNBACKED } from '../nodes/cohorts.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
+import { TIERS_NOW } from './public-api.ts'
 
 /** The most that we count row by row, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
@@ -51,6 +52,8 @@ export interface LedgerFigures {
     low: string[]
     spent: string | null
   } | null
+  /** Tiers on sale that have a supply, or a cap on the contract; null: none. */
+  tiers: { id: string; state: string; sold: number; supply: number | null; cap: number | null }[] | null
   /** Nodes in a cohort, without payment and grant. */
   unpaidNodes: number
   /** Foreign uses of our keys, followed within a day. */
@@ -107,6 +110,8 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
+      (SELECT jsonb_agg(jsonb_build_object('id', tier_id, 'state', state, 'sold', sold, 'supply', supply, 'cap', cap)) FROM (${sql.unsafe(TIERS_NOW)}) s
+        WHERE on_sale AND most IS NOT NULL) AS tiers,
       (SELECT count(*) FROM (SELECT FROM nodes n WHERE ${sql.unsafe(UNBACKED)} AND n.cohort IS NOT NULL LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
       ${ofLastDay(sql, actsOf('key.used', 'ledger.restored'))} AS "foreignTransactions",
       ${ofLastDay(sql, ['refTaken', 'mintedElsewhere'])} AS "refsTaken",

@@ -1,5 +1,6 @@
 // The public API's reads of the ledger: one statement per route. The database builds its JSON, which we pass on as text. Indexes answer every
 // statement, at a cost that does not grow with the ledger. Nothing here writes.
+import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
@@ -59,10 +60,18 @@ export async function readStats(sql: Sql): Promise<string> {
   )
 }
 
-/** SQL: the latest version of every tier with what it has sold, and the state of its sale by the followed block's time. */
-const TIERS = `SELECT t.*, sold, CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now THEN 'upcoming'
-    WHEN sold >= supply THEN 'soldOut' ELSE 'open' END AS state
-  FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no), coalesce(s.nodes + s.under_way, 0) sold,
+/**
+ * SQL: the latest version of every tier with what it has sold, the most that ledger and contract let it have, and the state of its sale by the
+ * followed block's time. The contract's cap is only ever lowered.
+ */
+export const TIERS_NOW = `SELECT t.*, sold, cap, least(supply, cap) AS most,
+    CASE WHEN cap <= coalesce(supply, cap) THEN 'contract' WHEN supply IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
+    (SELECT count(*) FROM payments p WHERE p.state = 'seen' AND p.succeeded AND p.value_wei = t.price_wei
+      AND p.block_time > to_timestamp(now - ${PLACE_RESERVED_SEC})) AS reserved,
+    CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now THEN 'upcoming' WHEN sold >= least(supply, cap) THEN 'soldOut' ELSE 'open' END AS state
+  FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no)
+    LEFT JOIN (SELECT (detail ->> 'tier')::int AS tier_no, min((detail ->> 'most')::bigint) AS cap FROM owner_acts
+      WHERE name = 'TierCapped' GROUP BY 1) c USING (tier_no), coalesce(s.nodes + s.under_way, 0) sold,
     coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) now
   WHERE live`
 
@@ -74,11 +83,11 @@ export async function readTiers(sql: Sql): Promise<string> {
         SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
           holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
-          state, supply, sold, CASE WHEN supply IS NOT NULL THEN greatest(supply - sold, 0) END AS remaining, iso(to_timestamp(opens_at)) AS "opensAt",
+          state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, reserved, iso(to_timestamp(opens_at)) AS "opensAt",
           iso(to_timestamp(closes_at)) AS "closesAt",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
-            CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding) e) AS "enforcedBy"
-        FROM (${sql.unsafe(TIERS)}) now ORDER BY tier_no) t)) AS tiers) a`,
+            CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding, "supplyBy" AS supply) e) AS "enforcedBy"
+        FROM (${sql.unsafe(TIERS_NOW)}) now ORDER BY tier_no) t)) AS tiers) a`,
   )
 }
 
@@ -255,12 +264,14 @@ export interface QuotedTier {
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
+  /** The most it may ever have; null: no limit. */
+  most: number | null
 }
 
 /** GET /api/deploy-quote: price of a named tier, or of the first one on sale, an open one if there is any. Null if no such tier is on sale. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold FROM (${sql.unsafe(TIERS)}) now
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
     WHERE on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY state = 'open' DESC, state = 'closed', tier_no LIMIT 1`
   return row ?? null
 }

@@ -34,6 +34,13 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
     FROM tiers ORDER BY tier_no, version`
 }
 
+/** Tells all instances if a tier opens or closes after one block time and up to another: no row changes by that. */
+export async function tellOpenings(sql: Sql, { after, upTo }: { after: number; upTo: number }): Promise<void> {
+  await sql`
+    SELECT pg_notify('ledger', '') FROM tiers WHERE live
+      AND (opens_at > ${after} AND opens_at <= ${upTo} OR closes_at > ${after} AND closes_at <= ${upTo}) LIMIT 1`
+}
+
 /** Enters a tier's next version (its first if the tier is new). The database refuses a price that another tier on sale has. */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`

@@ -28,6 +28,8 @@ export interface BuyerFacts {
   versions: readonly TierVersion[]
   /** Nodes of the tier that are sold, to anyone. */
   sold: number
+  /** The most that may be sold, by the ledger or the contract; null: no limit. */
+  most: number | null
   /** The followed block's time, unix seconds. */
   now: number
   /** The wallet's nodes and payments that already count, and this tier's. */
@@ -98,13 +100,13 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
 
 /** A closing counts at once, because a buyer who pays in its grace pays by an earlier quote. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
-  const { supply, opensAt, closesAt } = facts.tier
-  const { sold, now } = facts
+  const { opensAt, closesAt } = facts.tier
+  const { sold, most, now } = facts
   const isOpen = (opensAt ?? now) <= now && (closesAt === null || now < closesAt)
   const opening = { check: 'opening', passes: isOpen, opensAt: isoOf(opensAt), closesAt: isoOf(closesAt) } as const
   return [
     ...((opensAt ?? closesAt) ? [opening] : []),
-    ...(supply === null ? [] : [{ check: 'supply', passes: sold < supply, limit: supply, sold } as const]),
+    ...(most === null ? [] : [{ check: 'supply', passes: sold < most, limit: most, sold } as const]),
   ]
 }
 

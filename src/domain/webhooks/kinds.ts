@@ -96,6 +96,16 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['termsEntered', 'termsTakenBack'],
   },
   'tiers.changed': { words: 'A tier was changed', place: '/console/tiers', acts: ['tierCreated', 'tierChanged'] },
+  'tier.scarce': {
+    ...{ words: 'A tier is nearly sold', asks: true, place: '/console/tiers' },
+    acts: ['tierNearlySold'],
+    data: ({ detail }) => ({ ...detail }),
+  },
+  'tier.sold': {
+    ...{ words: 'A tier is sold out', place: '/console/tiers' },
+    acts: ['tierSoldOut'],
+    data: ({ detail }) => ({ ...detail }),
+  },
   'wallet.changed': {
     ...{ words: 'The payments wallet was changed', place: '/console/wallets' },
     acts: ['walletChanged', 'walletTakenBack', 'walletClosed'],

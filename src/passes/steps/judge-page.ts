@@ -1,6 +1,7 @@
 // Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide about one
 // after the other, and stores verdicts and evidence together. An accepted payment takes its place before the next one is counted.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { notifyLedgerChanged, writeAudit } from '../../db/core/state.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
 import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
 import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db/payments/payers.ts'
@@ -17,7 +18,7 @@ import {
   type Verdict,
 } from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
-import { lowerSupply, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
+import { isNearlySold, lowerSupply, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -90,6 +91,9 @@ export async function judgePage(
         MOVE_OF[verdict],
         written.map(({ row }) => row),
       )
+    await tellScarce(sql, basis, decided.sold)
+    // Nothing else that is kept of answers goes by the judge's word.
+    if (decided.sold.length > 0) await notifyLedgerChanged(sql)
     failpoint('judge.storing')
     return decided
   })
@@ -175,13 +179,34 @@ async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFac
 interface Decided {
   judged: Judged[]
   written: Written[]
+  /** Of each tier with a supply that sold a place: what was sold before, and is now. */
+  sold: Sold[]
+}
+
+interface Sold {
+  tierNo: number
+  supply: number
+  before: number
+  now: number
+}
+
+/** Tells people of a tier that is nearly sold, and of one that is sold out, once each. */
+async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly Sold[]): Promise<void> {
+  for (const { tierNo, supply, before, now } of tiers) {
+    const tierId = versions.find((version) => version.tierNo === tierNo)?.tierId ?? String(tierNo)
+    const detail = { tierId, supply, sold: now }
+    if (isNearlySold(now, supply) && !isNearlySold(before, supply))
+      await writeAudit(sql, { actor: 'pass', action: 'tierNearlySold', subject: tierId, detail })
+    if (now >= supply) await writeAudit(sql, { actor: 'pass', action: 'tierSoldOut', subject: tierId, detail })
+  }
 }
 
 /** Decides about one after the other. If a payment stays undecided, the later ones of its wallet are left as they are. */
 function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: PageFacts): Decided {
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
-  const decided: Decided = { judged: [], written: [] }
+  const before = new Map([...facts.sales].map(([tierNo, { sold }]) => [tierNo, sold]))
+  const decided: Omit<Decided, 'sold'> = { judged: [], written: [] }
   for (const candidate of page) {
     const { payment } = candidate
     const { outcome, written, taking }: Decision = waiting.has(payment.from)
@@ -196,7 +221,15 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
       if (outcome !== 'undecided') sales.reservedBy = sales.reservedBy.filter(({ id }) => id !== payment.id)
     }
   }
-  return decided
+  return { ...decided, sold: soldSince(before, facts) }
+}
+
+function soldSince(before: ReadonlyMap<number, number>, { sales, supplies }: PageFacts): Sold[] {
+  return [...sales].flatMap(([tierNo, { sold: now }]) => {
+    const supply = supplies.get(tierNo)
+    const former = before.get(tierNo) ?? now
+    return supply !== undefined && now > former ? [{ tierNo, supply, before: former, now }] : []
+  })
 }
 
 interface Decision {

@@ -54,6 +54,7 @@ interface Sale {
   tier: TierRow
   quoted: boolean
   sold: number
+  most: number | null
   now: number
   history: TierRow[]
   standing: BuyerStanding
@@ -83,6 +84,7 @@ async function readSale(
       history,
       quoted: quoted?.state === 'open' && !quoted.soldOut,
       sold: quoted?.sold ?? 0,
+      most: quoted?.most ?? null,
       now: cursor?.time ?? 0,
     },
     standing: await readBuyerStanding(sql, address, tier.tierNo),
@@ -95,10 +97,10 @@ async function readSale(
 }
 
 function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReading): BuyerFacts {
-  const { tier, quoted, sold, now, history, standing, rest } = sale
+  const { tier, quoted, sold, most, now, history, standing, rest } = sale
   const { minter = null, distributor = null } = deps.operator?.signers ?? {}
   return {
-    ...{ from, tier, quoted, sold, now, versions: history, use: standing.use, waiting: standing.waiting },
+    ...{ from, tier, quoted, sold, most, now, versions: history, use: standing.use, waiting: standing.waiting },
     standing: {
       wallets: rest.wallets,
       serviceAccounts: [minter, distributor].filter((account) => account !== null),

@@ -45,9 +45,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
             <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
             <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: mostOf(tier) }) })}</li>
             <li>{holdingInWords(tier)}</li>
-            {tier.remaining !== null && (
-              <li>{rich(t.left, { strong, n: tier.remaining, supply: tier.supply ?? 0 })}</li>
-            )}
+            {tier.remaining !== null && <li>{leftInWords(tier)}</li>}
             {tier.state === 'upcoming' && tier.opensAt && <li>{fill(t.opens, { at: everyTime(tier.opensAt) })}</li>}
             {tier.state === 'open' && tier.closesAt && <li>{fill(t.closes, { at: everyTime(tier.closesAt) })}</li>}
           </ul>
@@ -65,6 +63,13 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
 /** Why a tier cannot be bought now, in a word or two; null if it can. */
 const whyNotSold = ({ state, soldOut }: Tier): string | null =>
   state === 'open' ? (soldOut ? t.soldOut : null) : t.states[state]
+
+/** What is left of a tier, how many of it somebody is paying for, and whether the contract keeps to it. */
+export const leftInWords = ({ remaining, supply, reserved, enforcedBy }: Tier): ReactNode =>
+  rich(enforcedBy.supply === 'contract' ? t.leftByContract : t.left, {
+    ...{ strong, n: remaining ?? 0, supply: supply ?? 0 },
+    beingPaid: reserved > 0 ? fill(t.beingPaid, { n: reserved }) : '',
+  })
 
 /** How many nodes of a tier a wallet may hold: the tier's own limit, or the contract's for all tiers if that is lower. */
 export function useMostPerWallet(): (tier: Tier) => number {
