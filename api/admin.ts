@@ -883,6 +883,10 @@ export interface components {
             opensAt: number | null;
             /** @description When it closes, unix seconds of block time; a grace follows. Null: never. */
             closesAt: number | null;
+            /** @description The tier that must be sold out first; null: none. */
+            opensAfter: string | null;
+            /** @description The block in which that happened, from which on it is open; null: not yet. */
+            openedBlock: number | null;
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -917,6 +921,10 @@ export interface components {
             opensAt: number | null;
             /** @description When it closes, unix seconds of block time; a grace follows. Null: never. */
             closesAt: number | null;
+            /** @description The tier that must be sold out first; null: none. */
+            opensAfter: string | null;
+            /** @description The block in which that happened, from which on it is open; null: not yet. */
+            openedBlock: number | null;
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -2674,6 +2682,8 @@ export interface operations {
                     opensAt?: components["schemas"]["WholeInput"];
                     /** @description when it closes, unix seconds of block time; a grace follows; 0: never */
                     closesAt?: components["schemas"]["WholeInput"];
+                    /** @description the tier that must be sold out before it opens; -: none */
+                    opensAfter?: string;
                     /** @description its number on the contract; by default the next free one */
                     tierNo?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
@@ -2745,6 +2755,8 @@ export interface operations {
                     opensAt?: components["schemas"]["WholeInput"];
                     /** @description when it closes, unix seconds of block time; a grace follows; 0: never */
                     closesAt?: components["schemas"]["WholeInput"];
+                    /** @description the tier that must be sold out before it opens; -: none */
+                    opensAfter?: string;
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
                     /** @description seconds for which what was on sale before still buys it; as at the last change */

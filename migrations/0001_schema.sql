@@ -95,6 +95,7 @@ CREATE TABLE tiers (
   supply int CHECK (supply > 0), -- nodes of this tier that may ever be sold; null: no limit
   opens_at bigint, -- unix seconds of block time, as the next one; null: open from the first block of the version on
   closes_at bigint, -- what was on sale before then still sells for the grace; null: never
+  opens_after text, -- the tier that must be sold out first; null: none
   live boolean NOT NULL DEFAULT true, -- the latest version of its tier
   from_block bigint NOT NULL,
   from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
@@ -103,6 +104,13 @@ CREATE TABLE tiers (
   PRIMARY KEY (tier_id, version),
   CHECK ((holding_wei = 0) = (holding_token IS NULL)),
   CHECK (closes_at > opens_at)
+);
+-- A step of a ladder that has opened, at the block of the payment that took the last place before it. It never closes again.
+CREATE TABLE tier_openings (
+  tier_id text NOT NULL,
+  opens_after text NOT NULL,
+  from_block bigint NOT NULL,
+  PRIMARY KEY (tier_id, opens_after)
 );
 CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
 CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;

@@ -6,13 +6,15 @@ import { type Api, type Health, type Node, openApi, type Tier, type WellKnown } 
 import { chainOf, type DemoChain, freshAccount, GAS_MONEY_WEI, playingAccounts } from './demo/chain.ts'
 import { type Part, payWrongly, play, STAGES, type Stage } from './demo/play.ts'
 import { openScreen, type Screen } from './demo/screen.ts'
+import { sellOut } from './demo/sell-out.ts'
 import { Trouble } from './demo/trouble.ts'
 
-const USAGE = `Usage: npm run demo -- [--wallets <n>] [--url <service>]
+const USAGE = `Usage: npm run demo -- [--wallets <n> | --sell-out] [--url <service>]
 
 Pays, waits for the node, watches a round credit it, withdraws, and compares ledger and chain; about 75 seconds.
 
   --wallets <n>  how many wallets play at the same time, 1 to 200; 1 where it is left out
+  --sell-out     enters a tier of ten places, for which twelve wallets pay at once; DEMO_ADMIN_KEY has the key
   --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
 
 /** With more, the demo would spend its time waiting for the API's rate limits. */
@@ -34,13 +36,14 @@ interface Scene {
   readonly screen: Screen
 }
 
-function readArguments(): { url: string; wallets: number } {
+function readArguments(): { url: string; wallets: number; sellsOut: boolean } {
   const { PORT } = process.env
   try {
     const { values } = parseArgs({
       options: {
         wallets: { type: 'string', default: '1' },
         url: { type: 'string', default: `http://127.0.0.1:${PORT || 3000}` },
+        'sell-out': { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     })
@@ -52,7 +55,7 @@ function readArguments(): { url: string; wallets: number } {
       wallets >= 1 &&
       wallets <= WALLETS_MAX
     ) {
-      return { url: values.url.replace(/\/+$/, ''), wallets }
+      return { url: values.url.replace(/\/+$/, ''), wallets, sellsOut: values['sell-out'] }
     }
   } catch {
     // An unknown argument, reported below.
@@ -74,7 +77,7 @@ async function setScene(url: string, screen: Screen): Promise<Scene> {
     const rest = `${onSale ? '' : ', not on sale'}${holdingWei === '0' ? '' : ', for token holders'}`
     screen.line(`  ${id}: ${formatEther(BigInt(priceWei))} ether, ${maxPerWallet} a wallet, ${payoutBps} bps${rest}`)
   }
-  const open = tiers.filter(({ onSale, holdingWei }) => onSale && holdingWei === '0')
+  const open = tiers.filter(({ state, holdingWei }) => state === 'open' && holdingWei === '0')
   if (open.length === 0) throw new Trouble('No tier is on sale for everybody.')
   if (paymentAddress === null) throw new Trouble('The service has no payments address, so nothing can be bought.')
   const { distEnabled, paused, tickSec } = await api.get<Health>('/api/cron/health')
@@ -194,6 +197,16 @@ async function playMany(scene: Scene, players: readonly { account: Account; tier
     throw new Trouble(`${lost.length} of ${players.length} wallets did not get through:\n${lost.join('\n')}`)
 }
 
+/** A tier of few places, sold out by more wallets than it has. */
+async function playSellOut(scene: Scene): Promise<void> {
+  const adminKey = process.env.DEMO_ADMIN_KEY
+  if (!adminKey) throw new Trouble('DEMO_ADMIN_KEY is to hold an admin key that may change prices.')
+  const faucet = await richest(scene.chain, playingAccounts())
+  const lowest = scene.tiers.map(({ priceWei }) => BigInt(priceWei)).reduce((a, b) => (a < b ? a : b))
+  // No other tier may have the price, nor have had it a moment ago.
+  await sellOut({ ...scene, adminKey, faucet, priceWei: lowest + BigInt(Date.now() % 1_000_000_000) + 1n })
+}
+
 function messageOf(error: unknown): string {
   if (error instanceof Trouble) return error.message
   const unreachable = error instanceof BaseError && error.walk((cause) => cause instanceof HttpRequestError) !== null
@@ -205,12 +218,15 @@ function messageOf(error: unknown): string {
 
 const screen = openScreen(process.stdout)
 try {
-  const { url, wallets } = readArguments()
+  const { url, wallets, sellsOut } = readArguments()
   const scene = await setScene(url, screen)
-  const players = await cast(scene, wallets)
-  const [only] = players
-  if (players.length === 1 && only) await playOne(scene, only)
-  else await playMany(scene, players)
+  if (sellsOut) await playSellOut(scene)
+  else {
+    const players = await cast(scene, wallets)
+    const [only] = players
+    if (players.length === 1 && only) await playOne(scene, only)
+    else await playMany(scene, players)
+  }
   screen.line('Everything agreed.')
 } catch (error) {
   screen.moving(null)

@@ -1,4 +1,4 @@
-// The service's HTTP API as the demo uses it: public routes only, no key, no session. Obeys the rate limits by waiting
+// The service's HTTP API as the demo uses it: public routes, and the one that enters a tier to be sold out. Obeys the rate limits by waiting
 // as the service asks, and must never bypass them.
 import { sleep, Trouble } from './trouble.ts'
 
@@ -18,6 +18,9 @@ export interface Tier {
   holdingWei: string
   payoutBps: number
   onSale: boolean
+  state: 'upcoming' | 'open' | 'soldOut' | 'closed'
+  sold: number
+  remaining: number | null
 }
 
 export interface Node {
@@ -89,6 +92,8 @@ export interface Api {
   readonly url: string
   get<T>(path: string): Promise<T>
   claim(txHash: string): Promise<Answer<Claim>>
+  /** For the operator's part of the demo alone. */
+  post(path: string, body: object, headers: Record<string, string>): Promise<Answer<object>>
 }
 
 /** Attempts of a request that gets 429, 5xx, or no answer: over a minute, including the pauses. */
@@ -118,22 +123,21 @@ export function openApi(url: string, onWait: (text: string) => void): Api {
       await sleep(retryAfterSec > 0 ? retryAfterSec * 1000 : Math.min(PAUSE_MAX_MS, 250 * 2 ** attempt))
     }
   }
+  const post = async <T>(path: string, body: object, headers: Record<string, string> = {}): Promise<Answer<T>> => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+    const response = await ask(path, { ...init, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as Answer<T>['body'] }
+  }
   return {
     url,
+    post,
     async get<T>(path: string) {
       const response = await ask(path)
       const body = (await response.json()) as T & { error?: string }
       if (!response.ok) throw new Trouble(`GET ${path} answers ${response.status}: ${body.error}`)
       return body
     },
-    async claim(txHash) {
-      const response = await ask('/api/payments/claim', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ txHash }),
-      })
-      return { status: response.status, body: (await response.json()) as Answer<Claim>['body'] }
-    },
+    claim: (txHash) => post<Claim>('/api/payments/claim', { txHash }),
   }
 }
 

@@ -70,6 +70,8 @@ export interface PaymentFacts {
   /** Nodes of the tier that are sold, to anyone, and earlier undecided payments that reserve a place in it. */
   sold: number
   reserved: number
+  /** True if the tier before this one may yet be sold out by payments up to this block, which are undecided. */
+  mayOpen: boolean
   holding: HoldingReading
   /** Who sent it, in case that is a contract. */
   payer: PayerFacts
@@ -120,6 +122,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (facts.senderDenied) return held('senderDenied', {})
   if (selection.kind === 'none') return held('wrongAmount', {})
   const times = timesOf(selection.tier, facts)
+  if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'place' }
   if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
   const allowance = allowanceOf(selection.tier, facts)
@@ -174,16 +177,17 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
 })
 
 /** The times from which anyone can recompute a verdict about them. */
-const timesOf = ({ opensAt, closesAt, graceSec }: TierVersion, { blockTime }: PaymentFacts): Evidence => ({
-  ...{ opensAt, closesAt, graceSec, blockTime },
-})
+const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {
+  const { opensAt, closesAt, graceSec, opensAfter, openedBlock } = tier
+  return { opensAt, closesAt, graceSec, blockTime, ...(opensAfter !== null && { opensAfter, openedBlock }) }
+}
 
 const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
 
 /** The bounds that an accepted payment was checked against; nothing for a tier without bounds. */
 const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): Evidence => ({
   ...(supply !== null && { ...placeOf(supply, facts), place: facts.sold + 1 }),
-  ...((times.opensAt ?? times.closesAt) !== null && times),
+  ...((times.opensAt ?? times.closesAt ?? times.opensAfter ?? null) !== null && times),
 })
 
 /** Whether a tier has a place: `reserved` if undecided payments before this one may take all that is left. */

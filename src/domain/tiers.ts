@@ -26,6 +26,10 @@ export interface TierVersion {
   /** Unix seconds of block time between which it sells; null for no limit. */
   opensAt: number | null
   closesAt: number | null
+  /** The tier that must be sold out first; null: none. */
+  opensAfter: string | null
+  /** The block from which on that was so; null: it is not yet. */
+  openedBlock: number | null
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
@@ -71,21 +75,37 @@ export function selectTier(
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
     if (inForce.priceWei === payment.valueWei) {
       const isPast = isClosed(inForce, payment.blockTime)
-      const isEarly = inForce.onSale && !isOpen(inForce, payment.blockTime)
+      const isEarly = inForce.onSale && !isOpen(inForce, payment)
       if (inForce.onSale && !isPast && !isEarly)
         return { kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply }
       notSold ??= { kind: isEarly ? 'notOpenYet' : 'offSale', tier: inForce }
     }
     const former = gracesOf(begun, payment.valueWei).findLast(
       ({ version, untilTime }) =>
-        untilTime > payment.blockTime && isOpen(version, payment.blockTime) && !isClosed(version, payment.blockTime),
+        untilTime > payment.blockTime && isOpen(version, payment) && !isClosed(version, payment.blockTime),
     )
     if (former) graced ??= { kind: 'onSale', tier: former.version, byGrace: true, supply }
   }
   return graced ?? notSold ?? { kind: 'none' }
 }
 
-const isOpen = ({ opensAt }: TierVersion, blockTime: number): boolean => opensAt === null || blockTime >= opensAt
+interface Block {
+  blockNumber: number
+  blockTime: number
+}
+
+const isOpen = (tier: TierVersion, block: Block): boolean =>
+  (tier.opensAt === null || block.blockTime >= tier.opensAt) && isStepOpen(tier, block)
+
+const isStepOpen = ({ opensAfter, openedBlock }: TierVersion, { blockNumber }: Block): boolean =>
+  opensAfter === null || (openedBlock !== null && blockNumber >= openedBlock)
+
+/** The tier that has to be sold out before this one opens, if only that keeps the payment from being a sale; else null. */
+export function waitsForStep(selection: TierSelection, block: Block): string | null {
+  if (selection.kind !== 'notOpenYet') return null
+  const { opensAt, opensAfter, openedBlock } = selection.tier
+  return openedBlock === null && (opensAt ?? 0) <= block.blockTime ? opensAfter : null
+}
 
 const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
 

@@ -14,6 +14,7 @@ import { type RefundedPayment, readRefundedAbove, reopenRefunds } from '../db/pa
 import { rewindPayments } from '../db/payments/rows.ts'
 import { forgetWalletBalances, rewindWalletBalances } from '../db/payments/wallet.ts'
 import { lockWallets, rewindWallets } from '../db/sale/payment-wallets.ts'
+import { rewindOpenings } from '../db/sale/tiers.ts'
 import { rewindOutbox } from '../db/sends/outbox.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -54,7 +55,10 @@ export async function rewindTo(
     await rewindCohorts(sql, height)
     await rewindSeedBlocks(sql, height)
     await rewindOwnerActs(sql, height)
-    if (cause === REORGANISATION) await rewindWallets(sql, height)
+    if (cause === REORGANISATION) {
+      await rewindWallets(sql, height)
+      await rewindOpenings(sql, height)
+    }
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
     await reopenRefunds(sql, height)

@@ -7,7 +7,7 @@ import { readPaused } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { countSales } from '../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../db/sale/terms.ts'
-import { readTierHistory, readTierVersions } from '../db/sale/tiers.ts'
+import { readTierHistory, readTierVersions, type TierRow } from '../db/sale/tiers.ts'
 import { readLostRoles, readSignerTroubles } from '../db/sends/signers.ts'
 import { hasPending, readLastGasPrice } from '../db/sends/transactions.ts'
 import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '../domain/credit.ts'
@@ -200,16 +200,30 @@ export const previewSupply = defineReading({
   fields: { tierId: TIER_ID, supply: field.whole('nodes of it that may ever be sold', 1, PER_WALLET_MAX) },
   onChain: true,
   run: async ({ pool, contract }: LedgerDb & FactoryRead, { tierId, supply }) => {
-    const tier = (await readTierHistory(pool)).findLast((row) => row.tierId === tierId)
+    const history = await readTierHistory(pool)
+    const tier = history.findLast((row) => row.tierId === tierId)
     if (!tier) return refuseAct('notFound', `There is no tier ${tierId}.`)
     const { sold, reserved } = await countSales(pool, tier.tierNo)
     const cursor = await readCursor(pool)
     const cap = cursor && (await orNull(contract.tierSupply(tier.tierNo, cursor.number)))
     const contractMost = cap?.most ?? null
-    const notes = previewInWords({ tierId, supply, sold, reserved, contractMost })
+    const notes = [
+      ...previewInWords({ tierId, supply, sold, reserved, contractMost }),
+      ...stepsInWords(history, tierId),
+    ]
     return { tierId, supply, sold, reserved, contractMost, notes }
   },
 })
+
+/** The steps that wait for a tier, or have opened after it. */
+const stepsInWords = (history: readonly TierRow[], tierId: string): string[] =>
+  history
+    .filter((row) => row.live && row.opensAfter === tierId)
+    .map(({ tierId: step, openedBlock }) =>
+      openedBlock === null
+        ? `Tier ${step} opens once all of it is sold.`
+        : `Tier ${step} opened at block ${openedBlock}, so this supply cannot be raised.`,
+    )
 
 interface SupplyPreview {
   tierId: string

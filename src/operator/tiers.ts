@@ -95,6 +95,13 @@ const BOUNDS = {
   closesAt: field.orNull(
     field.whole('when it closes, unix seconds of block time; a grace follows; 0: never', 0, TIMES_MAX),
   ),
+  opensAfter: field.orNull(
+    field.text('the tier that must be sold out before it opens; -: none', {
+      max: 32,
+      pattern: new RegExp(`^-$|${TIER_ID_FORM.source}`),
+      form: 'the id of a tier, or -',
+    }),
+  ),
 }
 const GRACE = {
   graceSec: field.orNull(
@@ -155,7 +162,7 @@ export const createTier = defineAct({
         ...sale,
       }
       const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
-      const unbounded = { supply: null, opensAt: null, closesAt: null }
+      const unbounded = { supply: null, opensAt: null, closesAt: null, opensAfter: null }
       return { before: null, ...merge({ ...fresh, ...open, ...unbounded }, changeOf(asked)) }
     }),
   says: enteredInWords,
@@ -240,6 +247,7 @@ function merge(before: Terms, change: Change): Terms {
     supply,
     opensAt,
     closesAt,
+    opensAfter,
     ...holding
   } = {
     ...before,
@@ -253,6 +261,7 @@ function merge(before: Terms, change: Change): Terms {
     supply: supply || null,
     opensAt: opensAt || null,
     closesAt: closesAt || null,
+    opensAfter: opensAfter === '-' ? null : opensAfter,
     holdingWei: holding.holdingWei,
     holdingToken: open ? null : holding.holdingToken,
     holdingSymbol: open ? null : holdingSymbol,
@@ -274,6 +283,7 @@ async function enter(
   const { before, ...terms } = proposed
   const refusal =
     refuseTerms(terms) ??
+    refuseLadder(rows, terms, before) ??
     (await refuseSupply(sql, terms)) ??
     wordsOf(refuseTierVersion(rows, terms, now.time)) ??
     (await refusePayout(deps, sql, terms, now.number)) ??
@@ -315,6 +325,29 @@ function refuseTerms(terms: Terms): OperatorRefusal | null {
       'invalid',
       'holdingWei',
       `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
+    )
+  return null
+}
+
+/** A step waits for a tier that can be sold out, and never closes again: not by more places of a tier before it. */
+function refuseLadder(rows: readonly TierRow[], terms: Terms, before: TierRow | null): OperatorRefusal | null {
+  const live = new Map(rows.filter((row) => row.live).map((row) => [row.tierId, row]))
+  const awaited = terms.opensAfter === null ? null : live.get(terms.opensAfter)
+  if (awaited === undefined) return refuseField('invalid', 'opensAfter', `There is no tier ${terms.opensAfter}.`)
+  if (awaited && awaited.tierId !== terms.tierId && awaited.supply === null)
+    return refuseField('invalid', 'opensAfter', `Tier ${awaited.tierId} has no supply, so it is never sold out.`)
+  // At most as many steps as there are tiers.
+  for (let step = awaited ?? undefined; step; step = live.get(step.opensAfter ?? ''))
+    if (step.tierId === terms.tierId) return refuseField('invalid', 'opensAfter', 'It would wait for itself.')
+  const steps = [...live.values()].filter(({ opensAfter }) => opensAfter === terms.tierId)
+  const waiting = steps.find(() => terms.supply === null)
+  if (waiting)
+    return refuseAct('conflict', `Tier ${waiting.tierId} opens once this one is sold out: it needs a supply.`)
+  const open = steps.find(({ onSale, openedBlock }) => onSale && openedBlock !== null)
+  if (open && (terms.supply ?? 0) > (before?.supply ?? 0))
+    return refuseAct(
+      'conflict',
+      `Tier ${open.tierId} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
     )
   return null
 }

@@ -34,6 +34,8 @@ function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVe
     supply: null,
     opensAt: null,
     closesAt: null,
+    opensAfter: null,
+    openedBlock: null,
     fromBlock: 10,
     fromTime: 100,
     ...rest,

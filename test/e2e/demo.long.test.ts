@@ -7,11 +7,19 @@ import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url))
+const KEY = 'demo-key-0123456789abcdef0123456789'
 /** Short rounds, so a test need not wait a minute for one. */
-const FAST = { CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '1', LOG_LEVEL: 'warn' }
+const FAST = {
+  CREDIT_INTERVAL_SEC: '10',
+  CREDIT_SLOT_SEC: '5',
+  TICK_SEC: '1',
+  LOG_LEVEL: 'warn',
+  ADMIN_KEY: `demo:${KEY}`,
+}
 
 async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [DEMO, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { ...process.env, DEMO_ADMIN_KEY: KEY }
+  const child = spawn(process.execPath, [DEMO, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (part: Buffer) => {
@@ -48,6 +56,14 @@ describe('against an embedded service', () => {
     assert.match(several.output, /agreed 17\nEverything agreed/)
     const { totalNodes } = await service.get<{ totalNodes: number }>('/api/stats')
     assert.equal(totalNodes, 18)
+  })
+
+  test('twelve wallets pay for ten places at once, and each verdict is what the order of the chain makes it', async () => {
+    const { code, output } = await demo('--url', service.url, '--sell-out')
+    assert.equal(code, 0, output)
+    assert.equal([...output.matchAll(/place \d+: 0x\w{40} minted/g)].length, 10, output)
+    assert.equal([...output.matchAll(/place \d+: 0x\w{40} held \(soldOut\)/g)].length, 2, output)
+    assert.match(output, /is sold out, 10 of 10/)
   })
 })
 

@@ -129,6 +129,9 @@ function metricsIn(expression: string): string[] {
 const shown = () => new Set([...samplesOf(page).map(({ name }) => name), 'up'])
 /** Shown only once they have a value: a fault, a limit reached, a held payment, a debt. */
 const SOMETIMES = new Set([
+  'node_ledger_tier_sold',
+  'node_ledger_tier_supply',
+  'node_ledger_tier_cap',
   'node_ledger_rpc_faults_total',
   'node_ledger_http_rate_limited_total',
   'node_ledger_payments_held',

@@ -33,7 +33,7 @@ before(async () => {
 })
 afterEach(async () => {
   watchFailpoints(null)
-  await world.pool`TRUNCATE payments, payment_verdicts, payment_retries, webhook_events CASCADE`
+  await world.pool`TRUNCATE payments, payment_verdicts, payment_retries, webhook_events, tier_openings CASCADE`
 })
 after(() => world.close())
 
@@ -397,3 +397,47 @@ test('a supply that is entered while payments are judged holds for them', async 
   await judgeAll(500)
   assert.equal(await states(), 'aahh')
 })
+
+const STEP = PLACES + 7n
+const ladder = async () => {
+  await scarce(2)
+  await enterTier(world, {
+    ...{ tierId: 'step', tierNo: 13, priceWei: wei(STEP), maxPerWallet: 3, opensAfter: 'scarce' },
+  })
+  await world.settle()
+}
+
+for (const page of [1, 2, 500])
+  test(`a step opens for the whole block in which the last place before it is sold, pages of ${page}`, async () => {
+    await ladder()
+    const [step, before] = [STEP, PLACES].map((valueWei) => (n: number) => ({ from: payer(n), valueWei }))
+    assert.ok(step && before)
+    await enter([step(5), before(1), step(4), before(2), step(2), before(4)])
+    await judgeAll(page)
+    assert.equal(await states(), 'aaaaah')
+  })
+
+test('what is paid for a step before that is held', async () => {
+  await ladder()
+  await enter([1, 4].map((n) => ({ from: payer(n), valueWei: n === 1 ? PLACES : STEP })))
+  await judgeAll(500)
+  const reasons = (await written()).rows.map(({ state, reason }) => `${state} ${reason}`)
+  assert.deepEqual(reasons, ['accepted null', 'held notOpenYet'])
+})
+
+for (const [fate, expected] of [
+  ['agreed', 'aaa'],
+  ['failed', 'iah'],
+] as const)
+  test(`while undecided payments may take the last places, a step waits: once they are ${fate}, it is decided`, async () => {
+    await ladder()
+    await enter([1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })))
+    await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
+    const { chain } = world.ctx
+    await judgeAll(500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
+    assert.equal(await states(), 'sas')
+    await world.pool`TRUNCATE payment_retries`
+    await world.pool`UPDATE payments SET proof = 'agreed', succeeded = ${fate === 'agreed'} WHERE tx_index = 0`
+    await judgeAll(500)
+    assert.equal(await states(), expected)
+  })

@@ -70,8 +70,11 @@ export const useRounds = (limit: number) =>
   useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
 export const useNode = (id: string, limit = 200) =>
   useReading(['node', id, limit], EVERY_SEC.node, (signal) => ledger.getNode(id, { limit, signal }))
-export const useQuote = (tierId: string | undefined) =>
-  useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal, fresh: true }))
+/** `state`, that of the tier's sale: once it is another one, the quote is asked for again. */
+export const useQuote = (tierId: string | undefined, state?: Tier['state']) =>
+  useReading(['quote', tierId, state], EVERY_SEC.quote, (signal) =>
+    ledger.getDeployQuote(tierId, { signal, fresh: true }),
+  )
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
 
 /** The service's last word on the contract, so a withdrawal works while the service is down. */

@@ -63,6 +63,7 @@ const asTable = (tiers: readonly TierView[]): string =>
     ['sold', 'sold'],
     ['opens', ({ opensAt }) => timeOf(opensAt)],
     ['closes', ({ closesAt }) => timeOf(closesAt)],
+    ['opens after', 'opensAfter'],
     ['on sale', ({ onSale }) => (onSale ? 'yes' : 'no')],
     ['version', ({ versions }) => (versions as object[]).length],
     ['from block', 'fromBlock'],

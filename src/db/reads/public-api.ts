@@ -68,8 +68,8 @@ export const TIERS_NOW = `SELECT t.*, sold, cap, least(supply, cap) AS most,
     CASE WHEN cap <= coalesce(supply, cap) THEN 'contract' WHEN supply IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
     (SELECT count(*) FROM payments p WHERE p.state = 'seen' AND p.succeeded AND p.value_wei = t.price_wei
       AND p.block_time > to_timestamp(now - ${PLACE_RESERVED_SEC})) AS reserved,
-    CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now THEN 'upcoming' WHEN sold >= least(supply, cap) THEN 'soldOut' ELSE 'open' END AS state
-  FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no)
+    CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(supply, cap) THEN 'soldOut' ELSE 'open' END AS state
+  FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no) LEFT JOIN tier_openings o USING (tier_id, opens_after)
     LEFT JOIN (SELECT (detail ->> 'tier')::int AS tier_no, min((detail ->> 'most')::bigint) AS cap FROM owner_acts
       WHERE name = 'TierCapped' GROUP BY 1) c USING (tier_no), coalesce(s.nodes + s.under_way, 0) sold,
     coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) now
@@ -84,7 +84,7 @@ export async function readTiers(sql: Sql): Promise<string> {
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
           holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
           state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, reserved, iso(to_timestamp(opens_at)) AS "opensAt",
-          iso(to_timestamp(closes_at)) AS "closesAt",
+          iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
             CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding, "supplyBy" AS supply) e) AS "enforcedBy"
         FROM (${sql.unsafe(TIERS_NOW)}) now ORDER BY tier_no) t)) AS tiers) a`,
@@ -381,4 +381,11 @@ export function text(rows: { json?: unknown }[]): string {
   const json = takeOnly(rows)?.json
   if (typeof json !== 'string') throw new Error('a read that always has one row had none')
   return json
+}
+
+/** Tiers of which the last place is sold, by the ledger's supply or the contract's cap. */
+export async function readSoldOut(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ tierId: string }[]>`
+    SELECT tier_id AS "tierId" FROM (${sql.unsafe(TIERS_NOW)}) now WHERE sold >= most`
+  return rows.map(({ tierId }) => tierId)
 }

@@ -3,7 +3,10 @@ import type { TierVersion } from '../../domain/tiers.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** The input of a tier's version. */
-export type TierInput = Omit<TierVersion, 'version'> & { holdingSymbol: string | null; holdingDecimals: number | null }
+export type TierInput = Omit<TierVersion, 'version' | 'openedBlock'> & {
+  holdingSymbol: string | null
+  holdingDecimals: number | null
+}
 
 /** Every version of every tier. There are few. */
 export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
@@ -11,8 +14,9 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       payout_bps AS "payoutBps", on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec",
-      supply, opens_at AS "opensAt", closes_at AS "closesAt", from_block AS "fromBlock", from_time AS "fromTime"
-    FROM tiers ORDER BY tier_no, version`
+      supply, opens_at AS "opensAt", closes_at AS "closesAt", opens_after AS "opensAfter", o.from_block AS "openedBlock",
+      t.from_block AS "fromBlock", from_time AS "fromTime"
+    FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
 
 /** A version of a tier with all of its inputs. Times are ISO 8601. */
@@ -29,9 +33,10 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
-      on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt", live, from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
+      on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt",
+      opens_after AS "opensAfter", o.from_block AS "openedBlock", live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
       entered_by AS "enteredBy"
-    FROM tiers ORDER BY tier_no, version`
+    FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
 
 /** Tells all instances if a tier opens or closes after one block time and up to another: no row changes by that. */
@@ -46,10 +51,32 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
   await sql`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, from_block, from_time, entered_by)
+      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, from_block, from_time, entered_by)
     VALUES (${tier.tierId}, (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${tier.tierId}), ${tier.tierNo},
       ${tier.label}, ${tier.priceWei.toString()}, ${tier.maxPerWallet}, ${tier.holdingWei.toString()}, ${tier.holdingToken},
       ${tier.holdingSymbol}, ${tier.holdingDecimals}, ${tier.payoutBps}, ${tier.onSale}, ${tier.graceSec}, ${tier.holdingRetrySec},
-      ${tier.supply}, ${tier.opensAt}, ${tier.closesAt},
+      ${tier.supply}, ${tier.opensAt}, ${tier.closesAt}, ${tier.opensAfter},
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
+}
+
+/** Opens the steps that wait for this tier to be sold out, at the block of the payment that took its last place. What is open stays as it is. */
+export async function openSteps(sql: Sql, tierId: string, block: number): Promise<string[]> {
+  const opened = await sql<{ tierId: string }[]>`
+    INSERT INTO tier_openings (tier_id, opens_after, from_block)
+    SELECT tier_id, opens_after, ${block} FROM tiers WHERE live AND opens_after = ${tierId}
+    ON CONFLICT DO NOTHING RETURNING tier_id AS "tierId"`
+  return opened.map((row) => row.tierId)
+}
+
+/** The tiers before which a step waits. */
+export async function readAwaited(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ tierId: string }[]>`
+    SELECT DISTINCT opens_after AS "tierId" FROM tiers t WHERE live AND opens_after IS NOT NULL
+      AND NOT EXISTS (SELECT FROM tier_openings o WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after)`
+  return rows.map(({ tierId }) => tierId)
+}
+
+/** Closes the steps that opened above a height: the payments that opened them are gone. */
+export async function rewindOpenings(sql: Sql, height: number): Promise<void> {
+  await sql`DELETE FROM tier_openings WHERE from_block > ${height}`
 }

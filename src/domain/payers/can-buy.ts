@@ -54,7 +54,7 @@ type Passes = boolean | null
 export type BuyerCheck =
   | { check: 'onSale'; passes: boolean }
   /** The checks `opening` and `supply` exist only if the tier has them. */
-  | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null }
+  | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null; opensAfter: string | null }
   | { check: 'supply'; passes: boolean; limit: number; sold: number }
   | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
   | { check: 'cap'; passes: Passes; limit: number | null; owned: number; underWay: number }
@@ -100,12 +100,15 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
 
 /** A closing counts at once, because a buyer who pays in its grace pays by an earlier quote. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
-  const { opensAt, closesAt } = facts.tier
+  const { opensAt, closesAt, opensAfter, openedBlock } = facts.tier
   const { sold, most, now } = facts
   const isOpen = (opensAt ?? now) <= now && (closesAt === null || now < closesAt)
-  const opening = { check: 'opening', passes: isOpen, opensAt: isoOf(opensAt), closesAt: isoOf(closesAt) } as const
+  const passes = isOpen && (opensAfter === null || openedBlock !== null)
+  const opening = {
+    ...{ check: 'opening' as const, passes, opensAt: isoOf(opensAt), closesAt: isoOf(closesAt), opensAfter },
+  }
   return [
-    ...((opensAt ?? closesAt) ? [opening] : []),
+    ...((opensAt ?? closesAt ?? opensAfter) ? [opening] : []),
     ...(most === null ? [] : [{ check: 'supply', passes: sold < most, limit: most, sold } as const]),
   ]
 }
@@ -124,7 +127,16 @@ function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Pa
     ...{ from, blockTime: 0, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
     ...{ isToOldWallet: false, senderDenied: false, beforeRestore: false },
     selection: { kind: 'onSale', tier, byGrace: false, supply: null },
-    ...{ walletNodes: 0, walletInFlight: 0, walletMax: 1, tierNodes: 0, tierInFlight: 0, sold: 0, reserved: 0 },
+    ...{
+      walletNodes: 0,
+      walletInFlight: 0,
+      walletMax: 1,
+      tierNodes: 0,
+      tierInFlight: 0,
+      sold: 0,
+      reserved: 0,
+      mayOpen: false,
+    },
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },
     restsOnOne: false,

@@ -9,6 +9,7 @@ import { lockWallet, lockWalletsNow, readPlaces, type TierPlaces, walletUse } fr
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { byPlace, lockPayments, type Payment } from '../../db/payments/rows.ts'
 import { lockTiers, readSupplies, readTierSales, type TierSales } from '../../db/payments/supply.ts'
+import { openSteps, readTierVersions } from '../../db/sale/tiers.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import {
   type HoldingReading,
@@ -18,7 +19,14 @@ import {
   type Verdict,
 } from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
-import { isNearlySold, lowerSupply, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
+import {
+  isNearlySold,
+  lowerSupply,
+  selectTier,
+  type TierSelection,
+  type TierVersion,
+  waitsForStep,
+} from '../../domain/tiers.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -114,6 +122,8 @@ interface PageFacts {
   /** By tier number, only for tiers with a supply. A tier that just got its first supply is only in `supplies`. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, TierSales>
+  /** The tiers' versions, with the steps that are open by now. Empty if no payment of the page is for a step. */
+  versions: readonly TierVersion[]
 }
 
 /** Locks wallets before tiers, and these before payments, in everyone's order. A payment that matches no price needs no lock of a wallet or tier. */
@@ -123,7 +133,9 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
   const isAlone = page.length === 1
   if (!isAlone) await lockWalletsNow(sql, wallets)
   else if (first) await lockWallet(sql, first)
-  const tierNos = [...new Set(page.filter(mayBuy).flatMap(tierNoOf))]
+  const steps = page.filter(({ payment, selection }) => waitsForStep(selection, payment) !== null)
+  const awaited = steps.flatMap((candidate) => awaitedNo(basis, candidate) ?? [])
+  const tierNos = [...new Set([...page.filter(mayBuy).flatMap(tierNoOf), ...awaited])]
   await lockTiers(sql, tierNos, { wait: isAlone })
   const locked = await lockPayments(sql, page.map(idOf), { wait: isAlone })
   const current = new Map(locked.map((payment) => [payment.id, payment]))
@@ -136,6 +148,7 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
     places: await readPlaces(sql, wallets),
     supplies: await readSupplies(sql, tierNos),
     sales: await readTierSales(sql, onContract, basis.versions, basis.now - PLACE_RESERVED_SEC),
+    versions: steps.length > 0 ? await readTierVersions(sql) : [],
     payers: await readPayers(
       sql,
       page.filter((candidate) => mayBuy(candidate) && isAsRead(candidate, current)),
@@ -147,6 +160,12 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
 const tierNoOf = ({ payment, selection }: Candidate): number[] => {
   const tierNo = payment.tierNo ?? (selection.kind === 'none' ? null : selection.tier.tierNo)
   return tierNo === null ? [] : [tierNo]
+}
+
+/** The number of the tier that a payment's step waits for. */
+function awaitedNo({ versions }: JudgingBasis, { payment, selection }: Candidate): number | null {
+  const awaited = waitsForStep(selection, payment)
+  return versions.find(({ tierId }) => tierId === awaited)?.tierNo ?? null
 }
 
 const idOf = ({ payment }: Candidate): number => payment.id
@@ -185,19 +204,23 @@ interface Decided {
 
 interface Sold {
   tierNo: number
+  /** That of the payment which took the last of these places. */
+  blockNumber: number
   supply: number
   before: number
   now: number
 }
 
-/** Tells people of a tier that is nearly sold, and of one that is sold out, once each. */
+/** Tells people of a tier that is nearly sold, and of one that is sold out, once each. What waits for that opens. */
 async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly Sold[]): Promise<void> {
-  for (const { tierNo, supply, before, now } of tiers) {
+  for (const { tierNo, supply, before, now, blockNumber } of tiers) {
     const tierId = versions.find((version) => version.tierNo === tierNo)?.tierId ?? String(tierNo)
     const detail = { tierId, supply, sold: now }
     if (isNearlySold(now, supply) && !isNearlySold(before, supply))
       await writeAudit(sql, { actor: 'pass', action: 'tierNearlySold', subject: tierId, detail })
-    if (now >= supply) await writeAudit(sql, { actor: 'pass', action: 'tierSoldOut', subject: tierId, detail })
+    if (now < supply) continue
+    await openSteps(sql, tierId, blockNumber)
+    await writeAudit(sql, { actor: 'pass', action: 'tierSoldOut', subject: tierId, detail })
   }
 }
 
@@ -206,6 +229,7 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
   const before = new Map([...facts.sales].map(([tierNo, { sold }]) => [tierNo, sold]))
+  const lastBlocks = new Map<number, number>()
   const decided: Omit<Decided, 'sold'> = { judged: [], written: [] }
   for (const candidate of page) {
     const { payment } = candidate
@@ -217,18 +241,25 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
     if (outcome === 'undecided') waiting.add(payment.from)
     if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
     for (const [tierNo, sales] of facts.sales) {
-      if (taking?.tierNo === tierNo) sales.sold++
+      if (taking?.tierNo === tierNo) {
+        sales.sold++
+        lastBlocks.set(tierNo, payment.blockNumber)
+      }
       if (outcome !== 'undecided') sales.reservedBy = sales.reservedBy.filter(({ id }) => id !== payment.id)
     }
   }
-  return { ...decided, sold: soldSince(before, facts) }
+  return { ...decided, sold: soldSince(before, lastBlocks, facts) }
 }
 
-function soldSince(before: ReadonlyMap<number, number>, { sales, supplies }: PageFacts): Sold[] {
-  return [...sales].flatMap(([tierNo, { sold: now }]) => {
+function soldSince(
+  before: ReadonlyMap<number, number>,
+  lastBlocks: ReadonlyMap<number, number>,
+  { sales, supplies }: PageFacts,
+): Sold[] {
+  return [...lastBlocks].flatMap(([tierNo, blockNumber]) => {
     const supply = supplies.get(tierNo)
-    const former = before.get(tierNo) ?? now
-    return supply !== undefined && now > former ? [{ tierNo, supply, before: former, now }] : []
+    const now = sales.get(tierNo)?.sold ?? 0
+    return supply === undefined ? [] : [{ tierNo, blockNumber, supply, before: before.get(tierNo) ?? now, now }]
   })
 }
 
@@ -268,10 +299,14 @@ const rowOf = ({ id, blockHash, state }: Payment) => ({ id, blockHash, was: stat
 
 function factsOf(
   basis: JudgingBasis,
-  { payment, selection, code, holding }: Candidate,
-  { denied, decisions, places, payers, supplies, sales }: PageFacts,
+  candidate: Candidate,
+  { denied, decisions, places, payers, supplies, sales, versions }: PageFacts,
 ): PaymentFacts {
+  const { payment, code, holding } = candidate
   const { from, valueWei, succeeded } = payment
+  // A step may have opened since the tiers were read.
+  const isStep = waitsForStep(candidate.selection, payment) !== null
+  const selection = isStep ? selectTier(versions, payment) : candidate.selection
   const place = { number: payment.blockNumber, time: payment.blockTime }
   const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
   const ofTier = tierNo === null ? undefined : sales.get(tierNo)
@@ -280,6 +315,7 @@ function factsOf(
     selection: withSupply(selection, supplies),
     sold: ofTier?.sold ?? 0,
     reserved: ofTier?.reservedBy.filter((earlier) => byPlace(earlier, payment) < 0).length ?? 0,
+    mayOpen: mayOpen(awaitedNo(basis, { ...candidate, selection }), payment, { supplies, sales }),
     wallets: basis.wallets.map(({ wallet }) => wallet),
     isToOldWallet: isOldWallet(basis.wallets, payment.wallet, place),
     serviceAccounts: basis.serviceAccounts,
@@ -290,6 +326,18 @@ function factsOf(
     restsOnOne: restsOnOne(basis, payment),
     payer: payerOf(basis, payment, { code, standing: payers.get(payment.id) }),
   }
+}
+
+/** True if a tier is sold out, or payments up to this block that are undecided may yet take all of its places. A step opens in the very block. */
+function mayOpen(
+  awaited: number | null,
+  { blockNumber }: Payment,
+  { supplies, sales }: Pick<PageFacts, 'supplies' | 'sales'>,
+): boolean {
+  const supply = awaited === null ? undefined : supplies.get(awaited)
+  const before = awaited === null ? undefined : sales.get(awaited)
+  if (supply === undefined || !before) return false
+  return before.sold + before.reservedBy.filter((earlier) => earlier.blockNumber <= blockNumber).length >= supply
 }
 
 /** A supply that was lowered since we read the tiers applies at once. */

@@ -5,14 +5,16 @@ import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/faults.ts'
 import { inTransaction } from '../../db/core/sql.ts'
+import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { readTierSales } from '../../db/payments/supply.ts'
+import { readSoldOut } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
-import { readTierVersions } from '../../db/sale/tiers.ts'
+import { openSteps, readAwaited, readTierVersions } from '../../db/sale/tiers.ts'
 import { VOICES } from '../../domain/finality.ts'
 import { PLACE_RESERVED_SEC, retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
@@ -101,6 +103,7 @@ export async function beginJudging(
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) result.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
+  await openSoldOut(ctx, cursor)
   // Judged payments are minted and credited by terms that the operator has to enter first.
   const waiting = (await hasTerms(ctx.pool)) ? await readWaiting(ctx, cursor, { upToBlock, limit: most }) : null
   if (waiting === null) return { result, goOn: async () => {} }
@@ -189,6 +192,15 @@ async function readTierSizes(
   const limited = new Set(versions.filter(({ supply }) => supply !== null).map(({ tierNo }) => tierNo))
   const sizeOf = async (tierNo: number) => [tierNo, (await contract.tierSupply(tierNo, cursor.number)).minted] as const
   return new Map(await Promise.all([...limited].map(sizeOf)))
+}
+
+/** Opens the steps after tiers that were sold out otherwise than by the judge: by a release, a grant, a lower supply, the contract's cap. */
+async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
+  if ((await readAwaited(pool)).length === 0) return
+  await inTransaction(pool, async (sql) => {
+    for (const tierId of await readSoldOut(sql)) await openSteps(sql, tierId, cursor.number)
+    await notifyLedgerChanged(sql)
+  })
 }
 
 /** The tiers with a free place, which goes to a payment that came too late before it goes to a later one. */

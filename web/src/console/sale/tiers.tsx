@@ -57,6 +57,7 @@ const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'A wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
   { heading: 'Supply', figure: true, cell: ({ supply }) => supply ?? 'no limit' },
   { heading: 'Opens', cell: ({ opensAt }) => timeOf(opensAt) },
+  { heading: 'Opens after', cell: ({ opensAfter }) => opensAfter ?? '' },
   { heading: 'Closes', cell: ({ closesAt }) => timeOf(closesAt) },
   { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
   ENTERED,

@@ -1,16 +1,16 @@
 // Paying for one tier: the checks of the wallet that pays, the exact amount, and three ways (a wallet here, another device, the
 // hash of a transfer made elsewhere). The page keeps the hash in its address, so it still follows the transfer after a reload.
 import type { Quote, Tier } from '@node-ledger/client'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ether, everyTime } from '../../format.ts'
-import { useQuote } from '../../ledger.ts'
+import { useQuote, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Amount } from '../../ui/facts.tsx'
+import { Amount, Countdown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
+import { Shown } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
 import { WalletArea } from '../../wallet/area.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
@@ -23,7 +23,7 @@ import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
 import { Preflight } from './preflight.tsx'
-import { holdingInWords, useMostPerWallet } from './tiers.tsx'
+import { holdingInWords, Ladder, labelOf, leftInWords, useMostPerWallet } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 const t = words.buy
@@ -40,7 +40,7 @@ function Payment({ tier }: { tier: Tier }) {
   const [search] = useSearchParams()
   const [, navigate] = useLocation()
   const txHash = search.get('tx')
-  const quote = useQuote(tier.id)
+  const quote = useQuote(tier.id, tier.state)
   const wallet = useWallet()
   // Null: with the wallet that is connected here.
   const [byHand, setByHand] = useState<{ payer: string | null } | null>(null)
@@ -48,14 +48,8 @@ function Payment({ tier }: { tier: Tier }) {
   // A page that loads with a payment starts at its top.
   const cameWith = useRef(txHash !== null)
   const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
-  const whyNot = whyNotSold(tier)
-  if (whyNot && !txHash) {
-    return (
-      <Empty title={whyNot}>
-        <Link href="/buy">{t.seeOthers}</Link>
-      </Empty>
-    )
-  }
+  const { data: tiers = [] } = useTiers()
+  const whyNot = whyNotSold(tier, tiers)
   return (
     <>
       <div className="columns">
@@ -78,9 +72,13 @@ function Payment({ tier }: { tier: Tier }) {
         ) : (
           <Section title={t.pay}>
             <Unfinished chainId={quote.data?.chainId}>
-              <Shown reading={quote} shape="plot">
-                {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
-              </Shown>
+              {whyNot ? (
+                <NotNow tier={tier} why={whyNot} />
+              ) : (
+                <Shown reading={quote} shape="plot">
+                  {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
+                </Shown>
+              )}
             </Unfinished>
           </Section>
         )}
@@ -88,6 +86,7 @@ function Payment({ tier }: { tier: Tier }) {
           <Section title={payer ? t.checks : t.willCheck}>
             {payer && <Preflight address={payer} tier={tier} />}
             {!payer && <Rules tier={tier} mode={quote.data?.contractWallets} />}
+            <Ladder tiers={tiers} of={tier} />
           </Section>
         )}
       </div>
@@ -97,11 +96,40 @@ function Payment({ tier }: { tier: Tier }) {
 }
 
 /** Why nothing can be paid for a tier now, in a sentence; null if it can. */
-function whyNotSold({ state, soldOut, supply, opensAt }: Tier): string | null {
+function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
+  const { state, soldOut, supply, opensAt, opensAfter } = tier
   if (state === 'open') return soldOut ? t.soldOut : null
   if (state === 'soldOut') return fill(t.allSold, { supply: supply ?? 0 })
-  return state === 'upcoming' && opensAt ? fill(t.upcoming, { at: everyTime(opensAt) }) : t.notOnSale
+  if (state === 'closed') return t.notOnSale
+  if (opensAfter !== null) return fill(t.upcomingStep, { tier: labelOf(tiers, opensAfter) })
+  return fill(t.upcoming, { at: opensAt ? everyTime(opensAt) : '' })
 }
+
+/** What keeps everybody from paying now, and when that ends. The page goes on by itself once the service says that the tier is open. */
+function NotNow({ tier, why }: { tier: Tier; why: string }) {
+  const id = useId()
+  const { state, opensAt } = tier
+  return (
+    <div className="ways">
+      <p className="price">
+        <Amount wei={tier.priceWei} exact />
+      </p>
+      <div id={id} className="notice" role="status">
+        <p>{why}</p>
+        {state === 'upcoming' && opensAt && <p>{rich(t.opening, { time: <Countdown to={opensAt} /> })}</p>}
+      </div>
+      <button type="button" className="button main wide" disabled aria-describedby={id}>
+        {fill(words.wallet.pay, { amount: ether(tier.priceWei) })}
+      </button>
+      <Left tier={tier} />
+      <p>
+        <Link href="/buy">{t.seeOthers}</Link>
+      </p>
+    </div>
+  )
+}
+
+const Left = ({ tier }: { tier: Tier }) => tier.remaining !== null && <p className="note">{leftInWords(tier)}</p>
 
 interface WaysProps {
   tier: Tier
@@ -119,6 +147,7 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
       <p className="price">
         <Amount wei={quote.priceWei} exact />
       </p>
+      <Left tier={tier} />
       <Choice
         legend={t.howToPay}
         options={['wallet', 'hand']}

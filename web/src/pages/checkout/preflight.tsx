@@ -103,7 +103,10 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   }
 }
 
-const opens = ({ opensAt }: Tier) => fill(t.notOpenYet, { at: opensAt ? everyTime(opensAt) : '' })
+const opens = ({ opensAt, opensAfter }: Tier) =>
+  opensAfter === null
+    ? fill(t.notOpenYet, { at: opensAt ? everyTime(opensAt) : '' })
+    : fill(t.waitsForStep, { tier: opensAfter })
 const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? fill(t.underWay, { n: underWay }) : '')
 
 function Holding({ check }: { check: Extract<BuyerCheck, { check: 'holding' }> }) {

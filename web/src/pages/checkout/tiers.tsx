@@ -47,6 +47,9 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
             <li>{holdingInWords(tier)}</li>
             {tier.remaining !== null && <li>{leftInWords(tier)}</li>}
             {tier.state === 'upcoming' && tier.opensAt && <li>{fill(t.opens, { at: everyTime(tier.opensAt) })}</li>}
+            {tier.state === 'upcoming' && tier.opensAfter && (
+              <li>{fill(t.opensAfter, { tier: labelOf(tiers, tier.opensAfter) })}</li>
+            )}
             {tier.state === 'open' && tier.closesAt && <li>{fill(t.closes, { at: everyTime(tier.closesAt) })}</li>}
           </ul>
           {whyNotSold(tier) === null && (
@@ -59,6 +62,39 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
     </ul>
   )
 }
+
+/** All steps of the ladder that a tier belongs to, in their order, and where the sale stands; nothing for a tier that stands alone. */
+export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
+  const steps = stepsOf(tiers, of)
+  if (steps.length < 2) return null
+  return (
+    <ol className="checks" aria-label={t.ladder}>
+      {steps.map((tier) => (
+        <li key={tier.id} aria-current={tier.id === of.id ? 'step' : undefined}>
+          {rich(t.step, { strong, tier: tier.label, amount: ether(tier.priceWei), stands: standsInWords(tier, tiers) })}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function standsInWords(tier: Tier, tiers: readonly Tier[]): ReactNode {
+  if (tier.state === 'upcoming' && tier.opensAfter) return fill(t.opensAfter, { tier: labelOf(tiers, tier.opensAfter) })
+  return whyNotSold(tier) ?? (tier.remaining === null ? t.isOpen : leftInWords(tier))
+}
+
+function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
+  const before = (step: Tier) => tiers.find(({ id }) => id === step.opensAfter)
+  let first = of
+  // A step is never its own: the service refuses a circle.
+  for (let earlier = before(of); earlier; earlier = before(earlier)) first = earlier
+  const steps = [first]
+  for (const step of steps) steps.push(...tiers.filter(({ opensAfter }) => opensAfter === step.id))
+  return steps
+}
+
+/** The name of a tier, as buyers see it. */
+export const labelOf = (tiers: readonly Tier[], id: string): string => tiers.find((tier) => tier.id === id)?.label ?? id
 
 /** Why a tier cannot be bought now, in a word or two; null if it can. */
 const whyNotSold = ({ state, soldOut }: Tier): string | null =>
