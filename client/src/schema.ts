@@ -87,6 +87,7 @@ export interface components {
          *       "reserved": 4,
          *       "opensAt": null,
          *       "closesAt": null,
+         *       "opensAfter": null,
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
@@ -142,6 +143,8 @@ export interface components {
              * @description When it closes, by block time; `null`: never.
              */
             closesAt: string | null;
+            /** @description The tier that must be sold out before this one opens. From then on it stays open. */
+            opensAfter: string | null;
             /** @description Who enforces each rule. `operator`: the service, before it mints. `contract`: the contract itself. `none`: there is no rule. */
             enforcedBy: {
                 /** @enum {string} */
@@ -219,6 +222,8 @@ export interface components {
             opensAt: string | null;
             /** Format: date-time */
             closesAt: string | null;
+            /** @description The tier that must be sold out first. */
+            opensAfter: string | null;
         };
         /** @description The tier's supply, whoever buys. */
         SupplyCheck: {

@@ -38,18 +38,6 @@ const RETRIES = { retryCount: 6, retryDelay: 500 }
 /** Time between two polls for a receipt; blocks come every second. */
 const POLL_MS = 300
 
-/** A transfer, with its place on the chain. */
-export interface Transfer {
-  hash: Hash
-  from: `0x${string}`
-  blockNumber: number
-  index: number
-}
-
-const transferOf = ({ transactionHash: hash, from, blockNumber, transactionIndex: index }: TransactionReceipt) => ({
-  ...{ hash, from, blockNumber: Number(blockNumber), index },
-})
-
 export interface OnChain {
   owner: string
   balanceWei: bigint
@@ -82,40 +70,16 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
   const transport = http(rpcUrl, { batch: true, ...RETRIES })
   const client = createPublicClient({ chain, transport, cacheTime: 0 })
   const wallet = (account: Account) => createWalletClient({ account, chain, transport })
-
   const mined = async (hash: Hash, what: string): Promise<TransactionReceipt> => {
     const receipt = await receiptOf(client, hash)
     if (receipt.status !== 'success') throw new Trouble(`${what} reverted: ${hash}`)
     return receipt
   }
   return {
+    ...{ client, wallet, mined },
     /** A plain transfer, as any buyer makes with any wallet. */
     async pay(account: Account, to: `0x${string}`, valueWei: bigint): Promise<TransactionReceipt> {
       return await mined(await wallet(account).sendTransaction({ account, to, value: valueWei }), 'The payment')
-    },
-    /** Transfers of several wallets, handed over at once so that one block takes them, if it has room. */
-    async payTogether(from: readonly Account[], to: `0x${string}`, value: bigint): Promise<Transfer[]> {
-      const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas()
-      const fees = { maxFeePerGas, maxPriorityFeePerGas, gas: 21_000n, nonce: 0, type: 'eip1559' as const }
-      const signed = await Promise.all(
-        from.map((account) => wallet(account).signTransaction({ account, to, value, chain, ...fees })),
-      )
-      const hashes = await Promise.all(
-        signed.map((serializedTransaction) => client.sendRawTransaction({ serializedTransaction })),
-      )
-      const receipts = await Promise.all(hashes.map((hash) => mined(hash, 'The payment')))
-      return receipts.map(transferOf)
-    },
-    /** The plain transfers of exactly this amount in some blocks. */
-    async transfersTo(to: `0x${string}`, value: bigint, blocks: readonly number[]): Promise<Transfer[]> {
-      const read = blocks.map((number) => client.getBlock({ blockNumber: BigInt(number), includeTransactions: true }))
-      return (await Promise.all(read)).flatMap(({ transactions }) =>
-        transactions
-          .filter((tx) => tx.to?.toLowerCase() === to.toLowerCase() && tx.value === value)
-          .map(({ hash, from, blockNumber, transactionIndex: index }) => ({
-            ...{ hash, from, blockNumber: Number(blockNumber), index: Number(index) },
-          })),
-      )
     },
     /** Sends the same amount to several wallets. */
     async fund(from: Account, wallets: readonly Account[], valueWei: bigint): Promise<void> {

@@ -2,8 +2,9 @@
 // rule of a sale, such as a list or a code, is one more buyer in `buyers` and one more line in `expected`.
 import { type Account, formatEther } from 'viem'
 import type { Api, Tier } from './api.ts'
-import { type DemoChain, freshAccount, GAS_MONEY_WEI, type Transfer } from './chain.ts'
+import { type DemoChain, freshAccount, GAS_MONEY_WEI } from './chain.ts'
 import type { Screen } from './screen.ts'
+import { payTogether, type Transfer, transfersTo } from './together.ts'
 import { Trouble, until } from './trouble.ts'
 
 const SUPPLY = 10
@@ -37,10 +38,11 @@ export async function sellOut(sale: Sale): Promise<void> {
   const tierId = await enterTier(sale)
   const buyers = Array.from({ length: BUYERS }, freshAccount)
   await chain.fund(sale.faucet, buyers, priceWei + GAS_MONEY_WEI)
-  const transfers = await chain.payTogether(buyers, paymentAddress, priceWei)
+  const sum = { to: paymentAddress, value: priceWei }
+  const transfers = await payTogether(chain, buyers, sum)
   const blocks = new Set(transfers.map(({ blockNumber }) => blockNumber))
   screen.line(`${BUYERS} wallets pay ${formatEther(priceWei)} ether each, in block ${[...blocks].join(' and ')}`)
-  for (const { transfer, place, isSold } of expected(await chain.transfersTo(paymentAddress, priceWei, [...blocks]))) {
+  for (const { transfer, place, isSold } of expected(await transfersTo(chain, sum, [...blocks]))) {
     const paid = await decided(api, transfer)
     const nodes = await chain.nodesOf(transfer.from)
     screen.line(`  place ${place}: ${transfer.from} ${paid.status}${paid.reason ? ` (${paid.reason})` : ''}`)

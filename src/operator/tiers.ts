@@ -3,7 +3,7 @@
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
-import { countSales, lockTiers, readSold } from '../db/payments/supply.ts'
+import { readSold } from '../db/payments/supply.ts'
 import { readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/sale/tiers.ts'
@@ -23,6 +23,7 @@ import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseF
 import { type Changing, defineAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { refuseOutOfBounds } from './terms.ts'
+import { refuseLadder, refuseSupply } from './tier-bounds.ts'
 
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
@@ -283,8 +284,9 @@ async function enter(
   const { before, ...terms } = proposed
   const refusal =
     refuseTerms(terms) ??
-    refuseLadder(rows, terms, before) ??
     (await refuseSupply(sql, terms)) ??
+    // Read again under the tier's lock: a step may have opened just now.
+    refuseLadder(await readTierHistory(sql), terms, before) ??
     wordsOf(refuseTierVersion(rows, terms, now.time)) ??
     (await refusePayout(deps, sql, terms, now.number)) ??
     (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
@@ -327,38 +329,6 @@ function refuseTerms(terms: Terms): OperatorRefusal | null {
       `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
     )
   return null
-}
-
-/** A step waits for a tier that can be sold out, and never closes again: not by more places of a tier before it. */
-function refuseLadder(rows: readonly TierRow[], terms: Terms, before: TierRow | null): OperatorRefusal | null {
-  const live = new Map(rows.filter((row) => row.live).map((row) => [row.tierId, row]))
-  const awaited = terms.opensAfter === null ? null : live.get(terms.opensAfter)
-  if (awaited === undefined) return refuseField('invalid', 'opensAfter', `There is no tier ${terms.opensAfter}.`)
-  if (awaited && awaited.tierId !== terms.tierId && awaited.supply === null)
-    return refuseField('invalid', 'opensAfter', `Tier ${awaited.tierId} has no supply, so it is never sold out.`)
-  // At most as many steps as there are tiers.
-  for (let step = awaited ?? undefined; step; step = live.get(step.opensAfter ?? ''))
-    if (step.tierId === terms.tierId) return refuseField('invalid', 'opensAfter', 'It would wait for itself.')
-  const steps = [...live.values()].filter(({ opensAfter }) => opensAfter === terms.tierId)
-  const waiting = steps.find(() => terms.supply === null)
-  if (waiting)
-    return refuseAct('conflict', `Tier ${waiting.tierId} opens once this one is sold out: it needs a supply.`)
-  const open = steps.find(({ onSale, openedBlock }) => onSale && openedBlock !== null)
-  if (open && (terms.supply ?? 0) > (before?.supply ?? 0))
-    return refuseAct(
-      'conflict',
-      `Tier ${open.tierId} has opened after this one: ${fieldNamed('supply')} cannot be raised.`,
-    )
-  return null
-}
-
-/** Under the tier's lock, so that no other session takes a place meanwhile. */
-async function refuseSupply(sql: Sql, { tierNo, supply }: Terms): Promise<OperatorRefusal | null> {
-  await lockTiers(sql, [tierNo], { wait: true })
-  if (supply === null) return null
-  const { sold } = await countSales(sql, tierNo)
-  if (supply >= sold) return null
-  return refuseAct('conflict', `${sold} nodes of this tier are sold: ${fieldNamed('supply')} cannot be less.`)
 }
 
 function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {

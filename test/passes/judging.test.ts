@@ -4,15 +4,15 @@ import { after, afterEach, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { lockWallet } from '../../src/db/payments/places.ts'
-import { insertIncomingTransfers } from '../../src/db/payments/rows.ts'
 import { lockTiers } from '../../src/db/payments/supply.ts'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
-import { type Address, address, type Hash, hash, wei } from '../../src/domain/units.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
-import { beginJudging, judge, PAGE_MAX } from '../../src/passes/steps/judge.ts'
+import { beginJudging, PAGE_MAX } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
+import { enterPayments, type JudgeOptions, judgePages, keyOf, type Paid, payer, statesOf } from './judging/judged.ts'
 
 const BASIC = ETHER / 100n
 const FOUNDER = ETHER / 20n
@@ -37,34 +37,9 @@ afterEach(async () => {
 })
 after(() => world.close())
 
-const payer = (n: number): Address => address(`0x${(0xace0 + n).toString(16).padStart(40, '0')}`)
-const keyOf = (n: number) => hash(`0x${(0x5a1e0000 + n).toString(16).padStart(64, '0')}`)
-
-interface Paid {
-  from: Address
-  valueWei: bigint
-  succeeded?: boolean
-}
-
-/** Writes payments into the followed block, in this order, as following would; the rows are inserted in another order. */
-async function enter(paid: readonly Paid[]): Promise<void> {
-  const { number: blockNumber, hash: blockHash, time: blockTime } = (await readCursor(world.pool)) ?? assert.fail()
-  const transfers = paid.map(({ from, valueWei, succeeded = true }, txIndex) => ({
-    ...{ blockNumber, blockHash, blockTime, txIndex, from, succeeded },
-    ...{ txHash: keyOf(txIndex), wallet: world.at(3), valueWei: wei(valueWei) },
-  }))
-  const size = Math.ceil(transfers.length / 100)
-  for (let last = transfers.length; last > 0; last -= size)
-    await insertIncomingTransfers(world.pool, transfers.slice(Math.max(0, last - size), last))
-}
-
-type Parts = Partial<Pick<World['ctx'], 'log' | 'chain' | 'contract'>>
-
-async function judgeAll(page: number, { most = 10_000, ...parts }: Parts & { most?: number } = {}) {
-  const cursor = (await readCursor(world.pool)) ?? assert.fail()
-  const run = { checkLock: () => {}, outOfTime: () => false, page, most }
-  return await judge({ ...world.ctx, ...parts }, cursor, cursor.number, run)
-}
+const enter = (paid: readonly Paid[]) => enterPayments(world, paid)
+const judgeAll = (page: number, options?: JudgeOptions) => judgePages(world, page, options)
+const states = () => statesOf(world)
 
 /** Everything that judging writes, by payment. */
 async function written() {
@@ -75,12 +50,6 @@ async function written() {
     FROM payments p ORDER BY p.tx_index`
   const events = await world.pool<{ id: string }[]>`SELECT id FROM webhook_events ORDER BY id`
   return { rows: rows.map((row) => ({ ...row })), events: events.map(({ id }) => id) }
-}
-
-/** The payments' states in their order, as one letter each. */
-async function states(): Promise<string> {
-  const rows = await world.pool<{ state: string }[]>`SELECT state FROM payments ORDER BY tx_index`
-  return rows.map(({ state }) => state[0]).join('')
 }
 
 const drawn = (seed: number, count: number): Paid[] => {
@@ -397,47 +366,3 @@ test('a supply that is entered while payments are judged holds for them', async 
   await judgeAll(500)
   assert.equal(await states(), 'aahh')
 })
-
-const STEP = PLACES + 7n
-const ladder = async () => {
-  await scarce(2)
-  await enterTier(world, {
-    ...{ tierId: 'step', tierNo: 13, priceWei: wei(STEP), maxPerWallet: 3, opensAfter: 'scarce' },
-  })
-  await world.settle()
-}
-
-for (const page of [1, 2, 500])
-  test(`a step opens for the whole block in which the last place before it is sold, pages of ${page}`, async () => {
-    await ladder()
-    const [step, before] = [STEP, PLACES].map((valueWei) => (n: number) => ({ from: payer(n), valueWei }))
-    assert.ok(step && before)
-    await enter([step(5), before(1), step(4), before(2), step(2), before(4)])
-    await judgeAll(page)
-    assert.equal(await states(), 'aaaaah')
-  })
-
-test('what is paid for a step before that is held', async () => {
-  await ladder()
-  await enter([1, 4].map((n) => ({ from: payer(n), valueWei: n === 1 ? PLACES : STEP })))
-  await judgeAll(500)
-  const reasons = (await written()).rows.map(({ state, reason }) => `${state} ${reason}`)
-  assert.deepEqual(reasons, ['accepted null', 'held notOpenYet'])
-})
-
-for (const [fate, expected] of [
-  ['agreed', 'aaa'],
-  ['failed', 'iah'],
-] as const)
-  test(`while undecided payments may take the last places, a step waits: once they are ${fate}, it is decided`, async () => {
-    await ladder()
-    await enter([1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })))
-    await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
-    const { chain } = world.ctx
-    await judgeAll(500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
-    assert.equal(await states(), 'sas')
-    await world.pool`TRUNCATE payment_retries`
-    await world.pool`UPDATE payments SET proof = 'agreed', succeeded = ${fate === 'agreed'} WHERE tx_index = 0`
-    await judgeAll(500)
-    assert.equal(await states(), expected)
-  })

@@ -22,5 +22,7 @@ export const ALERTS: Readonly<Record<string, string>> = {
   'nodes.unpaid': 'NodeLedgerNodesUnpaid',
   'transactions.pending': 'NodeLedgerTransactionStuck',
   'owner.budget': 'NodeLedgerBudgetLow',
+  'owner.supply': 'NodeLedgerTierNearlySold',
+  'owner.cap': 'NodeLedgerTierCapLower',
   webhooks: 'NodeLedgerWebhooksLate',
 }

@@ -57,13 +57,15 @@ const CHECKS: Checks<PowersExamined> = {
     }
   },
 
-  'owner.supply': async ({ governance, pool }) => {
-    const latest = new Map((pool ? await readTierVersions(pool) : []).map((tier) => [tier.tierNo, tier]))
+  'owner.supply': async ({ pool }) => {
     const sold = pool && (await readSold(pool))
-    return await Promise.all(
-      [...latest.values()].map((tier) => saySupply(governance, tier, sold?.get(tier.tierNo) ?? 0)),
+    return (await readLimited(pool)).map(({ tierId, tierNo, supply }) =>
+      saySold(tierId, sold?.get(tierNo) ?? 0, supply),
     )
   },
+
+  'owner.cap': async ({ governance, pool }) =>
+    await Promise.all((await readLimited(pool)).map((tier) => sayCap(governance, tier))),
 
   'owner.offer': ({ powers: { pendingOwner, owner } }) => {
     if (BigInt(pendingOwner) === 0n) return null
@@ -82,17 +84,31 @@ const CHECKS: Checks<PowersExamined> = {
   },
 }
 
-/** What is sold of a supply, beside what the contract would mint at most. */
-async function saySupply(governance: GovernanceReader, { tierId, tierNo, supply }: TierVersion, sold: number) {
-  if (supply === null) return null
-  const { most } = await governance.tierSupply(tierNo)
-  const cap = most < supply ? `: the contract mints ${most} at most` : ''
-  const short = `What is sold beyond the contract's cap is held (supplySpent): "node-ledger tiers price ${tierId} --supply ${most}".`
-  const nearly = `When all is sold, later payments are held (soldOut): "node-ledger tiers off-sale ${tierId}", or raise its supply.`
+type Limited = Pick<TierVersion, 'tierId' | 'tierNo'> & { supply: number }
+
+/** The tiers that have a supply now. */
+async function readLimited(pool: Pool | null): Promise<Limited[]> {
+  const latest = new Map((pool ? await readTierVersions(pool) : []).map((tier) => [tier.tierNo, tier]))
+  return [...latest.values()].flatMap(({ supply, ...tier }) => (supply === null ? [] : [{ ...tier, supply }]))
+}
+
+function saySold(tierId: string, sold: number, supply: number) {
+  const todo = `When all is sold, later payments are held (soldOut): "node-ledger tiers off-sale ${tierId}", or raise its supply.`
   return {
-    says: `of tier ${tierId}, ${sold} of ${supply} are sold${cap}`,
-    warn: most < supply ? short : isNearlySold(sold, supply) && nearly,
-    reading: { tierId, supply, sold, contractMost: most },
+    says: `of tier ${tierId}, ${sold} of ${supply} are sold`,
+    warn: isNearlySold(sold, supply) && todo,
+    reading: { tierId, supply, sold },
+  }
+}
+
+/** Null if the contract mints as many as the ledger sells. */
+async function sayCap(governance: GovernanceReader, { tierId, tierNo, supply }: Limited) {
+  const { most } = await governance.tierSupply(tierNo)
+  if (most >= supply) return null
+  return {
+    says: `of tier ${tierId}, the contract mints ${most} at most, and its supply is ${supply}`,
+    warn: `What is sold beyond is held (supplySpent): "node-ledger tiers price ${tierId} --supply ${most}".`,
+    reading: { tierId, supply, contractMost: most },
   }
 }
 

@@ -68,12 +68,12 @@ export async function openSteps(sql: Sql, tierId: string, block: number): Promis
   return opened.map((row) => row.tierId)
 }
 
-/** The tiers before which a step waits. */
-export async function readAwaited(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ tierId: string }[]>`
-    SELECT DISTINCT opens_after AS "tierId" FROM tiers t WHERE live AND opens_after IS NOT NULL
-      AND NOT EXISTS (SELECT FROM tier_openings o WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after)`
-  return rows.map(({ tierId }) => tierId)
+/** The numbers of the tiers for which a step still waits. */
+export async function readAwaited(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ tierNo: number }[]>`
+    SELECT DISTINCT before.tier_no AS "tierNo" FROM tiers t JOIN tiers before ON before.live AND before.tier_id = t.opens_after
+    WHERE t.live AND NOT EXISTS (SELECT FROM tier_openings o WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after)`
+  return rows.map(({ tierNo }) => tierNo)
 }
 
 /** Closes the steps that opened above a height: the payments that opened them are gone. */

@@ -9,7 +9,7 @@ import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
-import { readTierSales } from '../../db/payments/supply.ts'
+import { lockTiers, readTierSales } from '../../db/payments/supply.ts'
 import { readSoldOut } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
@@ -196,10 +196,14 @@ async function readTierSizes(
 
 /** Opens the steps after tiers that were sold out otherwise than by the judge: by a release, a grant, a lower supply, the contract's cap. */
 async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
-  if ((await readAwaited(pool)).length === 0) return
+  const awaited = await readAwaited(pool)
+  if (awaited.length === 0) return
   await inTransaction(pool, async (sql) => {
-    for (const tierId of await readSoldOut(sql)) await openSteps(sql, tierId, cursor.number)
-    await notifyLedgerChanged(sql)
+    // Nobody may raise a supply meanwhile.
+    await lockTiers(sql, awaited, { wait: true })
+    const opened: string[] = []
+    for (const tierId of await readSoldOut(sql)) opened.push(...(await openSteps(sql, tierId, cursor.number)))
+    if (opened.length > 0) await notifyLedgerChanged(sql)
   })
 }
 

@@ -1,0 +1,67 @@
+// The steps of a ladder, as payments for them are judged: in the block that opens one, before it, and while it may yet open.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { wei } from '../../../src/domain/units.ts'
+import { ETHER, enterTier, startWorld, type World } from '../../support/world.ts'
+import { enterPayments, judgePages, payer, statesOf } from './judged.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld({}, { maxPerWallet: 3n })
+  await ladder()
+})
+afterEach(async () => {
+  await world.pool`TRUNCATE payments, payment_verdicts, payment_retries, webhook_events, tier_openings CASCADE`
+})
+after(() => world.close())
+
+const PLACES = ETHER / 70n
+const STEP = PLACES + 7n
+const ladder = async () => {
+  await enterTier(world, { tierId: 'before', tierNo: 11, priceWei: wei(PLACES), maxPerWallet: 2, supply: 2 })
+  await enterTier(world, {
+    ...{ tierId: 'step', tierNo: 13, priceWei: wei(STEP), maxPerWallet: 3, opensAfter: 'before' },
+  })
+  await world.settle()
+}
+
+for (const page of [1, 2, 500])
+  test(`a step opens for the whole block in which the last place before it is sold, pages of ${page}`, async () => {
+    const [step, before] = [STEP, PLACES].map((valueWei) => (n: number) => ({ from: payer(n), valueWei }))
+    assert.ok(step && before)
+    await enterPayments(world, [step(5), before(1), step(4), before(2), step(2), before(4)])
+    await judgePages(world, page)
+    assert.equal(await statesOf(world), 'aaaaah')
+  })
+
+test('what is paid for a step before that is held', async () => {
+  await enterPayments(
+    world,
+    [1, 4].map((n) => ({ from: payer(n), valueWei: n === 1 ? PLACES : STEP })),
+  )
+  await judgePages(world, 500)
+  const rows = await world.pool`SELECT state, reason FROM payments ORDER BY tx_index`
+  assert.deepEqual(
+    rows.map(({ state, reason }) => `${state} ${reason}`),
+    ['accepted null', 'held notOpenYet'],
+  )
+})
+
+for (const [fate, expected] of [
+  ['agreed', 'aaa'],
+  ['failed', 'iah'],
+] as const)
+  test(`while undecided payments may take the last places, a step waits: once they are ${fate}, it is decided`, async () => {
+    await enterPayments(
+      world,
+      [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
+    )
+    await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
+    const { chain } = world.ctx
+    await judgePages(world, 500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
+    assert.equal(await statesOf(world), 'sas')
+    await world.pool`TRUNCATE payment_retries`
+    await world.pool`UPDATE payments SET proof = 'agreed', succeeded = ${fate === 'agreed'} WHERE tx_index = 0`
+    await judgePages(world, 500)
+    assert.equal(await statesOf(world), expected)
+  })
