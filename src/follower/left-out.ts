@@ -16,7 +16,7 @@ import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { lowerOrHalt, tellFailedProofs } from './proofs.ts'
-import { rewindTo } from './rewind.ts'
+import { blockBefore, rewindTo } from './rewind.ts'
 
 type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
@@ -90,8 +90,8 @@ async function goBack(
   const { pool } = ctx
   // From now on we prove lists whatever they hold, so that no provider can make the ledger rewind for the same block again.
   await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, failedProofs ?? [toldOtherwise(number)]))
-  const before = await readBlock(pool, number - 1)
-  if (!before || (await hasAudit(pool, LEFT_OUT, hash))) return
+  const before = await blockBefore(ctx, number)
+  if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
   if (await rewindTo(ctx, before, cursor, { actor: 'pass', action: LEFT_OUT, subject: hash }))
     throw new LeftOutFault(number)
 }
@@ -108,7 +108,7 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
     if (!(error instanceof ChainFault)) throw error
     const isLowered = error instanceof ProofFault && (await lowerOrHalt(ctx, error)) === null
     // If the ledger cannot rewind to before a block, an answer about it would change nothing.
-    if (isLowered || !(await readBlock(ctx.pool, number - 1))) return null
+    if (isLowered || (await blockBefore(ctx, number)) === undefined) return null
     throw error
   }
 }

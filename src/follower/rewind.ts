@@ -1,6 +1,13 @@
 // Rewinds the ledger to a block that is still canonical. Entries of other blocks are removed, values that depended on them are recomputed, and our
 // transactions there are sent again. The operator's decisions stay.
-import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../db/blocks/blocks.ts'
+import {
+  type Cursor,
+  deleteBlocksAbove,
+  readBlock,
+  readCursor,
+  removeCursor,
+  writeCursor,
+} from '../db/blocks/blocks.ts'
 import { rewindSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -25,6 +32,15 @@ interface Cause {
   actor: string
   action: string
   subject?: string
+}
+
+/** The block to rewind to, so that a block is followed again. Null: to before the first block. Undefined: its header is not kept. */
+export async function blockBefore(
+  { pool, rules }: LedgerDb & RuledBy<FollowRules>,
+  number: number,
+): Promise<Block | null | undefined> {
+  if (number === rules.startBlock) return null
+  return (await readBlock(pool, number - 1)) ?? undefined
 }
 
 /** The chain did it. */

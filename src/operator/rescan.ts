@@ -8,7 +8,7 @@ import { inTransaction } from '../db/core/sql.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { tellFailedProofs } from '../follower/proofs.ts'
-import { rewindTo } from '../follower/rewind.ts'
+import { blockBefore, rewindTo } from '../follower/rewind.ts'
 import { sortNew } from '../follower/store.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
@@ -96,8 +96,8 @@ async function goBack(
   toBlock: number,
 ): Promise<number | OperatorRefusal> {
   for (let i = 0; i < TRIES_MAX; i++) {
-    const [back, cursor] = [await readBlock(deps.pool, toBlock), await readCursor(deps.pool)]
-    if (!back || !cursor) return tooFar(toBlock + 1)
+    const [back, cursor] = [await blockBefore(deps, toBlock + 1), await readCursor(deps.pool)]
+    if (back === undefined || !cursor) return tooFar(toBlock + 1)
     if (await rewindTo(deps, back, cursor, { actor: actor.name, action: 'wentBack' })) return toBlock
   }
   return refuseAct('notYet', 'A pass is at work on these blocks: ask again.')
@@ -117,7 +117,7 @@ const tooFar = (block: number) =>
   )
 
 /** The cursor, if the chain is the one the ledger followed and the blocks are within its rewind range. */
-async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<Cursor | OperatorRefusal> {
+async function mayScan(deps: RescanContext, fromBlock: number): Promise<Cursor | OperatorRefusal> {
   if ((await readHalt(deps.pool)) !== null)
     return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')
   const [cursor, oldest] = [await readCursor(deps.pool), await oldestBlockNumber(deps.pool)]
@@ -127,7 +127,7 @@ async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<C
       'invalid',
       `The ledger stands at block ${cursor.number}: ${fieldNamed('fromBlock')} must not be beyond it.`,
     )
-  if (fromBlock <= oldest) return tooFar(fromBlock)
+  if (fromBlock < oldest || (await blockBefore(deps, fromBlock)) === undefined) return tooFar(fromBlock)
   if ((await deps.chain.block(cursor.number))?.hash !== cursor.hash)
     return refuseAct(
       'notYet',

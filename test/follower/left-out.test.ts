@@ -2,12 +2,16 @@
 // proven when read. The wallet's balance shows it, and with one honest provider the payment is minted within five runs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operatorDeps } from '../../src/boot/app.ts'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readProofStates } from '../../src/db/blocks/proofs.ts'
+import { LEARNT } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
+import { rescan } from '../../src/operator/rescan.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { startTwoProviders } from '../support/two-providers.ts'
+import { endLies, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 import { lieBody, type Told, type Wire } from './lies.ts'
 
@@ -79,6 +83,51 @@ for (const [name, told] of Object.entries(LIES))
       const residues = await world.pool`SELECT FROM payments WHERE tx_hash IS NULL AND state <> 'orphaned'`
       assert.equal(residues.count, 0)
     }))
+
+test('a payment told as dust in the first block that is followed: the ledger goes back to before it, and it is minted', async () => {
+  const parts = await startTwoProviders()
+  try {
+    const { world: began, first } = parts
+    const { number, txHash } = await payBesideOthers(began)
+    await began.chain.mine()
+    await endLies(parts, LEARNT)
+    first.rule = lieBody(
+      began,
+      number,
+      instead(BASIC, () => ({ value: '0x1' })),
+    )
+    assert.equal(await readCursor(began.pool), null)
+    const world = { ...began, ...began.instance({ rules: { startBlock: number } }) }
+    assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
+    assert.equal(await audited(world, 'leftOut'), 1)
+    const fromBlock = number
+    const read = await rescan(operatorDeps(world.ctx, world.pool), operator, { fromBlock, dryRun: true })
+    assert.deepEqual([!isOperatorRefusal(read) && read.missing, !isOperatorRefusal(read) && read.surplus], [[], []])
+  } finally {
+    await parts.world.close()
+  }
+})
+
+test('a payment that failed, told as dust: nothing shows it until a rescan, which proves the block, and it is told', () =>
+  onProvenChain(async ({ world, first }) => {
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
+    const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+    const txHash = await world.call(5, world.at(3), '0x', BASIC)
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+    first.rule = lieBody(
+      world,
+      number,
+      instead(BASIC, () => ({ value: '0x1' })),
+    )
+    await world.settle()
+    assert.equal(await paymentOf(world, txHash), undefined)
+    const found = await rescan(operatorDeps(world.ctx, world.pool), operator, { fromBlock: number })
+    assert.ok(!isOperatorRefusal(found))
+    assert.deepEqual([found.wentBackTo, await audited(world, 'proofFailed')], [number - 1, 1])
+    await world.settle()
+    const { state, reason } = (await paymentOf(world, txHash)) ?? assert.fail('it is not there')
+    assert.deepEqual([state, reason], ['ignored', 'failed'])
+  }))
 
 test('a provider that shows the whole block each second time has the ledger go back once, and the payment is minted', () =>
   onProvenChain(async ({ world, first }) => {

@@ -246,7 +246,7 @@ function isKnownCode(code: Hex): boolean {
 }
 
 /** Compares the contract's hash of the block before the head with the head's parent hash. */
-async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
+export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
   for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
     if (attempt > 0) await sleep(pauseMs)
     const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))

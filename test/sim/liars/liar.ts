@@ -1,5 +1,6 @@
 // A provider that lies about the chain: all of its answers tell the same lie. It draws nothing, so two liars with the
 // same lie answer alike. It must never change the chain itself.
+import { toFunctionSelector } from 'viem/utils'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Wire } from '../../follower/lies.ts'
 import type { TestChain } from '../../support/anvil.ts'
@@ -100,6 +101,8 @@ const OTHERS: Record<OtherLie, (around: Around) => Tell> = {
     ({ chain }) =>
     async ({ method, params }) =>
       params[0] === 'finalized' ? ask(chain, { method, params: ['latest', params[1]] }) : null,
+  'no block known to the contract': () => async (call) =>
+    call.method === 'eth_call' && isOfHash(call) ? { result: `0x${'0'.repeat(64)}` } : null,
   'a fork of its own': (around) => {
     let fork: Promise<TestChain> | null = null
     return async (call) => {
@@ -109,6 +112,13 @@ const OTHERS: Record<OtherLie, (around: Around) => Tell> = {
       return await ask(own, call)
     }
   },
+}
+
+const HASH_OF = toFunctionSelector('hashOf(uint256)')
+
+function isOfHash({ params }: Call): boolean {
+  const { data, input = data } = params[0] as { data?: string; input?: string }
+  return input?.startsWith(HASH_OF) ?? false
 }
 
 /** A chain that has forked from the true one, on which the thief has paid. */

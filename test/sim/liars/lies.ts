@@ -43,7 +43,12 @@ type BodyLie = (pairs: readonly Pair[], scene: Scene) => Pair[] | null
 /** The replacement for a header's fields. */
 type HeaderLie = (header: Wire) => Wire
 /** The replacement for states, or for the final block; or a whole false chain. */
-export type OtherLie = 'balances of another block' | 'balances made up' | 'finalized too high' | 'a fork of its own'
+export type OtherLie =
+  | 'balances of another block'
+  | 'balances made up'
+  | 'finalized too high'
+  | 'no block known to the contract'
+  | 'a fork of its own'
 
 export type Lie = { body: BodyLie } | { header: HeaderLie } | { other: OtherLie }
 
@@ -195,5 +200,6 @@ export const LIES: Record<string, Lie> = {
   'balances of another block': { other: 'balances of another block' },
   'balances made up': { other: 'balances made up' },
   'finalized too high': { other: 'finalized too high' },
+  'no block known to the contract': { other: 'no block known to the contract' },
   'a fork of its own': { other: 'a fork of its own' },
 }

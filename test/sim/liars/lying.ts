@@ -1,12 +1,19 @@
 // Liars in a seed: in half of them the only provider, the first of two, or both alike tell one lie now and then. They tell it once more at
 // the end, without other faults: then the service must alert people, and the sale must continue. Drawn from separate dice.
 import assert from 'node:assert/strict'
+import { operatorDeps } from '../../../src/boot/app.ts'
+import { settleFacts } from '../../../src/boot/preflight.ts'
+import { isGuardUsable } from '../../../src/chain/factory/check-deployment.ts'
+import { oldestBlockNumber } from '../../../src/db/blocks/blocks.ts'
 import { readProofStates } from '../../../src/db/blocks/proofs.ts'
 import type { Hash } from '../../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../../src/operator/act.ts'
+import { rescan } from '../../../src/operator/rescan.ts'
 import { BUYERS, callOf, send } from '../acts.ts'
 import { diceWhereBusy } from '../edges.ts'
 import { mine, type Play, runPass, startInstance } from '../play.ts'
-import { INTERVAL_SEC } from '../stage.ts'
+import { Provider } from '../provider.ts'
+import { FIRST_BLOCK, INTERVAL_SEC } from '../stage.ts'
 import { count } from '../tally.ts'
 import { createLiar, type Lying, VOICES } from './liar.ts'
 import { LIES, PLUS } from './lies.ts'
@@ -18,6 +25,7 @@ const DICE_OFFSET = 4_001_229
 const OFTEN = 0.4
 const FORK_MAX = 3
 const FORK = 'a fork of its own'
+const NO_HASHES = 'no block known to the contract'
 
 const liarsDice = diceWhereBusy(DICE_OFFSET, BUSY)
 
@@ -27,7 +35,9 @@ export function lyingOf(play: Play): Lying | null {
   if (!dice) return null
   const { chain, fork, world, factory } = play.stage
   // Without a guard nothing distinguishes two chains that are each valid.
-  const names = Object.keys(LIES).filter((name) => name !== FORK || (fork && play.facts.guardUsable))
+  const { guardUsable } = play.facts
+  const isPossible = (name: string) => (name !== FORK || fork !== null) && guardUsable
+  const names = Object.keys(LIES).filter((name) => ![FORK, NO_HASHES].includes(name) || isPossible(name))
   const name = dice.pick('lie', names)
   const liar = createLiar(LIES[name] ?? assert.fail(), {
     ...{ chain, fork, depth: dice.between('depth', 1, FORK_MAX), at: world.at, factory },
@@ -56,6 +66,25 @@ async function beginLie(play: Play): Promise<void> {
   // If two call a block final, it is final; and two on their own fork have other final blocks.
   if (lying.voices === 'both alike' && [FORK, 'finalized too high'].includes(lying.name)) play.pastFinal = true
   play.log.push(`  ${lying.voices} of the providers tells from block ${number} on: ${lying.name}`)
+  if (lying.name === NO_HASHES) await restart(play)
+}
+
+/** Starts the instances again, with the facts that a start finds. */
+async function restart(play: Play): Promise<void> {
+  const { chain, rpcOn, pool, factory } = play.stage
+  const first = new Provider({
+    ...{ chain, rules: play.sendRules, weather: null, onRequest: async () => {}, onFault: () => {} },
+    answerInstead: async (call) => (await play.lying?.liar.answer(call)) ?? null,
+  })
+  const rpc = rpcOn([first])
+  const found = { guardUsable: await isGuardUsable(rpc, factory, 0) }
+  await rpc.close()
+  play.facts = await settleFacts(pool, found, () => {})
+  assert.ok(play.facts.guardUsable, 'no provider switches the fork guard off')
+  for (const [place, instance] of play.instances.entries()) {
+    play.closed.push(instance)
+    play.instances[place] = startInstance(play, instance.name)
+  }
 }
 
 /** Ends the lie. Compares what depends on the providers' answers with proofs at once, instead of within ten minutes. */
@@ -72,6 +101,28 @@ function countLies({ lying, tally }: Play): void {
   count(tally, `lies by ${lying.voices}`)
 }
 
+/** What a lie may have left in the ledger at rest: no ether and no node depends on it, and nothing but the block's list shows it. */
+const MOVED_NOTHING = /^zeroTransfers |^payment .* failed$/
+
+/**
+ * The operator's look at the blocks once somebody has lied: it may find transfers that moved nothing, and nothing else.
+ * @returns true if the ledger went back for one.
+ */
+export async function rescanAfterLies({ lying, stage, log, tally }: Play): Promise<boolean> {
+  if (!lying || lying.counted === 0) return false
+  const { pool, world } = stage
+  const oldest = (await oldestBlockNumber(pool)) ?? assert.fail('no block is followed')
+  // Of later blocks the one before must be there.
+  const fromBlock = oldest === FIRST_BLOCK ? oldest : oldest + 1
+  const found = await rescan(operatorDeps(world.ctx, pool), { name: 'operator', requestId: null }, { fromBlock })
+  if (isOperatorRefusal(found)) return assert.fail(found.message)
+  for (const { key } of [...found.missing, ...found.surplus]) assert.match(key, MOVED_NOTHING, `after a lie: ${key}`)
+  if (found.wentBackTo === null) return false
+  count(tally, 'rescan after a lie')
+  log.push(`the operator has the blocks from ${found.wentBackTo + 1} on read again`)
+  return true
+}
+
 async function isAllAskedFor({ stage: { observer } }: Play): Promise<boolean> {
   const states = await readProofStates(observer)
   return ['header', 'transactions', 'receipts'].every((part) => states.get(part as never) === 'askedFor')
@@ -85,7 +136,7 @@ const TOLD_MAX = 2
 const MINTED_MAX = 5
 const RUNS = 8
 /** Nothing reveals these unless another provider contradicts them. */
-const UNTOLD = ['finalized too high', 'balances made up', FORK]
+const UNTOLD = ['finalized too high', 'balances made up', NO_HASHES, FORK]
 
 /** True business right before the lie. */
 const BEFORE: Record<string, (play: Play) => Promise<void>> = {
