@@ -220,6 +220,25 @@ test('a call of the contract, left out of a block with its log, is found by the 
     assert.equal(await audited(world, 'proofFailed'), 1)
   }))
 
+test('a call of the contract, left out of a range in which another block has a log, is found by the storage between the logs', () =>
+  onProvenChain(async ({ world, first }) => {
+    for (let bought = 0; bought < 2; bought++) await payBesideOthers(world)
+    await world.settle()
+    const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+    await world.act(5, 'transferFrom', [world.at(5), world.at(6), 1n])
+    await world.chain.send({ from: world.at(6), to: STRANGER, value: '0x1' })
+    await world.act(5, 'transferFrom', [world.at(5), world.at(6), 2n])
+    assert.equal(Number(await world.chain.rpc('eth_blockNumber')), number + 1)
+    first.rule = hide(world, number + 1, (tx) => isToFactory(world, tx))
+    await world.payments()
+    const nodes = await world.pool`SELECT owner FROM nodes`
+    assert.deepEqual(
+      nodes.map(({ owner }) => owner),
+      [world.at(6), world.at(6)],
+    )
+    assert.equal(await audited(world, 'proofFailed'), 1)
+  }))
+
 test('a transaction of ours that did nothing, left out of its block, keeps no sale: its payment is minted within five runs', () =>
   onProvenChain(async ({ world, first }) => {
     const { txHash } = await payBesideOthers(world)

@@ -91,8 +91,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   }
 
   /** Reads what else the blocks need, and puts it together. */
-  async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], isMoved: boolean) {
-    const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, isMoved }, watched, blocks)
+  async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
+    const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
     const authorizations = await readAuthorizations(rpc, watched, carriers)
     return assemble(watched, blocks, { logs, outcomes, authorizations })
@@ -108,9 +108,10 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
       const isProven = areReceiptsProven(soundness)
-      const isSilent = parent !== null && (ranged === null ? isProven : ranged.size === 0)
-      const before = { number: from - 1, hash: parent as Hash }
-      return complete(watched, blocks, isSilent && (await spareQuiet({ watched, states, isProven }, blocks, before)))
+      // Without proofs, the storage of a range with logs only costs calls.
+      const mayCompare = parent !== null && (isProven || ranged?.size === 0)
+      const moved = mayCompare ? await spareQuiet({ watched, states, isProven }, blocks, ranged) : NO_BLOCKS
+      return complete(watched, blocks, moved)
     },
 
     async observeBlocks(numbers, logs, watching) {
@@ -120,10 +121,12 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: Number.POSITIVE_INFINITY })
       checkParents(blocks, null)
       checkPlaces(blocks, ranged)
-      return complete(watched, blocks, false)
+      return complete(watched, blocks, NO_BLOCKS)
     },
   }
 }
+
+const NO_BLOCKS: ReadonlySet<LoggedBlock> = new Set()
 
 const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'header') && isAskedFor(soundness, 'receipts')
 

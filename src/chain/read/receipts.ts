@@ -139,8 +139,8 @@ interface Asking {
   soundness: Soundness
   prove: ReceiptProver
   bloomCheck: BloomCheck
-  /** Something happened to the factory in these blocks, and no log of it was given. */
-  isMoved: boolean
+  /** Blocks in which something may have happened to the factory, although no log of it was given. */
+  moved: ReadonlySet<LoggedBlock>
 }
 
 /**
@@ -148,7 +148,7 @@ interface Asking {
  * receipts of the block. Otherwise, and on chains that prove none, it reads logs and receipts separately, and compares them.
  */
 export async function readOutcomes(
-  { rpc, soundness, prove, bloomCheck, isMoved }: Asking,
+  { rpc, soundness, prove, bloomCheck, moved }: Asking,
   watched: WatchedAddresses,
   blocks: readonly ReceiptedBlock[],
 ): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
@@ -166,8 +166,9 @@ export async function readOutcomes(
   )
   const logs = await completeLogs(rpc, watched, bloomCheck, unread)
   const told = await proveThose(
-    ({ header: { hash }, acting, logs: given }) =>
-      acting.length === 0 && ((logs.get(hash) ?? []).length > 0 || (isMoved && given === null)),
+    (block) =>
+      block.acting.length === 0 &&
+      ((logs.get(block.header.hash) ?? []).length > 0 || (moved.has(block) && block.logs === null)),
   )
   const outcomes = new Map<Hash, Outcome>()
   for (const [block, receipts] of proven) {

@@ -3,7 +3,7 @@
 import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
-import type { BlockRef, WatchedAddresses } from '../../port.ts'
+import type { WatchedAddresses } from '../../port.ts'
 import { type BloomCheck, isEmptyBloom } from '../../prove/bloom.ts'
 import { chunks } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
@@ -66,23 +66,37 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 /**
- * On a busy chain every block's bloom says "perhaps". If the range gave no log, we need not ask its blocks one by one, as long as nothing happened to
- * the factory between the first and the last. A mint that skips all its orders changes nothing there, so we still ask blocks with transactions of
- * ours, or to the factory. If other contracts' acts undo each other within the range, such as a node passed on and back, we rely on the range's
- * answer alone.
- * @returns true if something happened to it although the provider gave no log.
+ * On a busy chain every block's bloom says "perhaps". We need not ask blocks one by one that gave no log, as long as nothing happened to the factory
+ * from the first of them to the last. Blocks that did log part the range, because they change the factory. A mint that skips all its orders changes
+ * nothing there, so we still ask blocks with transactions of ours, or to the factory. If other contracts' acts undo each other between two logs, such
+ * as a node passed on and back, we rely on the range's answer alone.
+ * @returns blocks in which something may have happened to the factory although the provider gave no log of them.
  */
 export async function spareQuiet(
   { watched, states, isProven }: { watched: WatchedAddresses; states: FactoryStates; isProven: boolean },
   blocks: readonly LoggedBlock[],
-  parent: BlockRef,
-): Promise<boolean> {
-  const quiet = blocks.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(watched, tx)))
-  const last = blocks.at(-1)?.header
-  if (!last || quiet.length < (isProven ? 1 : SPARED_MIN)) return false
-  const state = await states.compare(parent, last)
-  if (state === 'quiet') for (const block of quiet) block.logs = []
-  return state === 'moved'
+  ranged: ReadonlyMap<Hash, unknown> | null,
+): Promise<ReadonlySet<LoggedBlock>> {
+  const moved = new Set<LoggedBlock>()
+  for (const stretch of partedBy(blocks, ({ header: { hash } }) => ranged?.has(hash) ?? false)) {
+    const quiet = stretch.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(watched, tx)))
+    const [first, last] = [stretch[0]?.header, stretch.at(-1)?.header]
+    if (!first || !last || quiet.length < (isProven ? 1 : SPARED_MIN)) continue
+    const state = await states.compare({ number: first.number - 1, hash: first.parentHash }, last)
+    if (state === 'quiet') for (const block of quiet) block.logs = []
+    if (state === 'moved') for (const block of stretch) moved.add(block)
+  }
+  return moved
+}
+
+/** The runs of items between those that part them. */
+function partedBy<T>(items: readonly T[], isParting: (item: T) => boolean): T[][] {
+  const runs: T[][] = [[]]
+  for (const item of items) {
+    if (isParting(item)) runs.push([])
+    else runs.at(-1)?.push(item)
+  }
+  return runs
 }
 
 /**
