@@ -83,7 +83,7 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
 
-/** Copies the allowlists that are not there yet, whole and one by one: a list never changes. */
+/** Copies the missing allowlists, whole and one by one, because a list never changes. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
   const known = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
   const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`

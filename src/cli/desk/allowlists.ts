@@ -1,4 +1,4 @@
-// The command `allowlists add`: reads a file of any size in a process of its own, shows what is in it, and enters it.
+// The command `allowlists add`: reads a file of any size in a separate process, shows what is in it, and enters it.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname, join } from 'node:path'
@@ -21,7 +21,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
-/** A built file is the source's, or that of a package. */
+/** From a checkout it is the source, from a package the built file. */
 const BUILDER = join(import.meta.dirname, `build-allowlist${extname(import.meta.filename)}`)
 
 /** Runs the command: 1 if a line is bad. */
@@ -64,7 +64,7 @@ async function listOf(builder: ChildProcess, file: string): Promise<BuiltList> {
   const ended = once(builder, 'exit').then(([code, signal]) => {
     throw new Error(`the process that builds the tree ended early (${code ?? signal})`)
   })
-  // Without a question it may end.
+  // If it ends while we ask nothing, that is no error.
   ended.catch(() => {})
   const next = async () => (await Promise.race([once(builder, 'message'), ended]))[0] as FromBuilder
   const said = await next()

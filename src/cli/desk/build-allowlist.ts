@@ -1,5 +1,5 @@
-// A process of its own that reads a file as an allowlist and builds its tree, which takes seconds for a large one: the command that starts it
-// goes on answering Ctrl-C. It says what the file has, and then hands over one part after the other as it is asked.
+// A separate process that reads a file as an allowlist and builds its tree, which takes seconds for a large one, so the command that starts it still
+// answers Ctrl-C. It reports what the file has, and then passes one part after the other on request.
 import { createReadStream } from 'node:fs'
 import { codeOf } from '../../lib/errors.ts'
 import { build } from '../../operator/allowlists/built.ts'

@@ -4,7 +4,7 @@ import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlis
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** Nodes of a page. */
+/** Nodes per page. */
 export const PAGE_NODES = 1_024
 
 /** A list without its rows. */
@@ -18,13 +18,13 @@ export interface Allowlist {
   enteredBy: string
 }
 
-/** All of them, the newest first: few. */
+/** All of them, newest first. There are few. */
 export async function readAllowlists(sql: Sql): Promise<Allowlist[]> {
   return await sql<Allowlist[]>`
     SELECT root, label, entries, allocated, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy" FROM allowlists ORDER BY id DESC`
 }
 
-/** Enters a list, to which its parts are added. @returns its number; null if it is known. */
+/** Enters a list, to which its parts are then added. @returns its number; null if it is known. */
 export async function insertAllowlist(
   sql: Sql,
   { root, label, entries, allocated, enteredBy }: Omit<Allowlist, 'enteredAt'>,
@@ -35,7 +35,7 @@ export async function insertAllowlist(
   return row?.id ?? null
 }
 
-/** Rows of a list, and some of its nodes: whole pages from `firstPage` on, but for the last of all. */
+/** Rows of a list, and some of its nodes: whole pages from `firstPage` on, except that the very last page may be short. */
 export interface AllowlistPart {
   addresses: readonly Address[]
   allocations: readonly number[]
@@ -59,7 +59,7 @@ export async function insertAllowlistPart(
     FROM (SELECT ${Buffer.from(nodes)}::bytea) AS b(of), generate_series(0, ${Math.ceil(nodes.length / bytes) - 1}::int) n`
 }
 
-/** What a list allows a wallet, with the proof of it; of one that is not on it 0 and null. */
+/** What a list allows a wallet, with the proof; 0 and null if the wallet is not on it. */
 export interface Allowlisted {
   allocation: number
   proof: Hash[] | null

@@ -80,7 +80,7 @@ export const nodesOfAddress = route({
   read: readNodesOf,
 })
 
-/** What an allowlist allows a wallet, with the proof of it. A list never changes. */
+/** What an allowlist allows a wallet, with the proof. A list never changes. */
 export const allowlisted = route({
   ...{ path: '/api/allowlists/:root/:address', keptSec: 60, none: 'unknownAllowlist' },
   asked: ({ params }, checksum) => [rootOf(params.root), parseAddress(params.address, checksum)],

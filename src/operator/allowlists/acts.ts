@@ -1,5 +1,5 @@
-// The operator's allowlists: wallets with the number of nodes that each may buy, named by the root of a tree over them. A list is entered for
-// good, and holds nothing up before a tier names it. A route takes a short one, a command a file.
+// The operator's allowlists: wallets with the number of nodes that each may buy, named by the root of a tree over them. A list can never change, and
+// holds nothing up before a tier names it. A route takes a short one, a command a file.
 import { inTransaction, type Pool } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { insertAllowlist, insertAllowlistPart, readAllowlists } from '../../db/sale/allowlists.ts'
@@ -28,7 +28,7 @@ export interface EnteredList extends ListPreview {
 }
 
 const ROWS_BYTES_MAX = 16_384
-/** What is given of a list beside its rows. */
+/** What the operator gives besides the rows. */
 export const GIVEN = { label: field.text('what you call it', { max: 64 }), reason: field.REASON }
 
 export const addAllowlist = defineAct({

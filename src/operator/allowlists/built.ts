@@ -1,14 +1,14 @@
-// A list that was read and built, in parts that a process can hand to another one.
+// A list that was read and built, in parts that one process can pass to another.
 import { type AllowlistPart, PAGE_NODES } from '../../db/sale/allowlists.ts'
 import { NODE_BYTES } from '../../domain/payers/allowlists.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { ListRead } from './read.ts'
 import { buildTree } from './tree.ts'
 
-/** Rows of a part, and half of its nodes: some 700 KB. */
+/** Rows per part, which is half of its nodes: about 700 KB. */
 const PART_ROWS = 8 * PAGE_NODES
 
-/** What is said of a list before it is entered. */
+/** What we show of a list before it is entered. */
 export interface ListPreview
   extends Pick<ListRead, 'allocated' | 'badLines' | 'duplicates' | 'badChecksums' | 'problems'> {
   /** Null if a line is bad. */
@@ -16,14 +16,14 @@ export interface ListPreview
   entries: number
 }
 
-/** A list that can be entered: of a preview without a bad line. */
+/** A list that can be entered, from a preview without a bad line. */
 export interface BuiltList {
   readonly preview: ListPreview
   readonly parts: number
   part(number: number): AllowlistPart | Promise<AllowlistPart>
 }
 
-/** Builds the tree of what was read, unless a line is bad. */
+/** Builds the tree of a list, unless a line is bad. */
 export function build(list: ListRead): BuiltList {
   const { addresses, allocations, ...said } = list
   const entries = addresses.length

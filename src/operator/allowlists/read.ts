@@ -1,15 +1,15 @@
-// Reads an allowlist as CSV, `address,allocation`, a piece at a time, and holds no more of it than a line beside the rows. A list is taken as
-// a whole or not at all; all bad lines are counted, and the first twenty are named.
+// Reads an allowlist as CSV, `address,allocation`, piece by piece, and holds no more of it than a line besides the rows. It takes a list as a whole
+// or not at all; it counts all bad lines, and names the first twenty.
 import { checksum } from '../../chain/digest.ts'
 import { ALLOCATION_MAX, ENTRIES_MAX } from '../../domain/payers/allowlists.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Entries } from './tree.ts'
 
-/** Problems that are shown. */
+/** The most problems that we show. */
 const PROBLEMS_MAX = 20
-/** A row has 42 characters, a comma, ten digits; quotes and spaces may be more. */
+/** A row has 42 characters, a comma and ten digits; quotes and spaces may be added. */
 const LINE_BYTES_MAX = 200
-/** Bytes that are read of a list: what is no text may have no lines. */
+/** The most bytes that we read of a list, because a file that is not text may have no line ends. */
 const BYTES_MAX = 128 * 1024 * 1024
 const HEADER = /^address,allocation$/i
 
@@ -24,7 +24,7 @@ export interface ListRead extends Entries {
   /** The sum of the allocations. */
   allocated: number
   badLines: number
-  /** Of these the rows of a wallet that has one already, and those with a wrong checksum. */
+  /** How many of these repeat a wallet, and how many have a wrong checksum. */
   duplicates: number
   badChecksums: number
   problems: LineProblem[]
@@ -55,7 +55,7 @@ class ListReader {
   #badChecksums = 0
   #line = 0
   #bytes = 0
-  /** The beginning of a line whose end has not come; as much of it as a line may have. */
+  /** The start of a line whose end has not come yet; empty once it is too long. */
   #rest = Buffer.alloc(0)
   #restIsLong = false
   isOver = false
@@ -97,7 +97,7 @@ class ListReader {
     this.#line++
     const [bytes, isLong] = [this.#rest, this.#restIsLong]
     ;[this.#rest, this.#restIsLong] = [Buffer.alloc(0), false]
-    // This takes away a carriage return, and a byte order mark, which spreadsheets write.
+    // Removes a carriage return, and a byte order mark, which spreadsheets write.
     const cells = bytes.toString().trim().split(',').map(unquoted)
     const isHeader = this.#line === 1 && HEADER.test(cells.join())
     if (isHeader || (cells.join() === '' && !isLong)) return
@@ -105,7 +105,7 @@ class ListReader {
     if (problem !== null) this.#complain(problem)
   }
 
-  /** Takes a row; or says what is wrong with it. */
+  /** Takes a row, or returns what is wrong with it. */
   #refuse([address = '', allocation = '', ...more]: readonly string[]): string | null {
     if (allocation === '' || more.length > 0) return 'it must be address,allocation'
     if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'the address must be 0x and 40 hex digits'

@@ -10,14 +10,14 @@ export interface Entries {
   readonly allocations: readonly number[]
 }
 
-/** All nodes in their order, and where the leaf of each row is among them. */
+/** All nodes in order, and the position of each row's leaf. */
 export interface AllowlistTree {
   readonly root: Hash
   readonly nodes: Buffer
   readonly leaves: Uint32Array
 }
 
-/** Builds it. There must be a row. */
+/** Builds it. There must be at least one row. */
 export function buildTree({ addresses, allocations }: Entries): AllowlistTree {
   const count = addresses.length
   const hashes = Buffer.alloc(count * NODE_BYTES)
