@@ -43,7 +43,7 @@ async function measureAll(options: BenchOptions, url: string, pool: Pool): Promi
   await fillLedger(pool, { nodes: 100, rounds: 5, withdrawingEvery: 2, withdrawals: 1 })
   const rows: Row[] = []
   for (const attack of ATTACKS) {
-    // A new service for each, so that no kind of client leaves anything behind for the next.
+    // A new service for each, so no kind of client affects the next.
     const api = await serveApi(url, 'memoised')
     try {
       rows.push(await measure(options, api.origin, attack))

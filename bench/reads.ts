@@ -20,7 +20,7 @@ const KEPT_PAGES = 100
 const GOAL = 0.9
 /** If server and load share the same two cores. */
 const SHARED_GOAL = 0.8
-/** Of the bytes of an answer, compressed. */
+/** Goal for a compressed answer, as a share of its bytes. */
 const BYTES_GOAL = 0.2
 const NOT_MEMOISED = '/api/node/:id, not memoised'
 

@@ -1,5 +1,5 @@
-// One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger, visible. The
-// bench puts the nodes where minting would have put them: rows in the ledger, and the cohort's size in its one slot of the contract.
+// One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger,
+// visible. The bench creates the nodes as minting would: rows in the ledger, and the cohort's size in its one slot of the contract.
 import { encodeAbiParameters, keccak256 } from 'viem'
 import { inTransaction } from '../src/db/core/sql.ts'
 import { readDistributions, readNode } from '../src/db/reads/public-api.ts'

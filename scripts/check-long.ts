@@ -1,6 +1,6 @@
-// `npm run check:long`: every long check, or those whose name contains a word that is given. Writes test/RESULTS.md.
-//   --minutes 30   only so many minutes' worth, those that ran the longest ago first
-//   --list         only says which, with their last runs
+// `npm run check:long`: every long check, or those whose name contains a given word. Writes test/RESULTS.md.
+//   --minutes 30   only so many minutes' worth, those with the oldest last run first
+//   --list         only lists them, with their last runs
 // Prints 'N passed, N failed' last.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 // Finds unused code: exports that no other file imports, and files that no file imports and no command starts. Leaves
-// types out, because an exported function's own are part of it. test/tidy.test.ts checks that there is none. The parser
-// that builds the pages, because it is this project's one parser of TypeScript and JSX.
+// types out, because an exported function's own are part of it. test/tidy.test.ts checks that there is none. It uses
+// the parser that builds the pages, because that is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 import { target } from './imports.ts'
 

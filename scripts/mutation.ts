@@ -1,7 +1,7 @@
-// `npm run mutation`: changes the rules about money and auth, and what surrounds them, one small change at a time, and counts how
-// many changes the tests notice (Stryker). Ends with 1 when fewer than the goals. Works on a copy; leaves nothing behind.
+// `npm run mutation`: changes the rules about money and auth, and their surroundings, one small change at a time, and counts how
+// many changes the tests notice (Stryker). Exits with 1 if fewer than the goals. Works on a copy; leaves nothing behind.
 //   node bin/with-runtime.mjs scripts/mutation.ts [--changed [<git ref>]] [part of a path ...]
-// `--changed` mutates only files that differ from where this branch left the ref (by default main), or from the commit before.
+// `--changed` mutates only files changed since this branch left the ref (by default main), or since the commit before.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -50,7 +50,7 @@ function fileFilter(given: readonly string[]): (file: string) => boolean {
   return (file) => changed.has(file)
 }
 
-/** Files that differ from where this branch left `ref` (by default main); on that branch itself, from the commit before. */
+/** Files changed since this branch left `ref` (by default main); on that branch itself, since the commit before. */
 function changedSince(ref: string | null): Set<string> {
   const git = (...words: string[]) => {
     const { stdout, status } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' })

@@ -1,5 +1,5 @@
 // Plants the bugs of test/planted (README.md there), one at a time, into a copy of the project, and runs the tests that must
-// notice. A harness that lets one through proves nothing. Prints 'N passed, N failed': passed is caught.
+// notice. A harness that lets one through proves nothing. Prints 'N passed, N failed': a caught bug has passed.
 //   npm run planted -- [--of contract|service] [--slice K/N] [--kind K] [--trust-tests] [--check | --refresh] [part of a bug's name ...]
 // --of            only the bugs in the Solidity, or only the others
 // --slice K/N     only the bugs of slice K of N, from 1; a bug keeps its slice while others come and go

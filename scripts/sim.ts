@@ -3,7 +3,7 @@
 //   npm run sim -- --seeds 1..2000        plays many (or --from 1 --count 2000) and prints what really happened
 //   --real                                on a real chain with the real contract instead of the model
 //   --workers 2                           in so many processes
-// Interrupted, it ends after the seeds under way, and prints what happened until then.
+// If interrupted, it ends after the present seeds, and prints what happened until then.
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

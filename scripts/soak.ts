@@ -1,8 +1,8 @@
 // The long run: era after era of payments, rounds, lies, kills and reorganisations, each from its own seed; then seeds of the
-// simulation, on the model chain and on real parts. Prints progress and a report of counts; ends with 1 when anything was lost,
-// doubled or broke an invariant. Interrupted once, it ends after the check under way, and reports.
+// simulation, on the model chain and on real parts. Prints progress and a report of counts; exits with 1 if anything was lost,
+// doubled or broke an invariant. If interrupted once, it ends after the present check, and reports.
 //   npm run soak -- --minutes 60 --seed 1
-// Every third era plays on a chain where no fork guard can be used.
+// Every third era plays on a chain that cannot use a fork guard.
 //   npm run soak -- --unguarded --minutes 60         all of them do
 //   npm run soak -- --misconfigured --minutes 60     eras only, whose second instance is misconfigured, in another way at each start
 import { parseArgs } from 'node:util'

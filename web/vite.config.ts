@@ -60,7 +60,7 @@ function chunkOf(id: string, build: Build): string | null {
     const info = build.getModuleInfo(module)
     return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
   }
-  // Too small to be worth a request of their own.
+  // Too small to be worth their own request.
   if (/web\/src\/(ui\/(choice|dialog)|wallet\/qr)\.tsx$/.test(id)) return 'base'
   if (!OF_VIEM.test(id)) return isLoadedFirst(id, new Set()) ? 'base' : null
   // Through viem's index every page reaches all of its modules. Pages use something of these two.

@@ -21,7 +21,7 @@ const INDEX_MS = 180_000
 
 const run = promisify(execFile)
 
-/** The contract for Ponder to index, and where it is. */
+/** The contract for Ponder to index, and its provider. */
 export interface PonderTask {
   databaseUrl: string
   rpcOrigin: string

@@ -43,7 +43,7 @@ export interface AnvilOptions {
   readonly blockTimeSec?: number
   /** False keeps nothing on disk; for tests. */
   readonly persist?: boolean
-  /** The chain finalizes what is two of these below its head; anvil's default is 32. */
+  /** A block is final once two of these are on top of it; anvil's default is 32. */
   readonly slotsInEpoch?: number
   readonly log: Log
   /** Called with a few words if a step takes long. */

@@ -12,7 +12,7 @@ const GWEI = 10n ** 9n
 const LEAST = 25n * GWEI
 const SUGGESTED = 30n * GWEI
 
-/** A world of its own, behind a provider that a test can make refuse. */
+/** A separate world, behind a provider that a test can make refuse. */
 function inWorld(sentence: string, body: (world: World, provider: FalseProvider) => Promise<void>): void {
   test(sentence, async () => {
     let provider: FalseProvider | null = null

@@ -1,5 +1,5 @@
-// The recipes of CONTRIBUTING.md, played: one act, one setting, one check, one event and one field of a node are added to a copy of the project in
-// the places that their recipes name, and nowhere else. All that is derived from those is then made, and the copy's own service and commands run.
+// The recipes of CONTRIBUTING.md, played: adds one act, one setting, one check, one event and one field of a node to a copy of the project,
+// only in the files that their recipes name. Then it generates everything derived from those, and runs the copy's own service and commands.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -133,7 +133,7 @@ function generate(): void {
   execFileSync(process.execPath, ['--input-type=module', '-e', lines.join('\n')], { cwd: copy, env: runtimeEnv() })
 }
 
-/** Runs a command of the copy's on the world's ledger, whose exit code may say that not all is well. */
+/** Runs a command of the copy's on the world's ledger. Its exit code may report a problem. */
 function command(...argv: string[]): string {
   const env = { ...runtimeEnv(), HOME: temporaryDirectory(), ...worldEnv(world) }
   try {

@@ -1,5 +1,5 @@
 // The switch payouts: a turn is skipped only if terms and windows agree, waits if only the terms say so, and is paid
-// once no window can say it any more; and what the contract's owner must send so that both agree.
+// once no window can say it any more. Also what the contract's owner must send to make them agree.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

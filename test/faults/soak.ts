@@ -60,7 +60,7 @@ const HEIGHT_MAX = 420
 const DEEP_BASE = 204
 /** Depth in blocks below which nothing is reorganised if no guard can be used. */
 const UNGUARDED_FINALITY = 6
-/** An instance that runs its passes by itself. */
+/** An instance with its own scheduler. */
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
 /** The longest time after the last fault until everything must be at rest. */

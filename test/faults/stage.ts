@@ -128,7 +128,7 @@ let payers = 0
 /** Accounts 5 to 19 in turn, because a wallet may hold only ten basic nodes. */
 export const nextPayer = () => 5 + (payers++ % 15)
 
-/** Pays for a basic node, in a block of its own. */
+/** Pays for a basic node, in a new block. */
 export async function paid(world: World, account = nextPayer(), valueWei = BASIC): Promise<Hash> {
   const txHash = await world.pay(account, valueWei)
   await world.chain.mine()

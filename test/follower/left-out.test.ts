@@ -1,5 +1,5 @@
-// A provider that leaves a payment out of a block, or changes it so that it buys nothing, while the list of such a block was not
-// proven when read. The wallet's balance shows it, and with one honest provider the payment is minted within five runs.
+// A provider that leaves a payment out of a block, or changes it into one that buys nothing, while the list of such a block was
+// not proven when read. The wallet's balance shows it, and with one honest provider the payment is minted within five runs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'

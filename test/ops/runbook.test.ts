@@ -72,7 +72,7 @@ test('an alert has the figure that the doctor and the health report judge by', (
     const { expr } = rules.find(({ alert }) => alert === name) ?? assert.fail(name)
     assert.equal(Number(/ > (\d+)/.exec(expr)?.[1]), figure, name)
   }
-  // What another alert leaves out, because this one has told it, has the same figure.
+  // If another alert stays silent because this one fires, it uses the same figure.
   for (const [, figure] of rules.flatMap(({ expr }) => [...expr.matchAll(/unless on\(\) \(time\(\)[^>]* > (\d+)\)/g)]))
     assert.equal(Number(figure), stale)
   for (const [, figure] of rules.flatMap(({ expr }) => [...expr.matchAll(/outbox_pending_age_seconds[^>]* > (\d+)/g)]))

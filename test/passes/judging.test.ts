@@ -302,7 +302,7 @@ test('an undecided payment reserves its place: later ones wait for it, and get i
   await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
   await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
   const { chain } = world.ctx
-  // With a second provider the word of one buys nothing, and neither knows these transactions.
+  // With two providers, the claim of one buys nothing, and neither has these transactions.
   const two = { ...chain, providers: [...chain.providers, ...chain.providers] }
   await judgeAll(500, { chain: two })
   assert.equal(await states(), 'saas')

@@ -86,7 +86,7 @@ async function mine(play: Play): Promise<void> {
   await play.chain.mine()
 }
 
-/** Sends a transaction to the pool; if the pool refuses it, the refusal's text is part of what is visible. */
+/** Sends a transaction to the pool. If the pool refuses it, the refusal's text is part of what is visible. */
 async function send(play: Play, from: number, to: Address | null, data: Hex, value = 0n): Promise<void> {
   const call = { ...(to && { to }), data, value: toHex(value) }
   const hash = await play.chain.send({ from: play.at(from), ...call, gas: GAS, ...FEES } as never)

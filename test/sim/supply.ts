@@ -1,5 +1,5 @@
-// A tier with a supply, in some seeds: after each step no more is accepted than there are places, and at rest nobody was turned away who came
-// before one that was served.
+// A tier with a supply, in some seeds. After each step no more payments are accepted than there are places. At rest no
+// one was refused who came before one that was served.
 import assert from 'node:assert/strict'
 import type { Hash } from '../../src/domain/units.ts'
 import type { Play } from './play.ts'
@@ -18,7 +18,7 @@ const TIER = 'plus'
 const SUPPLY = 4
 const DAY_SEC = 86_400
 
-/** Those seeds are none of the kept ones, which stay what they were. */
+/** None of the kept seeds has it, so those do not change. */
 const isScarce = ({ seed }: Play): boolean => seed % 11 === 1
 
 export async function limitSupply(play: Play): Promise<void> {
@@ -27,7 +27,7 @@ export async function limitSupply(play: Play): Promise<void> {
   count(play.tally, 'a supply')
 }
 
-/** Payments whose last verdict accepted them, and that are nodes or on their way. What a stolen key mints is nobody's sale. */
+/** Payments whose last verdict accepted them, and that are nodes or pending. A stolen key's mints are no one's sale. */
 export async function checkSupply(play: Play): Promise<void> {
   if (!isScarce(play)) return
   const [row] = await play.stage.observer<{ sold: number }[]>`
@@ -36,7 +36,7 @@ export async function checkSupply(play: Play): Promise<void> {
   assert.ok(Number(row?.sold) <= SUPPLY, `I14: ${row?.sold} of ${SUPPLY} are sold`)
 }
 
-/** Says of a payment held `soldOut` whether it is right that it was turned away. */
+/** Whether the service was right to hold a payment as `soldOut`. */
 export async function soldOutRightly(play: Play): Promise<(payment: Paid) => boolean> {
   if (!isScarce(play)) return () => false
   const { observer, chain } = play.stage
@@ -54,7 +54,7 @@ export async function soldOutRightly(play: Play): Promise<(payment: Paid) => boo
     reason === 'soldOut' && (isFull || now - time >= DAY_SEC || kept.some((one) => one.ref === ref))
 }
 
-/** Counted once more from the blocks: who came too late came after all who were served, if nothing was taken back or decided. */
+/** Counts once more from the blocks: if nothing was reorganised or decided, late payments came after all those that were served. */
 export function checkOrder(play: Play, payments: readonly Paid[]): void {
   if (!isScarce(play) || play.restored || play.decided.size > 0 || play.foreign.length > 0) return
   if ([...play.tally.keys()].some((what) => /reorganisation|expulsion|refund/.test(what))) return

@@ -1,4 +1,4 @@
-// Mail, by a real SMTP server: what is mailed and what is not, several events as one, and what becomes of a password.
+// Mail, by a real SMTP server: what the service mails and what not, several events as one, and how it handles a password.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -80,7 +80,7 @@ async function listen(options: SMTPServerOptions): Promise<void> {
   port = (server.server.address() as AddressInfo).port
 }
 
-/** A mail with its soft line breaks and encoded letters taken back. */
+/** A mail with its soft line breaks and encoded letters decoded. */
 const unfolded = (bytes: Buffer) =>
   Buffer.from(
     bytes

@@ -1,5 +1,5 @@
-// Each kind of event, played from what causes it: an operator's act, a transaction, a provider, or a pass. The plays are held to the table of
-// kinds, so that a new kind without its play fails.
+// Each kind of event, played from its cause: an operator's act, a transaction, a provider, or a pass. The test compares
+// the plays with the table of kinds, so a new kind without its play fails.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { SignerFault } from '../../src/chain/faults.ts'
@@ -73,7 +73,7 @@ const held = async (from: number) => {
   await world.settle()
   return paid
 }
-/** An instance whose minter's key is away. */
+/** An instance whose minter's key is missing. */
 const unsigned = () => {
   const { rpc, chain, factory } = world
   const sign = () => Promise.reject(new SignerFault('the signer is away'))
@@ -88,7 +88,7 @@ const budget = async (nodes: bigint, spent: 'nodes' | null) => {
   await watchBudget(world.ctx, { ...cursor, number: Number(number) }, spent)
 }
 
-/** What causes each kind. */
+/** The cause of each kind. */
 const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   'payment.held': () => held(5),
   'payment.minted': () => sold(5),
@@ -111,7 +111,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     const refundTxHash = await world.chain.send({ from: world.at(10), to: world.at(15), value })
     await world.chain.mine()
     await done(`payments/${paid}/refund`, { refundTxHash })
-    // The chain takes both back.
+    // The reorganisation removes both.
     await world.chain.reorg(2)
     await mined()
   },

@@ -1,6 +1,6 @@
-// Key management services for tests: AWS KMS and Google Cloud KMS, and what hands out the keys to them, as their documents describe them.
-// They check what the real ones check (signatures of requests by Signature Version 4, tokens, names, the form of a digest) with code of
-// their own, and sign with a key that a test chooses. Nothing of ours is used here that is tested by it.
+// Key management services for tests: AWS KMS and Google Cloud KMS, and the sources of credentials for them, by their documentation.
+// They check what the real ones check (signatures of requests by Signature Version 4, tokens, names, the form of a digest) with their
+// own code, and sign with a key that a test chooses. They use none of the code under test.
 //   AWS: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html; API_Sign, API_GetPublicKey; IMDSv2;
 //   container credentials. Google: asymmetricSign, publicKey, OAuth 2.0 for service accounts, the metadata server.
 import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'

@@ -121,7 +121,7 @@ async function storageOf(words: readonly (readonly [slot: Hex, word: number])[])
 test('a word whose node is so small that its parent holds it is proven, and so is one that is not there', async () => {
   const [first, second, third] = NEIGHBOURS as [Hex, Hex, Hex]
   const others = Array.from({ length: 40 }, (_, slot) => [numberToHex(slot, { size: 32 }), slot + 1] as const)
-  // With a word from 128 on the node is long enough to stand for itself.
+  // With a word of 128 or more the node is too long to be inline.
   for (const [one, two] of [
     [1, 2],
     [1, 200],

@@ -238,7 +238,7 @@ describe("an owner's export", () => {
 
   it('gives a node its holder of the time', async () => {
     const other = `0x${'b2'.repeat(20)}`
-    // Node 1 was sold in block 510, which has a round as well, so that one is the buyer's.
+    // Node 1 was sold in block 510, which has a round as well, so that round is the buyer's.
     await pool`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
       VALUES (510, 7, 1, ${OWNER}, ${other}, ${`0x${'1'.repeat(64)}`}, ${`0x${'2'.repeat(64)}`})`
     const count = async (address: string) => {

@@ -1,5 +1,5 @@
-// An account that the contract's owner took its role from while the service runs: what waits is told of under a name of its own, not as a
-// refused mint, a spent budget or a signer that is down; and it goes on once the role is back.
+// The contract's owner takes a role from an account while the service runs. The service reports waiting work under its
+// own name, not as a refused mint, a spent budget or a signer that is down, and resumes once the role is back.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'

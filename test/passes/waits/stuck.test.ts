@@ -1,5 +1,5 @@
-// A block that stops run after run while its provider answers: it is told once, by its number, rule and host, everywhere that somebody looks;
-// and it is over, as soon as the provider gives the block.
+// A block that stops run after run while its provider answers. The service reports it once, by its number, rule and
+// host, in every place that people look, and resumes as soon as the provider returns the block.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -34,12 +34,12 @@ before(async () => {
 })
 after(() => world.close())
 
-/** Errs on a question, as on one block whose data is broken. */
+/** Errs on a call, as for one block whose data is broken. */
 const erringOn =
   (isBroken: (call: Call) => boolean): Rule =>
   (call) =>
     isBroken(call) ? { error: { code: -32603, message: 'internal error' } } : undefined
-/** As if the first of those runs had been longer ago than a fault passes in. */
+/** As if the first of those runs was longer ago than a brief fault lasts. */
 const longAgo = () =>
   world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
 const told = async () => {
@@ -59,7 +59,7 @@ test('a block that stops each run is told once, with its number, rule and host, 
   const block = Number((await world.chain.block()).number)
   provider.rule = erringOn(({ method }) => /Receipts?$/.test(method))
   const fault = await run()
-  // The chain answered: whoever asks is not told that it is away.
+  // The chain answered, so the service does not report it as unreachable.
   assert.equal(refusalOfFault(fault).refused, 'chainUnclear')
   await run()
   assert.equal(await readStuck(world.pool), null, 'two runs may be two passing faults')

@@ -9,7 +9,7 @@ import { flatTraces, nestedTrace } from './traces.ts'
 import { MODEL_CHAIN_ID, readRaw, sign, type Transaction, TYPE } from './transactions.ts'
 
 const TIP = 1_000_000_000n
-/** Blocks per epoch; two of them on top make a block final. Few, so that something becomes final in a seed. */
+/** Blocks per epoch; two of them on top make a block final. Few, so some blocks become final in a seed. */
 export const SLOTS_IN_EPOCH = 5
 export const FINAL_AFTER = 2 * SLOTS_IN_EPOCH
 const TRANSFER_GAS = 21_000n

@@ -87,7 +87,7 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
     await row.getByText('open').waitFor()
     assert.equal(await row.getByRole('button', { name: 'Confirm…' }).count(), 0, 'not their own')
     await axe()
-    // Of several together, too.
+    // Several together, too.
     await go('Payments')
     await page.getByRole('button', { name: 'Choose all shown' }).click()
     await page.getByRole('button', { name: 'Refund chosen…' }).click()

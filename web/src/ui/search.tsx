@@ -1,4 +1,4 @@
-// The search of every page: tells from the text's form what it is.
+// The search of every page: recognises the text by its form.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH, pasted } from '../format.ts'

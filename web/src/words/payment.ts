@@ -1,4 +1,4 @@
-// What becomes of a payment.
+// A payment's states and reasons.
 export const words = {
   title: 'Payment',
   stands: 'Where it stands',

@@ -1,4 +1,4 @@
-// One round: whom it credited, how much, from which seed, and a button that recomputes it in this browser.
+// One round: its recipients, amounts and seed, and a button that recomputes it in this browser.
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
