@@ -14,6 +14,8 @@ export const ALERTS: Readonly<Record<string, string>> = {
   'passes.payments': 'NodeLedgerPaymentsPassStale',
   'passes.credit': 'NodeLedgerCreditPassStale',
   'passes.halt': 'NodeLedgerHalted',
+  'passes.stuck': 'NodeLedgerPassesStuck',
+  'passes.roles': 'NodeLedgerRoleLost',
   'ledger.follows': 'NodeLedgerLagging',
   'ledger.drift': 'NodeLedgerDrift',
   'payments.held': 'NodeLedgerPaymentsHeld',
