@@ -70,7 +70,7 @@ export interface PaymentFacts {
   /** Nodes of the tier that are sold, to anyone, and earlier undecided payments that reserve a place in it. */
   sold: number
   reserved: number
-  /** True if the tier before this one may yet be sold out by payments up to this block, which are undecided. */
+  /** True if undecided payments up to this block may yet sell out the tier before this one. */
   mayOpen: boolean
   holding: HoldingReading
   /** Who sent it, in case that is a contract. */

@@ -26,9 +26,9 @@ export interface TierVersion {
   /** Unix seconds of block time between which it sells; null for no limit. */
   opensAt: number | null
   closesAt: number | null
-  /** The tier that must be sold out first; null: none. */
+  /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
-  /** The block from which on that was so; null: it is not yet. */
+  /** The block from which on that was so; null if it is not so yet. */
   openedBlock: number | null
   fromBlock: number
   /** Unix seconds. */
@@ -100,7 +100,7 @@ const isOpen = (tier: TierVersion, block: Block): boolean =>
 const isStepOpen = ({ opensAfter, openedBlock }: TierVersion, { blockNumber }: Block): boolean =>
   opensAfter === null || (openedBlock !== null && blockNumber >= openedBlock)
 
-/** The tier that has to be sold out before this one opens, if only that keeps the payment from being a sale; else null. */
+/** The tier that has to be sold out before this one opens, if nothing else keeps the payment from being a sale; else null. */
 export function waitsForStep(selection: TierSelection, block: Block): string | null {
   if (selection.kind !== 'notOpenYet') return null
   const { opensAt, opensAfter, openedBlock } = selection.tier
@@ -120,7 +120,7 @@ export const supplyNow = (versions: readonly TierVersion[], tierNo: number): num
     .sort((a, b) => a.version - b.version)
     .at(-1)?.supply ?? null
 
-/** True if nine tenths of a supply are sold, so that people are told while they can still act. */
+/** True if nine tenths of a supply are sold, which we report so that people can still act. */
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
 
 /** The lower of two supplies; null for no limit. */

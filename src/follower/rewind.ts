@@ -34,7 +34,7 @@ interface Cause {
   subject?: string
 }
 
-/** The block to rewind to, so that a block is followed again. Null: to before the first block. Undefined: its header is not kept. */
+/** The block to rewind to, so that a block is followed again. Null to rewind to before the first block. Undefined if its header is not kept. */
 export async function blockBefore(
   { pool, rules }: LedgerDb & RuledBy<FollowRules>,
   number: number,

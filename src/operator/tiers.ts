@@ -285,7 +285,7 @@ async function enter(
   const refusal =
     refuseTerms(terms) ??
     (await refuseSupply(sql, terms)) ??
-    // Read again under the tier's lock: a step may have opened just now.
+    // Read again under the tier's lock, because a step may have opened just now.
     refuseLadder(await readTierHistory(sql), terms, before) ??
     wordsOf(refuseTierVersion(rows, terms, now.time)) ??
     (await refusePayout(deps, sql, terms, now.number)) ??

@@ -52,7 +52,7 @@ export interface LedgerFigures {
     low: string[]
     spent: string | null
   } | null
-  /** Tiers on sale that have a supply, or a cap on the contract; null: none. */
+  /** Tiers on sale that have a supply, or a cap on the contract; null if there are none. */
   tiers: { id: string; state: string; sold: number; supply: number | null; cap: number | null }[] | null
   /** Nodes in a cohort, without payment and grant. */
   unpaidNodes: number

@@ -264,7 +264,7 @@ export interface QuotedTier {
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
-  /** The most it may ever have; null: no limit. */
+  /** The most it may ever have; null for no limit. */
   most: number | null
 }
 
@@ -383,7 +383,7 @@ export function text(rows: { json?: unknown }[]): string {
   return json
 }
 
-/** Tiers of which the last place is sold, by the ledger's supply or the contract's cap. */
+/** Tiers whose last place is sold, by the ledger's supply or the contract's cap. */
 export async function readSoldOut(sql: Sql): Promise<string[]> {
   const rows = await sql<{ tierId: string }[]>`
     SELECT tier_id AS "tierId" FROM (${sql.unsafe(TIERS_NOW)}) now WHERE sold >= most`

@@ -39,7 +39,7 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
     FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
 
-/** Tells all instances if a tier opens or closes after one block time and up to another: no row changes by that. */
+/** Notifies all instances if a tier opens or closes after one block time and up to another, because no row changes then. */
 export async function tellOpenings(sql: Sql, { after, upTo }: { after: number; upTo: number }): Promise<void> {
   await sql`
     SELECT pg_notify('ledger', '') FROM tiers WHERE live
@@ -59,7 +59,7 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
 }
 
-/** Opens the steps that wait for this tier to be sold out, at the block of the payment that took its last place. What is open stays as it is. */
+/** Opens the steps that wait for this tier to be sold out, at the block of the payment that took its last place. Open steps stay open. */
 export async function openSteps(sql: Sql, tierId: string, block: number): Promise<string[]> {
   const opened = await sql<{ tierId: string }[]>`
     INSERT INTO tier_openings (tier_id, opens_after, from_block)
@@ -76,7 +76,7 @@ export async function readAwaited(sql: Sql): Promise<number[]> {
   return rows.map(({ tierNo }) => tierNo)
 }
 
-/** Closes the steps that opened above a height: the payments that opened them are gone. */
+/** Closes the steps that opened above a height, because the payments that opened them are gone. */
 export async function rewindOpenings(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM tier_openings WHERE from_block > ${height}`
 }

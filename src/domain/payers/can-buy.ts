@@ -28,7 +28,7 @@ export interface BuyerFacts {
   versions: readonly TierVersion[]
   /** Nodes of the tier that are sold, to anyone. */
   sold: number
-  /** The most that may be sold, by the ledger or the contract; null: no limit. */
+  /** The most that may be sold, by the ledger or the contract; null for no limit. */
   most: number | null
   /** The followed block's time, unix seconds. */
   now: number

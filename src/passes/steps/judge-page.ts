@@ -122,7 +122,7 @@ interface PageFacts {
   /** By tier number, only for tiers with a supply. A tier that just got its first supply is only in `supplies`. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, TierSales>
-  /** The tiers' versions, with the steps that are open by now. Empty if no payment of the page is for a step. */
+  /** The tiers' versions, with the steps that are open now. Empty if no payment of the page is for a step. */
   versions: readonly TierVersion[]
 }
 
@@ -198,20 +198,20 @@ async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFac
 interface Decided {
   judged: Judged[]
   written: Written[]
-  /** Of each tier with a supply that sold a place: what was sold before, and is now. */
+  /** For each tier with a supply that sold a place: how many were sold before, and how many are now. */
   sold: Sold[]
 }
 
 interface Sold {
   tierNo: number
-  /** That of the payment which took the last of these places. */
+  /** The block of the payment that took the last of these places. */
   blockNumber: number
   supply: number
   before: number
   now: number
 }
 
-/** Tells people of a tier that is nearly sold, and of one that is sold out, once each. What waits for that opens. */
+/** Reports a tier that is nearly sold, and one that is sold out, once each. Opens the steps that wait for that. */
 async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly Sold[]): Promise<void> {
   for (const { tierNo, supply, before, now, blockNumber } of tiers) {
     const tierId = versions.find((version) => version.tierNo === tierNo)?.tierId ?? String(tierNo)
@@ -304,7 +304,7 @@ function factsOf(
 ): PaymentFacts {
   const { payment, code, holding } = candidate
   const { from, valueWei, succeeded } = payment
-  // A step may have opened since the tiers were read.
+  // A step may have opened since we read the tiers.
   const isStep = waitsForStep(candidate.selection, payment) !== null
   const selection = isStep ? selectTier(versions, payment) : candidate.selection
   const place = { number: payment.blockNumber, time: payment.blockTime }
@@ -328,7 +328,7 @@ function factsOf(
   }
 }
 
-/** True if a tier is sold out, or payments up to this block that are undecided may yet take all of its places. A step opens in the very block. */
+/** True if a tier is sold out, or undecided payments up to this block may yet take all of its places. A step opens in exactly that block. */
 function mayOpen(
   awaited: number | null,
   { blockNumber }: Payment,

@@ -194,12 +194,12 @@ async function readTierSizes(
   return new Map(await Promise.all([...limited].map(sizeOf)))
 }
 
-/** Opens the steps after tiers that were sold out otherwise than by the judge: by a release, a grant, a lower supply, the contract's cap. */
+/** Opens the steps after tiers that sold out other than by the judge: by a release, a grant, a lower supply, the contract's cap. */
 async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   const awaited = await readAwaited(pool)
   if (awaited.length === 0) return
   await inTransaction(pool, async (sql) => {
-    // Nobody may raise a supply meanwhile.
+    // So that no other session raises a supply meanwhile.
     await lockTiers(sql, awaited, { wait: true })
     const opened: string[] = []
     for (const tierId of await readSoldOut(sql)) opened.push(...(await openSteps(sql, tierId, cursor.number)))

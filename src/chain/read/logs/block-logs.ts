@@ -66,8 +66,8 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 /**
- * On a busy chain every block's bloom says "perhaps". We need not ask blocks one by one that gave no log, as long as nothing happened to the factory
- * from the first of them to the last. Blocks that did log part the range, because they change the factory. A mint that skips all its orders changes
+ * On a busy chain every block's bloom says "perhaps". We need not ask blocks without a log one by one, as long as nothing happened to the factory
+ * from the first of them to the last. Blocks with logs split the range, because they change the factory. A mint that skips all its orders changes
  * nothing there, so we still ask blocks with transactions of ours, or to the factory. If other contracts' acts undo each other between two logs, such
  * as a node passed on and back, we rely on the range's answer alone.
  * @returns blocks in which something may have happened to the factory although the provider gave no log of them.
