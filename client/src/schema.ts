@@ -713,8 +713,8 @@ export interface components {
             /** @description The time of its block. */
             paidAt: components["schemas"]["NullableTime"];
             /**
-             * @description What it rests on. `proven`: its block's hash, which the contract has named. `linked`: its block's hash, which waits for the
-             *     contract to name it. `agreed`: two providers agree. `believed`: one provider's answer. Null while it is in no block.
+             * @description What it rests on. `proven`: its block's hash, which the contract has named, or two providers as final. `linked`: its block's hash,
+             *     which nobody has named yet. `agreed`: two providers agree. `believed`: one provider's answer. Null while it is in no block.
              * @enum {string|null}
              */
             assurance: "proven" | "linked" | "agreed" | "believed" | null;

@@ -1,7 +1,7 @@
 // How far the followed chain is final: the providers' word, checked against the ledger's own blocks. It must never take a block for final that the
 // ledger has not followed.
 import { type Cursor, readHashes } from '../db/blocks/blocks.ts'
-import { firmHeight } from '../domain/finality.ts'
+import { firmHeight, VOICES } from '../domain/finality.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 export interface FollowedFinality {
@@ -9,6 +9,8 @@ export interface FollowedFinality {
   said: number
   /** The highest block that counts as final for halts and refunds. */
   firm: number
+  /** True if two providers name that block. */
+  isNamed: boolean
 }
 
 /** Null if the chain calls nothing final, or the final block is not the ledger's. Throws a ChainFault if no provider answers. */
@@ -20,5 +22,6 @@ export async function readFinality(
   if (!word) return null
   const own = (await readHashes(pool, [word.number])).get(word.number)
   if (own !== undefined && own !== word.hash) return null
-  return { said: Math.min(word.number, cursor.number), firm: firmHeight(word, cursor.number) }
+  const firm = firmHeight(word, cursor.number)
+  return { said: Math.min(word.number, cursor.number), firm, isNamed: word.voices >= VOICES }
 }

@@ -160,8 +160,11 @@ export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
   const final = await orNull(readFinality(ctx, cursor))
   if (!final) return
   const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
-  if (!stored || (noted && noted.number >= stored.number)) return
-  await writeState(ctx.pool, 'finalized', { number: stored.number, hash: stored.hash }, 'pass')
+  const former = noted?.named ?? null
+  const named = final.isNamed && stored ? Math.max(stored.number, former ?? 0) : former
+  if (!stored || (noted && noted.number >= stored.number && former === named)) return
+  const { number, hash } = noted && noted.number > stored.number ? noted : stored
+  await writeState(ctx.pool, 'finalized', { number, hash, named }, 'pass')
 }
 
 /** The id of the ledger's chain, as the first start settled it, because what a provider says now may be a lie. */

@@ -8,7 +8,6 @@ import { readHalt } from '../../src/db/blocks/halts.ts'
 import { lowerProof, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { readUnproven } from '../../src/db/reads/doctor.ts'
-import { readPaymentsIn } from '../../src/db/reads/public-payments.ts'
 import { insertMode } from '../../src/db/sale/contract-wallets.ts'
 import type { ProvenPart } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
@@ -296,17 +295,6 @@ test('the only provider tells false transactions: nothing is followed, and nothi
   } finally {
     await alone.close()
   }
-})
-
-test('a payment is linked until the contract has carried out a mint that is bound to its block or a later one', async () => {
-  const assuranceOf = async (txHash: Hash) =>
-    JSON.parse((await readPaymentsIn(world.pool, txHash))?.json ?? '{}').assurance
-  const txHash = await send(world, {}, 7)
-  await world.chain.mine()
-  await world.payments()
-  assert.equal(await assuranceOf(txHash), 'linked')
-  await world.settle()
-  assert.equal(await assuranceOf(txHash), 'proven')
 })
 
 test('a false sender by one of two providers: the payment is minted to who paid, and the lie is told', async () => {

@@ -95,7 +95,7 @@ export async function clearHalt(
   return halt
 }
 
-/** The highest block that was final when it was followed; null before the first one. */
-export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string } | null> {
-  return (await readState(sql, 'finalized')) as { number: number; hash: string } | null
+/** The highest block that was final when it was followed, and the highest that two providers named so; null before the first one. */
+export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string; named: number | null } | null> {
+  return (await readState(sql, 'finalized')) as { number: number; hash: string; named: number | null } | null
 }

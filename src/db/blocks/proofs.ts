@@ -11,6 +11,12 @@ export async function readProofStates(sql: Sql): Promise<ProofStates> {
   return new Map(rows.map(({ part, state }) => [part, state]))
 }
 
+/** The parts that are believed, the block that lowered each, and who did: `pass` if two providers agreed on a block that does not recompute. */
+export async function readLowered(sql: Sql): Promise<{ part: ProvenPart; block: number; by: string }[]> {
+  return await sql<{ part: ProvenPart; block: number; by: string }[]>`
+    SELECT part, lowered_block AS block, lowered_by AS by FROM chain_proofs WHERE lowered_block IS NOT NULL ORDER BY part`
+}
+
 /** The block from which on we recomputed followed headers; null while we do not require that. */
 export async function headersProvenFrom(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number }[]>`
