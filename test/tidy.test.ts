@@ -127,6 +127,11 @@ const BY_WORDS = [
   /\/[^/\n*]*[A-Za-z]{2,} [a-z]{2,}[^/\n]*\/[a-z]*\.(?:test|exec)\(/,
   /\b(?:message|error)\.(?:startsWith|endsWith|includes|indexOf|replace|replaceAll|match|matchAll)\(/,
   /\.(?:test|exec)\((?:\w+\.)?message\)/,
+  /\bcase ['"`][^'"`\n]*[A-Za-z]{2,} [a-z]{2,}/,
+  /\.(?:has|get)\(['"`][^'"`\n]*[A-Za-z]{2,} [a-z]{2,}/,
+  /\bnew RegExp\(['"`][^'"`\n]*[A-Za-z]{2,} [a-z]{2,}/,
+  /['"`][^'"`\n]*[A-Za-z]{2,} [a-z]{2,}[^'"`\n]*['"`] ?[!=]==? /,
+  /^\s*['"][^'"\n]*(?:[A-Za-z’]{2,},? ){2,}[a-z]{2,}[^'"\n]*['"]: (?![<(])/,
 ]
 
 test('no code goes by an English sentence', () => {
@@ -137,6 +142,11 @@ test('no code goes by an English sentence', () => {
     "error.message.startsWith('halted')",
     '/must be a number/.test(said)',
     'const found = /halted/.exec(error.message)',
+    "case 'the tier is off sale':",
+    "words.get('The tier is off sale.')",
+    "new RegExp('must be a number')",
+    "if ('The tier is off sale.' === said) return",
+    "  'The tier is off sale.': refuse,",
   ])
     assert.equal(tells(line).length, 1, line)
   for (const [path, text] of readTidied()) {

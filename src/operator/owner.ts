@@ -228,8 +228,8 @@ export const previewCap = defineReading({
 })
 
 const supplyShown = (minted: number, most: number) => ({
-  'nodes of the tier': String(minted),
-  'the most it may ever have': most === NODES_MAX ? 'no limit' : String(most),
+  minted: String(minted),
+  most: most === NODES_MAX ? 'no limit' : String(most),
 })
 
 /** For how many of its cohort's intervals after its mint a credited node may be expelled, if the window is not shorter. */
@@ -278,11 +278,11 @@ async function expel(
   })
   if (objections.length > 0) return refuseAct('conflict', objections.join(' '))
   const shown = (cohort: (node: (typeof nodes)[number]) => string) =>
-    Object.fromEntries(nodes.map((node) => [`node ${node.nodeId} of ${node.owner}`, cohort(node)]))
+    Object.fromEntries(nodes.map((node) => [node.ref, `node ${node.nodeId} of ${node.owner}, ${cohort(node)}`]))
   return preview(deps, await deps.governance.powers(), {
     call: { name: 'expel', refs },
     before: shown(({ cohort }) => `cohort ${cohort}`),
-    after: shown(({ creditedWei }) => `no cohort: it is credited nothing more than ${creditedWei} wei, for good`),
+    after: shown(({ creditedWei }) => `in no cohort: it is credited nothing more than ${creditedWei} wei, for good`),
     notes: ['A ref stays used: what was paid under it is refunded or dismissed, and never minted.'],
   })
 }
@@ -321,8 +321,8 @@ const bigBudget = (figures: { nodes: number; nodesMost: number; cohorts: number;
 })
 
 const budgetShown = ({ nodes, cohorts }: { nodes: number; cohorts: number }) => ({
-  'nodes left': String(nodes),
-  'cohorts left': String(cohorts),
+  nodesLeft: String(nodes),
+  cohortsLeft: String(cohorts),
 })
 
 interface GweiBounds {
@@ -331,8 +331,8 @@ interface GweiBounds {
 }
 
 const boundsShown = ({ floorGwei, ceilingGwei }: GweiBounds) => ({
-  'floor, gwei for each node and turn': String(floorGwei),
-  'ceiling, gwei for each node and turn': String(ceilingGwei),
+  floorGwei: String(floorGwei),
+  ceilingGwei: String(ceilingGwei),
 })
 
 const gweiOf = ({ bounds }: OwnersPowers): GweiBounds => ({

@@ -61,9 +61,19 @@ export const more = (): Command[] => [
   }),
 ]
 
+/** What a transaction changes, in words; others stand as they are. */
+const CHANGED: Readonly<Record<string, string>> = {
+  nodesLeft: 'nodes left',
+  cohortsLeft: 'cohorts left',
+  floorGwei: 'floor, gwei for each node and turn',
+  ceilingGwei: 'ceiling, gwei for each node and turn',
+  minted: 'nodes of the tier',
+  most: 'the most it may ever have',
+}
+
 function describe({ owner, transaction, before, after, notes, refusal }: OwnerPreview): string {
   const changes = Object.keys({ ...before, ...after }).map(
-    (name) => [name, `${before[name] ?? '-'} -> ${after[name] ?? '-'}`] as const,
+    (name) => [CHANGED[name] ?? name, `${before[name] ?? '-'} -> ${after[name] ?? '-'}`] as const,
   )
   return [
     fields([
