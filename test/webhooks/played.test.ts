@@ -88,6 +88,17 @@ const budget = async (nodes: bigint, spent: 'nodes' | null) => {
   await watchBudget(world.ctx, { ...cursor, number: Number(number) }, spent)
 }
 
+/** Enters a tier of ten nodes and buys some of them. */
+const buyOf = async (tierId: 'rare' | 'last', nodes: number) => {
+  const priceWei = ETHER / (tierId === 'rare' ? 11n : 13n)
+  const tier = { tierId, label: tierId, priceWei: String(priceWei), maxPerWallet: 10, payoutBps: 10_000, supply: 10 }
+  await done('tiers', tier)
+  await world.chain.mine()
+  await world.payments()
+  for (let i = 0; i < nodes; i++) await world.pay(5 + i, priceWei)
+  await world.settle()
+}
+
 /** The cause of each kind. */
 const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   'payment.held': () => held(5),
@@ -144,11 +155,39 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     await beWellFor(world, 'halt')
     await world.payments()
   },
+  'passes.stuck': async () => {
+    await world.pay(6, BASIC)
+    await world.chain.mine()
+    for (const provider of [first, second])
+      provider.rule = ({ method }) =>
+        /Receipts?$/.test(method) ? { error: { code: -32603, message: 'internal error' } } : undefined
+    const run = () => world.payments().catch(() => null)
+    for (let i = 0; i < 4; i++) await run()
+    await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
+    await run()
+    await endLies({ world, first, second }, [])
+    await world.settle()
+  },
+  'role.lost': async () => {
+    await world.act(0, 'setMinter', [world.at(11), 1_000n, 1_000n])
+    await world.pay(6, BASIC)
+    await world.chain.mine()
+    await world.payments()
+  },
+  'role.restored': async () => {
+    await world.act(0, 'setMinter', [world.at(1), 1_000n, 1_000n])
+    await world.payments()
+    await beWellFor(world, 'role minter')
+    await world.pay(6, BASIC)
+    await world.settle()
+  },
   'terms.changed': () => done('terms', { payouts: false }),
   'tiers.changed': () => {
     const gold = { tierId: 'gold', label: 'Gold', priceWei: String(ETHER / 7n), maxPerWallet: 3, payoutBps: 10_000 }
     return done('tiers', gold)
   },
+  'tier.scarce': () => buyOf('rare', 9),
+  'tier.sold': () => buyOf('last', 10),
   'wallet.changed': () => done('payment-wallets', { address: world.at(14) }),
   'signer.down': async () => {
     await world.pay(6, BASIC)
