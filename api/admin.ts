@@ -428,9 +428,9 @@ export interface components {
          * @description Why a payment is held or ignored.
          * @enum {string}
          */
-        PaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
+        PaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
         /** @enum {string|null} */
-        NullablePaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
+        NullablePaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
         /**
          * @description What became of a transaction.
          * @enum {string}
@@ -887,6 +887,8 @@ export interface components {
             opensAfter: string | null;
             /** @description The block in which that happened, from which on it is open; null: not yet. */
             openedBlock: number | null;
+            /** @description The root of the list of those who may buy; null: anyone. */
+            allowlist: string | null;
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -925,6 +927,8 @@ export interface components {
             opensAfter: string | null;
             /** @description The block in which that happened, from which on it is open; null: not yet. */
             openedBlock: number | null;
+            /** @description The root of the list of those who may buy; null: anyone. */
+            allowlist: string | null;
             /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
@@ -2684,6 +2688,8 @@ export interface operations {
                     closesAt?: components["schemas"]["WholeInput"];
                     /** @description the tier that must be sold out before it opens; -: none */
                     opensAfter?: string;
+                    /** @description the root of the list of those who may buy; 0: anyone */
+                    allowlist?: string;
                     /** @description its number on the contract; by default the next free one */
                     tierNo?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
@@ -2757,6 +2763,8 @@ export interface operations {
                     closesAt?: components["schemas"]["WholeInput"];
                     /** @description the tier that must be sold out before it opens; -: none */
                     opensAfter?: string;
+                    /** @description the root of the list of those who may buy; 0: anyone */
+                    allowlist?: string;
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
                     /** @description seconds for which what was on sale before still buys it; as at the last change */

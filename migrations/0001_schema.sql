@@ -76,48 +76,6 @@ CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
 
 ----------------------------------------------------------------------------------------------------------- the sale
 
--- A version of a tier, in force from a block on until the next version. Only `live` is ever changed.
-CREATE TABLE tiers (
-  tier_id text NOT NULL CHECK (tier_id ~ '^[a-z0-9][a-z0-9-]{0,31}$'),
-  version int NOT NULL CHECK (version > 0),
-  tier_no int NOT NULL CHECK (tier_no BETWEEN 1 AND 65535), -- the tier's number on the contract
-  label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
-  price_wei wei NOT NULL CHECK (price_wei > 0),
-  max_per_wallet int NOT NULL CHECK (max_per_wallet > 0),
-  holding_wei wei NOT NULL DEFAULT 0,
-  holding_token address,
-  holding_symbol text,
-  holding_decimals int,
-  holding_retry_sec int NOT NULL DEFAULT 3600 CHECK (holding_retry_sec >= 0), -- for how long a holding that cannot be read is asked for again
-  payout_bps int NOT NULL CHECK (payout_bps BETWEEN 0 AND 1000000),
-  on_sale boolean NOT NULL,
-  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the version before this one still buys its tier
-  supply int CHECK (supply > 0), -- nodes of this tier that may ever be sold; null: no limit
-  opens_at bigint, -- unix seconds of block time, as the next one; null: open from the first block of the version on
-  closes_at bigint, -- what was on sale before then still sells for the grace; null: never
-  opens_after text, -- the tier that must be sold out first; null: none
-  live boolean NOT NULL DEFAULT true, -- the latest version of its tier
-  from_block bigint NOT NULL,
-  from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
-  entered_at timestamptz NOT NULL DEFAULT now(),
-  entered_by text NOT NULL,
-  PRIMARY KEY (tier_id, version),
-  CHECK ((holding_wei = 0) = (holding_token IS NULL)),
-  CHECK (closes_at > opens_at)
-);
--- A step of a ladder that has opened, at the block of the payment that took the last place before it. It never closes again.
-CREATE TABLE tier_openings (
-  tier_id text NOT NULL,
-  opens_after text NOT NULL,
-  from_block bigint NOT NULL,
-  PRIMARY KEY (tier_id, opens_after)
-);
-CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
-CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
--- The amount of a transfer selects the tier, so no two tiers on sale have one price.
-CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
-CREATE INDEX tiers_no ON tiers (tier_no, from_time);
-
 -- A list of wallets, each with the nodes that it may buy, named by the root of OpenZeppelin's StandardMerkleTree over them. Never changed.
 CREATE TABLE allowlists (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -142,6 +100,49 @@ CREATE TABLE allowlist_nodes (
   nodes bytea STORAGE EXTERNAL NOT NULL,
   PRIMARY KEY (list, page)
 );
+
+-- A version of a tier, in force from a block on until the next version. Only `live` is ever changed.
+CREATE TABLE tiers (
+  tier_id text NOT NULL CHECK (tier_id ~ '^[a-z0-9][a-z0-9-]{0,31}$'),
+  version int NOT NULL CHECK (version > 0),
+  tier_no int NOT NULL CHECK (tier_no BETWEEN 1 AND 65535), -- the tier's number on the contract
+  label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
+  price_wei wei NOT NULL CHECK (price_wei > 0),
+  max_per_wallet int NOT NULL CHECK (max_per_wallet > 0),
+  holding_wei wei NOT NULL DEFAULT 0,
+  holding_token address,
+  holding_symbol text,
+  holding_decimals int,
+  holding_retry_sec int NOT NULL DEFAULT 3600 CHECK (holding_retry_sec >= 0), -- for how long a holding that cannot be read is asked for again
+  payout_bps int NOT NULL CHECK (payout_bps BETWEEN 0 AND 1000000),
+  on_sale boolean NOT NULL,
+  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the version before this one still buys its tier
+  supply int CHECK (supply > 0), -- nodes of this tier that may ever be sold; null: no limit
+  opens_at bigint, -- unix seconds of block time, as the next one; null: open from the first block of the version on
+  allowlist hash REFERENCES allowlists (root), -- the root of the list of those who may buy; null: anyone
+  closes_at bigint, -- what was on sale before then still sells for the grace; null: never
+  opens_after text, -- the tier that must be sold out first; null: none
+  live boolean NOT NULL DEFAULT true, -- the latest version of its tier
+  from_block bigint NOT NULL,
+  from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  PRIMARY KEY (tier_id, version),
+  CHECK ((holding_wei = 0) = (holding_token IS NULL)),
+  CHECK (closes_at > opens_at)
+);
+-- A step of a ladder that has opened, at the block of the payment that took the last place before it. It never closes again.
+CREATE TABLE tier_openings (
+  tier_id text NOT NULL,
+  opens_after text NOT NULL,
+  from_block bigint NOT NULL,
+  PRIMARY KEY (tier_id, opens_after)
+);
+CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
+CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
+-- The amount of a transfer selects the tier, so no two tiers on sale have one price.
+CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
+CREATE INDEX tiers_no ON tiers (tier_no, from_time);
 
 -- From a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row holds from time 0.
 -- Rows are never changed. One that does not hold yet may be taken back.
@@ -297,7 +298,7 @@ CREATE TABLE payments (
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
   -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.
   -- `contractWallet`: a contract sent it, and nothing shows yet that the contract is somebody's wallet.
-  reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'notOpenYet', 'soldOut', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
+  reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'notOpenYet', 'soldOut', 'notListed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
     'unattributed', 'mintReverted', 'supplySpent', 'mintedElsewhere', 'oldWallet', 'recheck', 'refunding', 'contractWallet', 'self', 'operator', 'zero',
     'failed')),
   tier_id text,

@@ -88,6 +88,7 @@ export interface components {
          *       "opensAt": null,
          *       "closesAt": null,
          *       "opensAfter": null,
+         *       "allowlistRoot": null,
          *       "enforcedBy": {
          *         "price": "operator",
          *         "maxPerWallet": "operator",
@@ -138,6 +139,8 @@ export interface components {
              * @description When it opens, by block time; `null`: it is open.
              */
             opensAt: string | null;
+            /** @description The root of the list of wallets that may buy it (`/api/allowlists/{root}/{address}`); `null`: anyone. */
+            allowlistRoot: string | null;
             /**
              * Format: date-time
              * @description When it closes, by block time; `null`: never.
@@ -202,8 +205,8 @@ export interface components {
             priceWei: components["schemas"]["Wei"];
             /** @description `false` if a check is, else `null` if one is, else `true`. */
             canBuy: boolean | null;
-            /** @description One for each rule, in this order. Those of the opening and of the supply are there if the tier has them. */
-            checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["OpeningCheck"] | components["schemas"]["SupplyCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
+            /** @description One for each rule, in this order. Those of the opening, the supply and the list are there if the tier has them. */
+            checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["OpeningCheck"] | components["schemas"]["SupplyCheck"] | components["schemas"]["AllowlistCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
             /** @description The block of the chain reads; `null` if they failed. */
             blockNumber: number | null;
         };
@@ -234,6 +237,18 @@ export interface components {
             limit: number;
             /** @description Those that are sold. */
             sold: number;
+        };
+        /** @description The tier's list of wallets that may buy. */
+        AllowlistCheck: {
+            /** @constant */
+            check: "allowlist";
+            passes: boolean;
+            /** @description The list. */
+            root: string;
+            /** @description The wallet's allocation; 0 if it is not listed. */
+            limit: number;
+            /** @description Payments of this wallet for the tier that count already. */
+            used: number;
         };
         /** @description The tier's allowance for each wallet, which the operator applies. */
         AllowanceCheck: {
@@ -701,7 +716,7 @@ export interface components {
              * @description Why it is held. `review`: a person reviews it first.
              * @enum {string|null}
              */
-            reason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
+            reason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
             /** @description Who paid; the node is minted to this wallet. */
             from: components["schemas"]["NullableAddress"];
             /** @description The tier it pays for. */

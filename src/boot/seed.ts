@@ -19,7 +19,7 @@ export async function seedTiers(
 ): Promise<void> {
   const common = {
     onSale: true,
-    ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null },
+    ...{ supply: null, allowlist: null, opensAt: null, closesAt: null, opensAfter: null },
     graceSec: priceGraceSec,
     holdingRetrySec,
     fromBlock: from.block,

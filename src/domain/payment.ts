@@ -3,7 +3,7 @@
 // acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
 import type { TierSelection, TierVersion } from './tiers.ts'
-import type { Address } from './units.ts'
+import type { Address, Hash } from './units.ts'
 
 /** The reasons why a transfer is no sale at all. */
 export const IGNORE_REASONS = ['failed', 'zero', 'self', 'operator'] as const
@@ -14,6 +14,7 @@ export const JUDGED_REASONS = [
   'saleClosed',
   'notOpenYet',
   'soldOut',
+  'notListed',
   'tierAllowance',
   'holding',
   'walletLimit',
@@ -40,6 +41,13 @@ export type HoldingReading =
   | { kind: 'notNeeded' }
   | { kind: 'read'; amountWei: bigint }
   | { kind: 'unreadable'; sinceSec: number }
+
+/** A wallet on the list that allows it the most; root and 0 of the last one if it is on none. */
+export interface Listed {
+  root: Hash
+  allocation: number
+  used: number
+}
 
 /** The facts of a judgement. Counts are of the payer's wallet. */
 export interface PaymentFacts {
@@ -72,6 +80,8 @@ export interface PaymentFacts {
   reserved: number
   /** True if undecided payments up to this block may yet sell out the tier before this one. */
   mayOpen: boolean
+  /** What the lists of the tier allow the wallet, and how many of its payments of the tier count already. Null unless it has lists. */
+  listed: Listed | null
   holding: HoldingReading
   /** Who sent it, in case that is a contract. */
   payer: PayerFacts
@@ -85,7 +95,7 @@ export type Verdict =
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
   /** Undecided because a fact could not be read yet. The payment stays as it is and is judged again. */
-  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' }
+  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' | 'list' }
 
 /**
  * Decides whether a transfer is a sale at all, from the transfer alone.
@@ -125,6 +135,10 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'place' }
   if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
+  const list = judgeList(selection, facts)
+  if (list.kind === 'undecided') return { kind: 'undecided', missing: 'list' }
+  if (list.kind === 'held') return held('notListed', list.evidence)
+
   const allowance = allowanceOf(selection.tier, facts)
   if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
 
@@ -153,14 +167,10 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     kind: 'accepted',
     tier: selection.tier,
     evidence: {
-      rule: 'accepted',
-      ...seen,
-      byGrace: selection.byGrace,
+      ...{ rule: 'accepted', ...seen, byGrace: selection.byGrace },
       ...boundsOf(supply, times, facts),
-      ...allowance,
-      ...payer.evidence,
-      ...wallet,
-      ...holding.evidence,
+      ...list.evidence,
+      ...{ ...allowance, ...payer.evidence, ...wallet, ...holding.evidence },
     },
   }
 }
@@ -175,6 +185,17 @@ const seenOf = (tier: TierVersion | null, { valueWei }: PaymentFacts): Evidence 
 const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }: PaymentFacts): Evidence => ({
   ...{ allowance: maxPerWallet, nodesOfTier: tierNodes, inFlightOfTier: tierInFlight },
 })
+
+/** A list that was not read must never pass. */
+function judgeList(
+  { lists }: Extract<TierSelection, { kind: 'onSale' }>,
+  { listed }: PaymentFacts,
+): { kind: 'listed' | 'held' | 'undecided'; evidence: Evidence } {
+  if (lists === null) return { kind: 'listed', evidence: {} }
+  if (listed === null) return { kind: 'undecided', evidence: {} }
+  const { root: allowlist, allocation, used } = listed
+  return { kind: used >= allocation ? 'held' : 'listed', evidence: { allowlist, allocation, used } }
+}
 
 /** The times from which anyone can recompute a verdict about them. */
 const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {

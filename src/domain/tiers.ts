@@ -1,6 +1,6 @@
 // Selects the tier, and its version, by a transfer's exact amount. Terms in force at the payment's own block decide. Earlier terms still
 // buy their tier for a grace, because quotes live in caches.
-import type { Address, Wei } from './units.ts'
+import type { Address, Hash, Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
 export interface TierVersion {
@@ -30,6 +30,8 @@ export interface TierVersion {
   opensAfter: string | null
   /** The block from which on that was so; null if it is not so yet. */
   openedBlock: number | null
+  /** The root of the list of those who may buy it; null: anyone. */
+  allowlist: Hash | null
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
@@ -51,8 +53,11 @@ export interface FirstSaleTerms {
 }
 
 export type TierSelection =
-  /** `supply` is that of the version in force, or of the latest one if that is lower, because a lower one has no grace. */
-  | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null }
+  /**
+   * `supply` is that of the version in force, or of the latest one if that is lower, because a lower one has no grace. `lists` are the lists of
+   * which one must have the wallet; null if anyone may buy.
+   */
+  | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null; lists: readonly Hash[] | null }
   | { kind: 'offSale'; tier: TierVersion }
   | { kind: 'notOpenYet'; tier: TierVersion }
   | { kind: 'none' }
@@ -73,18 +78,19 @@ export function selectTier(
     const inForce = begun.at(-1)
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
+    const former = formerAt(begun, payment)
     if (inForce.priceWei === payment.valueWei) {
       const isPast = isClosed(inForce, payment.blockTime)
       const isEarly = inForce.onSale && !isOpen(inForce, payment)
       if (inForce.onSale && !isPast && !isEarly)
-        return { kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply }
+        return {
+          ...{ kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply },
+          lists: listsOf([inForce, ...former]),
+        }
       notSold ??= { kind: isEarly ? 'notOpenYet' : 'offSale', tier: inForce }
     }
-    const former = gracesOf(begun, payment.valueWei).findLast(
-      ({ version, untilTime }) =>
-        untilTime > payment.blockTime && isOpen(version, payment) && !isClosed(version, payment.blockTime),
-    )
-    if (former) graced ??= { kind: 'onSale', tier: former.version, byGrace: true, supply }
+    const last = former.at(-1)
+    if (last) graced ??= { kind: 'onSale', tier: last, byGrace: true, supply, lists: listsOf([inForce, ...former]) }
   }
   return graced ?? notSold ?? { kind: 'none' }
 }
@@ -92,6 +98,19 @@ export function selectTier(
 interface Block {
   blockNumber: number
   blockTime: number
+}
+
+/** The former versions that still buy the tier at this price, by their grace. `begun`: oldest first. */
+const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
+  gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) => {
+    const isSold = untilTime > payment.blockTime && isOpen(version, payment) && !isClosed(version, payment.blockTime)
+    return isSold ? [version] : []
+  })
+
+/** The lists of versions that hold at once: a wallet has the largest of its allocations. If one version is open to anyone, all are. */
+function listsOf(versions: readonly TierVersion[]): Hash[] | null {
+  const lists = versions.map(({ allowlist }) => allowlist).filter((root) => root !== null)
+  return lists.length < versions.length ? null : [...new Set(lists)]
 }
 
 const isOpen = (tier: TierVersion, block: Block): boolean =>

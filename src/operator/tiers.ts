@@ -4,6 +4,7 @@ import { readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readSold } from '../db/payments/supply.ts'
+import { hasAllowlist } from '../db/sale/allowlists.ts'
 import { readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/sale/tiers.ts'
@@ -17,7 +18,7 @@ import {
   TIER_ID_FORM,
   type TierRefusal,
 } from '../domain/tiers.ts'
-import { wei } from '../domain/units.ts'
+import { type Hash, hash, wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
 import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from './act.ts'
 import { type Changing, defineAct, defineReading } from './define-act.ts'
@@ -88,6 +89,9 @@ const TERMS = {
     field.whole('seconds for which the service asks again for a holding that it cannot read', 0, HOLDING_RETRY_SEC_MAX),
   ),
 }
+const LIST = field.hash('')
+/** What a list that is taken away is entered as. */
+const NO_LIST = hash(`0x${'0'.repeat(64)}`)
 const TIMES_MAX = 2 ** 40
 /** Bounds of its sale; null keeps the present value, 0 means no such bound. */
 const BOUNDS = {
@@ -101,6 +105,13 @@ const BOUNDS = {
       max: 32,
       pattern: new RegExp(`^-$|${TIER_ID_FORM.source}`),
       form: 'the id of a tier, or -',
+    }),
+  ),
+  allowlist: field.orNull(
+    field.ofForm<Hash>('the root of the list of those who may buy; 0: anyone', {
+      ...{ schema: { type: 'string', pattern: '^(0|0x[0-9a-fA-F]{64})$' }, value: 'root', otherwise: NO_LIST },
+      form: "a list's root, 0x and 64 hex digits, or 0",
+      parse: (given) => (given === '0' ? NO_LIST : LIST.parse(given)),
     }),
   ),
 }
@@ -163,7 +174,7 @@ export const createTier = defineAct({
         ...sale,
       }
       const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
-      const unbounded = { supply: null, opensAt: null, closesAt: null, opensAfter: null }
+      const unbounded = { supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null }
       return { before: null, ...merge({ ...fresh, ...open, ...unbounded }, changeOf(asked)) }
     }),
   says: enteredInWords,
@@ -249,6 +260,7 @@ function merge(before: Terms, change: Change): Terms {
     opensAt,
     closesAt,
     opensAfter,
+    allowlist,
     ...holding
   } = {
     ...before,
@@ -263,6 +275,7 @@ function merge(before: Terms, change: Change): Terms {
     opensAt: opensAt || null,
     closesAt: closesAt || null,
     opensAfter: opensAfter === '-' ? null : opensAfter,
+    allowlist: allowlist === NO_LIST ? null : allowlist,
     holdingWei: holding.holdingWei,
     holdingToken: open ? null : holding.holdingToken,
     holdingSymbol: open ? null : holdingSymbol,
@@ -287,6 +300,7 @@ async function enter(
     (await refuseSupply(sql, terms)) ??
     // Read again under the tier's lock, because a step may have opened just now.
     refuseLadder(await readTierHistory(sql), terms, before) ??
+    (await refuseList(sql, terms)) ??
     wordsOf(refuseTierVersion(rows, terms, now.time)) ??
     (await refusePayout(deps, sql, terms, now.number)) ??
     (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
@@ -329,6 +343,11 @@ function refuseTerms(terms: Terms): OperatorRefusal | null {
       `needs a ${fieldNamed('holdingToken')}, the ERC-20 token that a buyer must hold.`,
     )
   return null
+}
+
+async function refuseList(sql: Sql, { allowlist }: Terms): Promise<OperatorRefusal | null> {
+  if (allowlist === null || (await hasAllowlist(sql, allowlist))) return null
+  return refuseField('invalid', 'allowlist', 'is the root of no list: enter the list first.')
 }
 
 function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {

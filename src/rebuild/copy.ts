@@ -7,7 +7,7 @@ import { PAGE_NODES } from '../db/sale/allowlists.ts'
 /** The operator's own tables with the operator's columns, and the prices of past hours. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-    holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, live, from_block, from_time, entered_at, entered_by`,
+    holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, allowlist, live, from_block, from_time, entered_at, entered_by`,
   tier_openings: 'tier_id, opens_after, from_block',
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'ref, reason, granted_by, granted_at',

@@ -194,7 +194,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   'what a transaction did': (sql) => readTransaction(sql, hashOf(7)),
   'the trends of ninety days': (sql) =>
     readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),
-  'a wallet that is about to buy': (sql) => readBuyerStanding(sql, addressOf(7), 1),
+  'a wallet that is about to buy': (sql) => readBuyerStanding(sql, addressOf(7), { tierNo: 1, allowlist: hashOf(1) }),
   headers: async (sql) => {
     await insertBlocks(sql, [
       { number: HEAD + 1, hash: hashOf(HEAD + 1), parentHash: hashOf(HEAD), time: HEAD + 1, prevrandao: hashOf(1) },

@@ -10,7 +10,7 @@ import {
   retryTimeOf,
 } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
-import { address, type Hash, wei } from '../../src/domain/units.ts'
+import { address, type Hash, hash, wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
 const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
@@ -37,9 +37,11 @@ const tier: TierVersion = {
   closesAt: null,
   opensAfter: null,
   openedBlock: null,
+  allowlist: null,
   fromBlock: 1,
   fromTime: 1,
 }
+const LIST = hash(`0x${'11'.repeat(32)}`)
 /** A payment that satisfies every rule, to break one rule at a time. */
 const good: PaymentFacts = {
   from: BUYER,
@@ -51,7 +53,7 @@ const good: PaymentFacts = {
   serviceAccounts: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
-  selection: { kind: 'onSale', tier, byGrace: false, supply: null },
+  selection: { kind: 'onSale', tier, byGrace: false, supply: null, lists: null },
   walletNodes: 0,
   walletInFlight: 0,
   walletMax: 20,
@@ -60,6 +62,7 @@ const good: PaymentFacts = {
   sold: 0,
   reserved: 0,
   mayOpen: false,
+  listed: null,
   holding: { kind: 'read', amountWei: 1000n },
   payer: { kind: 'plain' },
   restsOnOne: false,
@@ -72,7 +75,17 @@ const contract: PaymentFacts['payer'] = {
     code: { kind: 'contract', codeHash: `0x${'1'.repeat(64)}` as Hash, implementation: null },
   },
 }
-const limited = (supply: number): PaymentFacts['selection'] => ({ kind: 'onSale', tier, byGrace: false, supply })
+const limited = (supply: number): PaymentFacts['selection'] => ({
+  kind: 'onSale',
+  tier,
+  byGrace: false,
+  supply,
+  lists: null,
+})
+const listedOnly: PaymentFacts['selection'] = { kind: 'onSale', tier, byGrace: false, supply: null, lists: [LIST] }
+const listedFor = (allocation: number, used: number) => ({
+  ...{ selection: listedOnly, listed: { root: LIST, allocation, used } },
+})
 const verdictOf = (facts: PaymentFacts) => {
   const verdict = judgePayment(facts)
   return 'reason' in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind
@@ -88,6 +101,7 @@ const column: [string, Partial<PaymentFacts>][] = [
   ['held wrongAmount', { selection: { kind: 'none' } }],
   ['held saleClosed', { selection: { kind: 'offSale', tier } }],
   ['held notOpenYet', { selection: { kind: 'notOpenYet', tier } }],
+  ['held notListed', listedFor(0, 0)],
   ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
   ['held recheck', { beforeRestore: true }],
   ['held soldOut', { selection: limited(5), sold: 5 }],
@@ -169,6 +183,10 @@ test('a held payment keeps what was received, what was expected and what it was 
 })
 
 const edges: [string, Partial<PaymentFacts>, string][] = [
+  ['a wallet buys up to its allocation', listedFor(2, 1), 'accepted'],
+  ['a wallet whose allocation is used buys no more', listedFor(2, 2), 'held notListed'],
+  ['an allocation lowered to less than is used buys no more', listedFor(1, 2), 'held notListed'],
+  ['a list that was not read buys nothing', { selection: listedOnly, listed: null }, 'undecided'],
   ['the last node of an allowance is sold', { tierNodes: 1 }, 'accepted'],
   ['payments in flight use the allowance up', { tierInFlight: 2 }, 'held tierAllowance'],
   ['a gift uses the allowance up', { tierNodes: 2 }, 'held tierAllowance'],
@@ -194,7 +212,7 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
         kind: 'onSale',
         tier: { ...tier, holdingToken: null, holdingWei: wei(0n) },
         byGrace: true,
-        supply: null,
+        ...{ supply: null, lists: null },
       },
       holding: { kind: 'notNeeded' },
     },
@@ -214,6 +232,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
     sold: small,
     reserved: small,
     mayOpen: fc.boolean(),
+    listed: fc.option(fc.record({ root: fc.constant(LIST), allocation: small, used: small })),
     from: fc.constantFrom(BUYER, WALLET, account(1)),
     valueWei: fc.constantFrom(0n, 50n),
     succeeded: fc.boolean(),
@@ -226,8 +245,13 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
       fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
       fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
       fc
-        .tuple(fc.constantFrom(...selected), fc.boolean(), fc.constantFrom(null, 1, 2, 3, 4))
-        .map(([t, byGrace, supply]): PaymentFacts['selection'] => ({ kind: 'onSale', tier: t, byGrace, supply })),
+        .tuple(
+          ...[fc.constantFrom(...selected), fc.boolean(), fc.constantFrom(null, 1, 2, 3, 4)],
+          fc.constantFrom(null, [LIST]),
+        )
+        .map(([t, byGrace, supply, lists]): PaymentFacts['selection'] => ({
+          ...{ kind: 'onSale', tier: t, byGrace, supply, lists },
+        })),
     ),
     walletNodes: small,
     walletInFlight: small,
@@ -262,6 +286,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         (f.payer.kind === 'plain' || (f.payer.kind === 'inner' && f.payer.mode === 'all')) &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
+        (selection.lists === null || (f.listed !== null && f.listed.used < f.listed.allocation)) &&
         (selection.supply === null || f.sold + f.reserved < selection.supply) &&
         f.walletNodes + f.walletInFlight < f.walletMax &&
         (selection.tier.holdingToken === null ||
@@ -289,7 +314,7 @@ const places: [string, Partial<PaymentFacts>, string][] = [
 for (const [sentence, facts, expected] of places)
   test(sentence, () => {
     const slow = { ...tier, holdingRetrySec: 2 * PLACE_RESERVED_SEC }
-    const selection = { kind: 'onSale' as const, tier: slow, byGrace: false, supply: 5 }
+    const selection = { kind: 'onSale' as const, tier: slow, byGrace: false, supply: 5, lists: null }
     assert.equal(verdictOf({ ...good, selection, ...facts }), expected)
   })
 
@@ -331,7 +356,7 @@ test('however payments of wallets come, none gets more than its allowance or the
           kind: 'onSale' as const,
           tier: { ...tier, maxPerWallet: allowance },
           byGrace: false,
-          supply: null,
+          ...{ supply: null, lists: null },
         }
         /** Judges in order; a payment is pending, or already a node if `minted`. */
         const judgeAll = (of: readonly (readonly [typeof BUYER, boolean])[]) => {

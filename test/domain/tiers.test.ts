@@ -10,7 +10,7 @@ import {
   type TierSelection,
   type TierVersion,
 } from '../../src/domain/tiers.ts'
-import { wei } from '../../src/domain/units.ts'
+import { hash, wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
 const GRACE_SEC = 900
@@ -36,6 +36,7 @@ function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVe
     closesAt: null,
     opensAfter: null,
     openedBlock: null,
+    allowlist: null,
     fromBlock: 10,
     fromTime: 100,
     ...rest,
@@ -320,4 +321,42 @@ test('a supply holds from its block on, for what is bought by grace too; a lower
 test('what is paid before an opening is measured by its price, not taken for dust', () => {
   const versions = [version({ opensAt: 1_000 }), version({ tierId: 'plus', tierNo: 2, price: 500n })]
   assert.equal(lowestPriceAt(versions, { blockNumber: 10, blockTime: 200 }), 100n)
+})
+
+const [OLD, NEW, OTHER] = ['11', '22', '33'].map((byte) => hash(`0x${byte.repeat(32)}`))
+/** The lists that a payment of a hundred at a block and time goes by. */
+const listsAt = (versions: readonly TierVersion[], blockTime: number, valueWei = 100n) => {
+  const selection = selectTier(versions, { valueWei, blockNumber: 110, blockTime })
+  return selection.kind === 'onSale' ? selection.lists : selection.kind
+}
+const next = (fields: Partial<TierVersion> & { price?: bigint }) =>
+  version({ version: 2, fromBlock: 20, fromTime: 200, ...fields })
+const [listed, open] = [version({ allowlist: OLD ?? null }), version()]
+const IN_GRACE = 200 + GRACE_SEC - 1
+
+test('a list that was replaced counts beside the new one until the grace ends', () => {
+  const replaced = [listed, next({ allowlist: NEW ?? null })]
+  assert.deepEqual(listsAt(replaced, IN_GRACE), [NEW, OLD])
+  assert.deepEqual(listsAt(replaced, 200 + GRACE_SEC), [NEW])
+  const atOnce = [listed, next({ allowlist: NEW ?? null, graceSec: 0 })]
+  assert.deepEqual(listsAt(atOnce, 201), [NEW])
+  const thrice = [...replaced, version({ version: 3, fromBlock: 30, fromTime: 300, allowlist: OTHER ?? null })]
+  assert.deepEqual(listsAt(thrice, 300), [OTHER, OLD, NEW])
+})
+
+test('a list that stays counts once', () => {
+  assert.deepEqual(listsAt([listed, next({ allowlist: OLD ?? null, maxPerWallet: 5 })], IN_GRACE), [OLD])
+})
+
+test('a tier that gets its first list is open to anyone until the grace ends; one that loses it, at once', () => {
+  const first = [open, next({ allowlist: NEW ?? null })]
+  assert.equal(listsAt(first, IN_GRACE), null)
+  assert.deepEqual(listsAt(first, 200 + GRACE_SEC), [NEW])
+  assert.equal(listsAt([listed, next({})], IN_GRACE), null)
+})
+
+test('a new price goes by the new list alone, the former price by both', () => {
+  const raised = [listed, next({ allowlist: NEW ?? null, price: 200n })]
+  assert.deepEqual(listsAt(raised, IN_GRACE, 200n), [NEW])
+  assert.deepEqual(listsAt(raised, IN_GRACE, 100n), [NEW, OLD])
 })

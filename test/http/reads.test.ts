@@ -152,8 +152,8 @@ describe('a small ledger', () => {
       holdingSymbol: 'DEMO',
       holdingDecimals: 18,
       payoutBps: 20000,
-      ...{ onSale: true, soldOut: false, state: 'open' },
-      ...{ supply: null, sold: 0, remaining: null, reserved: 0, opensAt: null, closesAt: null, opensAfter: null },
+      ...{ onSale: true, soldOut: false, state: 'open', supply: null, sold: 0, remaining: null, reserved: 0 },
+      ...{ opensAt: null, closesAt: null, opensAfter: null, allowlistRoot: null },
       enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator', supply: 'none' },
     })
     assert.deepEqual([tiers[0].holdingToken, tiers[0].enforcedBy.holding], [null, 'none'])

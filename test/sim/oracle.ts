@@ -11,6 +11,7 @@ import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { compareAnswers } from '../db/compare-answers.ts'
 import { FAULTS } from '../support/faults/names.ts'
 import { contextOf, ETHER } from '../support/world.ts'
+import { checkListOrder, unlistedRightly } from './lists.ts'
 import { payersRights } from './payers/oracle.ts'
 import type { Decision, Play, Terms } from './play.ts'
 import { Provider } from './provider.ts'
@@ -70,8 +71,11 @@ export async function checkSales(play: Play): Promise<void> {
     }
   }
   checkOrder(play, payments)
+  checkListOrder(play, payments)
   const isTooLate = await soldOutRightly(play)
-  for (const [wallet, byTier] of wallets) checkWallet(play, wallet, { byTier, isTooLate })
+  const isUnlisted = unlistedRightly(play, payments)
+  for (const [wallet, byTier] of wallets)
+    checkWallet(play, wallet, { byTier, isTooLate: (payment) => isTooLate(payment) || isUnlisted(payment) })
   // After a reorganisation, a payment that was no sale may be one now.
   if (play.tally.has('reorganisation')) return
   const sold = payments.filter(({ txHash, state }) => state === 'minted' && play.refused.has(txHash))

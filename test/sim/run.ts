@@ -15,6 +15,7 @@ import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTIN
 import { VOICES } from './liars/liar.ts'
 import { LIES } from './liars/lies.ts'
 import { endLie, liarActs, lyingOf, rescanAfterLies, tryLie } from './liars/lying.ts'
+import { checkAllocations, listBuyers } from './lists.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
 import {
   checkAnswers,
@@ -93,6 +94,7 @@ export async function playSeed(
     if (!play.facts.guardUsable) count(tally, 'no fork guard')
     await stage.reset(dice.roll('begun') < 0.85)
     await limitSupply(play)
+    await listBuyers(play)
     const head = await stage.chain.block()
     const basic = { tierId: 'basic', priceWei: ETHER / 100n, onSale: true }
     play.terms.push({ ...basic, fromBlock: 0, fromTime: Number(head.timestamp) })
@@ -159,6 +161,7 @@ async function step(play: Play, number: number): Promise<void> {
     if (plan.kind !== 'nothing') log.push(`    (${planned(plan)})`)
     await runPass(play, at, name, plan)
     await checkSupply(play)
+    await checkAllocations(play)
   }
 }
 const PASSES: readonly (readonly PassName[])[] = [
@@ -197,6 +200,7 @@ async function finish(play: Play): Promise<void> {
   const { payments, credit } = stage.world.instance({ rules: play.rules, facts: play.facts })
   await checkInvariants({ ...stage.world, payments, credit, rest: async () => {} }, { foreign: play.foreign })
   await checkSupply(play)
+  await checkAllocations(play)
   await checkSales(play)
   await checkInside(play)
   await checkSent(play)

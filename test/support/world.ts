@@ -358,7 +358,7 @@ export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' |
     holdingSymbol: null,
     holdingDecimals: null,
     payoutBps: 10_000,
-    ...{ onSale: true, supply: null, opensAt: null, closesAt: null, opensAfter: null },
+    ...{ onSale: true, supply: null, opensAt: null, closesAt: null, opensAfter: null, allowlist: null },
     graceSec: 900,
     holdingRetrySec: 3600,
     fromBlock: Number(head.number) + 1,

@@ -81,6 +81,7 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
       saleClosed: 1,
       notOpenYet: 1,
       soldOut: 1,
+      notListed: 1,
       tierAllowance: 1,
       holding: 1,
       walletLimit: 1,

@@ -1,13 +1,18 @@
 // Reads a wallet that is about to buy: the nodes and payments that count, and what would make a person review its payment. Nothing here writes.
 import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
+import type { Listed } from '../../domain/payment.ts'
+import type { TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { isDenied } from '../payments/deny-list.ts'
 import { permissionColumns } from '../payments/payers.ts'
 import { readWalletUse, type WalletUse } from '../payments/places.ts'
+import { readAllocations, readUsed } from '../sale/allowlists.ts'
 
 /** More waiting payments than any wallet may have nodes. */
 const WAITING_MAX = 1_000
+
+type ListedTier = Pick<TierVersion, 'tierNo' | 'allowlist'>
 
 /** A wallet as the ledger knows it. */
 export interface BuyerStanding {
@@ -16,17 +21,26 @@ export interface BuyerStanding {
   denied: boolean
   signedIn: boolean
   allowed: boolean
+  listed: Listed | null
 }
 
 /** Reads it, using only indexes on the wallet. */
-export async function readBuyerStanding(sql: Sql, wallet: Address, tierNo: number): Promise<BuyerStanding> {
-  const [use, waiting, denied, [shown]] = await Promise.all([
-    readWalletUse(sql, wallet, tierNo),
+export async function readBuyerStanding(sql: Sql, wallet: Address, tier: ListedTier): Promise<BuyerStanding> {
+  const [use, listed, waiting, denied, [shown]] = await Promise.all([
+    readWalletUse(sql, wallet, tier.tierNo),
+    readListed(sql, wallet, tier),
     readWaiting(sql, wallet),
     isDenied(sql, wallet),
     sql<{ signedIn: boolean; allowed: boolean }[]>`SELECT ${permissionColumns(sql, wallet)}`,
   ])
-  return { use, waiting, denied, signedIn: shown?.signedIn ?? false, allowed: shown?.allowed ?? false }
+  return { use, listed, waiting, denied, signedIn: shown?.signedIn ?? false, allowed: shown?.allowed ?? false }
+}
+
+async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }: ListedTier): Promise<Listed | null> {
+  if (root === null) return null
+  const allocations = await readAllocations(sql, [root], [wallet])
+  const used = (await readUsed(sql, [tierNo], [wallet])).get(`${tierNo} ${wallet}`) ?? 0
+  return { root, allocation: allocations.get(`${root} ${wallet}`) ?? 0, used }
 }
 
 /** The wallet's payments that are not judged yet, or wait for room in it. They come before a new one. */

@@ -84,7 +84,7 @@ export async function readTiers(sql: Sql): Promise<string> {
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
           holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
           state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, reserved, iso(to_timestamp(opens_at)) AS "opensAt",
-          iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter",
+          iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter", allowlist AS "allowlistRoot",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
             CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding, "supplyBy" AS supply) e) AS "enforcedBy"
         FROM (${sql.unsafe(TIERS_NOW)}) now ORDER BY tier_no) t)) AS tiers) a`,

@@ -24,6 +24,11 @@ export async function readAllowlists(sql: Sql): Promise<Allowlist[]> {
     SELECT root, label, entries, allocated, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy" FROM allowlists ORDER BY id DESC`
 }
 
+export async function hasAllowlist(sql: Sql, root: Hash): Promise<boolean> {
+  const [row] = await sql<{ there: boolean }[]>`SELECT EXISTS (SELECT FROM allowlists WHERE root = ${root}) AS there`
+  return row?.there ?? false
+}
+
 /** Enters a list, to which its parts are then added. @returns its number; null if it is known. */
 export async function insertAllowlist(
   sql: Sql,
@@ -57,6 +62,38 @@ export async function insertAllowlistPart(
     INSERT INTO allowlist_nodes (list, page, nodes)
     SELECT ${list}::int, ${firstPage}::int + n, substr(b.of, n * ${bytes}::int + 1, ${bytes}::int)
     FROM (SELECT ${Buffer.from(nodes)}::bytea) AS b(of), generate_series(0, ${Math.ceil(nodes.length / bytes) - 1}::int) n`
+}
+
+/** What lists allow wallets: by `root wallet`. Those that are not listed are left out. */
+export async function readAllocations(
+  sql: Sql,
+  roots: readonly Hash[],
+  wallets: readonly Address[],
+): Promise<Map<string, number>> {
+  if (roots.length === 0 || wallets.length === 0) return new Map()
+  const rows = await sql<{ root: Hash; address: Address; allocation: number }[]>`
+    SELECT l.root, e.address, e.allocation FROM allowlists l JOIN allowlist_entries e ON e.list = l.id
+    WHERE l.root = ANY(${[...roots]}::text[]) AND e.address = ANY(${[...wallets]}::text[])`
+  return new Map(rows.map(({ root, address, allocation }) => [`${root} ${address}`, allocation]))
+}
+
+/**
+ * Counts the payments of wallets that use up an allocation, by `tier number wallet`: accepted, being minted or minted, whatever became of the
+ * nodes, and those that a signed mint may yet make one. To fill one up, hold the wallet's lock.
+ */
+export async function readUsed(
+  sql: Sql,
+  tierNos: readonly number[],
+  wallets: readonly Address[],
+): Promise<Map<string, number>> {
+  if (tierNos.length === 0 || wallets.length === 0) return new Map()
+  const rows = await sql<{ tierNo: number; wallet: Address; used: number }[]>`
+    SELECT t.tier_no AS "tierNo", p.from_address AS wallet, count(*) AS used
+    FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
+    WHERE p.from_address = ANY(${[...wallets]}::text[]) AND t.tier_no = ANY(${[...tierNos]}::int[]) AND p.state <> 'ignored'
+      AND (p.state IN ('accepted', 'minting', 'minted') OR p.state = 'held' AND p.reason = 'refunding' AND p.outbox_id IS NOT NULL)
+    GROUP BY 1, 2`
+  return new Map(rows.map(({ tierNo, wallet, used }) => [`${tierNo} ${wallet}`, used]))
 }
 
 /** What a list allows a wallet, with the proof; 0 and null if the wallet is not on it. */

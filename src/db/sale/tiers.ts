@@ -15,7 +15,7 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       payout_bps AS "payoutBps", on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec",
       supply, opens_at AS "opensAt", closes_at AS "closesAt", opens_after AS "opensAfter", o.from_block AS "openedBlock",
-      t.from_block AS "fromBlock", from_time AS "fromTime"
+      allowlist, t.from_block AS "fromBlock", from_time AS "fromTime"
     FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
 
@@ -34,7 +34,7 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
       holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
       on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", supply, opens_at AS "opensAt", closes_at AS "closesAt",
-      opens_after AS "opensAfter", o.from_block AS "openedBlock", live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
+      opens_after AS "opensAfter", o.from_block AS "openedBlock", allowlist, live, t.from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
       entered_by AS "enteredBy"
     FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
@@ -51,11 +51,11 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
   await sql`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, from_block, from_time, entered_by)
+      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, allowlist, from_block, from_time, entered_by)
     VALUES (${tier.tierId}, (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${tier.tierId}), ${tier.tierNo},
       ${tier.label}, ${tier.priceWei.toString()}, ${tier.maxPerWallet}, ${tier.holdingWei.toString()}, ${tier.holdingToken},
       ${tier.holdingSymbol}, ${tier.holdingDecimals}, ${tier.payoutBps}, ${tier.onSale}, ${tier.graceSec}, ${tier.holdingRetrySec},
-      ${tier.supply}, ${tier.opensAt}, ${tier.closesAt}, ${tier.opensAfter},
+      ${tier.supply}, ${tier.opensAt}, ${tier.closesAt}, ${tier.opensAfter}, ${tier.allowlist},
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
 }
 

@@ -1,8 +1,8 @@
 // Says for a wallet, before it pays, whether its payment would become a node automatically: one check for each rule. Each check asks the judge of
 // payments about a payment that is otherwise in order, so there is no second copy of a rule. Pure.
-import { judgePayment, type PaymentFacts } from '../payment.ts'
+import { judgePayment, type Listed, type PaymentFacts } from '../payment.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
-import { type Address, type Wei, wei } from '../units.ts'
+import { type Address, type Hash, type Wei, wei } from '../units.ts'
 import type { ContractWalletMode, PayerCode } from './payer.ts'
 
 /** The gas of a plain transfer of ether. */
@@ -30,6 +30,8 @@ export interface BuyerFacts {
   sold: number
   /** The most that may be sold, by the ledger or the contract; null for no limit. */
   most: number | null
+  /** What the tier's list allows the wallet, and what counts already; null if anyone may buy. */
+  listed: Listed | null
   /** The followed block's time, unix seconds. */
   now: number
   /** The wallet's nodes and payments that already count, and this tier's. */
@@ -53,9 +55,10 @@ type Passes = boolean | null
 /** The checks, in their order. */
 export type BuyerCheck =
   | { check: 'onSale'; passes: boolean }
-  /** The checks `opening` and `supply` exist only if the tier has them. */
+  /** The checks `opening`, `supply` and `allowlist` exist only if the tier has them. */
   | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null; opensAfter: string | null }
   | { check: 'supply'; passes: boolean; limit: number; sold: number }
+  | { check: 'allowlist'; passes: boolean; root: Hash; limit: number; used: number }
   | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
   | { check: 'cap'; passes: Passes; limit: number | null; owned: number; underWay: number }
   | { check: 'holding'; passes: Passes; token: Address | null; requiredWei: bigint; heldWei: bigint | null }
@@ -73,6 +76,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
   return [
     { check: 'onSale', passes: facts.quoted },
     ...boundsOf(facts),
+    ...listOf(facts, waiting.filter((tierNo) => tierNo === tier.tierNo).length),
     {
       check: 'allowance',
       passes: passes({ tierNodes: use.tierNodes, tierInFlight }) ?? false,
@@ -113,6 +117,14 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   ]
 }
 
+/** What waits of the tier comes before a new payment. A list that was replaced counts no more: who pays in its grace pays by an earlier quote. */
+function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
+  if (facts.listed === null) return []
+  const { root, allocation: limit } = facts.listed
+  const listed = { ...facts.listed, used: facts.listed.used + waiting }
+  return [{ check: 'allowlist', passes: wouldPass(facts, { listed }, [root]) ?? false, root, limit, used: listed.used }]
+}
+
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())
 
 /** True if all checks pass, false if one fails, else null. */
@@ -122,11 +134,15 @@ export function canBuy(checks: readonly BuyerCheck[]): Passes {
 }
 
 /** The judge's verdict on a payment that only these facts could hold; null while it is undecided. */
-function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Passes {
+function wouldPass(
+  { from, tier }: BuyerFacts,
+  known: Partial<PaymentFacts>,
+  lists: readonly Hash[] | null = null,
+): Passes {
   const verdict = judgePayment({
     ...{ from, blockTime: 0, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
     ...{ isToOldWallet: false, senderDenied: false, beforeRestore: false },
-    selection: { kind: 'onSale', tier, byGrace: false, supply: null },
+    selection: { kind: 'onSale', tier, byGrace: false, supply: null, lists },
     ...{
       walletNodes: 0,
       walletInFlight: 0,
@@ -137,6 +153,7 @@ function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Pa
       reserved: 0,
       mayOpen: false,
     },
+    listed: null,
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },
     restsOnOne: false,

@@ -31,6 +31,7 @@ import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging } from '../context.ts'
+import { type ListUse, listedBy, readListUse, useAllocation } from './judge-lists.ts'
 
 /** The facts shared by all payments of one run. */
 export interface JudgingBasis {
@@ -124,6 +125,7 @@ interface PageFacts {
   sales: ReadonlyMap<number, TierSales>
   /** The tiers' versions, with the steps that are open now. Empty if no payment of the page is for a step. */
   versions: readonly TierVersion[]
+  lists: ListUse
 }
 
 /** Locks wallets before tiers, and these before payments, in everyone's order. A payment that matches no price needs no lock of a wallet or tier. */
@@ -149,6 +151,7 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
     supplies: await readSupplies(sql, tierNos),
     sales: await readTierSales(sql, onContract, basis.versions, basis.now - PLACE_RESERVED_SEC),
     versions: steps.length > 0 ? await readTierVersions(sql) : [],
+    lists: await readListUse(sql, basis.versions, { tierNos, wallets }),
     payers: await readPayers(
       sql,
       page.filter((candidate) => mayBuy(candidate) && isAsRead(candidate, current)),
@@ -240,6 +243,7 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
     if (written) decided.written.push(written)
     if (outcome === 'undecided') waiting.add(payment.from)
     if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
+    if (taking) useAllocation(facts.lists, taking.tierNo, payment.from)
     for (const [tierNo, sales] of facts.sales) {
       if (taking?.tierNo === tierNo) {
         sales.sold++
@@ -297,12 +301,9 @@ function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): De
 
 const rowOf = ({ id, blockHash, state }: Payment) => ({ id, blockHash, was: state })
 
-function factsOf(
-  basis: JudgingBasis,
-  candidate: Candidate,
-  { denied, decisions, places, payers, supplies, sales, versions }: PageFacts,
-): PaymentFacts {
+function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): PaymentFacts {
   const { payment, code, holding } = candidate
+  const { denied, decisions, places, payers, supplies, sales, versions, lists } = facts
   const { from, valueWei, succeeded } = payment
   // A step may have opened since we read the tiers.
   const isStep = waitsForStep(candidate.selection, payment) !== null
@@ -313,6 +314,7 @@ function factsOf(
   return {
     ...{ from, valueWei, succeeded, holding, blockTime: payment.blockTime },
     selection: withSupply(selection, supplies),
+    listed: listedBy(selection, from, lists),
     sold: ofTier?.sold ?? 0,
     reserved: ofTier?.reservedBy.filter((earlier) => byPlace(earlier, payment) < 0).length ?? 0,
     mayOpen: mayOpen(awaitedNo(basis, { ...candidate, selection }), payment, { supplies, sales }),

@@ -128,7 +128,7 @@ async function isAllAskedFor({ stage: { observer } }: Play): Promise<boolean> {
   return ['header', 'transactions', 'receipts'].every((part) => states.get(part as never) === 'askedFor')
 }
 
-const HONEST = 12
+export const HONEST = 12
 const OTHER = 13
 const [WALLET, STRANGER] = [3, 11]
 /** Most runs after the lie until the service must report it, and must mint the payment beside it. */

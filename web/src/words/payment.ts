@@ -134,6 +134,7 @@ export const words = {
     saleClosed: 'The tier was not on sale when the transfer was made.',
     notOpenYet: 'The tier was not open yet when the transfer was made.',
     soldOut: 'All nodes of this tier were sold before this transfer.',
+    notListed: 'The wallet is not on the list of those who may buy this tier, or has used what the list allows it.',
     tierAllowance: 'The wallet already holds, or has under way, as many nodes of this tier as one wallet may.',
     holding:
       'The wallet did not hold the tokens this tier asks for at the block of the transfer, or that could not be read.',

@@ -87,7 +87,7 @@ async function readSale(
       most: quoted?.most ?? null,
       now: cursor?.time ?? 0,
     },
-    standing: await readBuyerStanding(sql, address, tier.tierNo),
+    standing: await readBuyerStanding(sql, address, tier),
     rest: {
       wallets: wallets.map(({ wallet }) => wallet),
       beforeRestore: recheckUpTo !== null && nextBlock <= recheckUpTo,
@@ -100,7 +100,16 @@ function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReadi
   const { tier, quoted, sold, most, now, history, standing, rest } = sale
   const { minter = null, distributor = null } = deps.operator?.signers ?? {}
   return {
-    ...{ from, tier, quoted, sold, most, now, versions: history, use: standing.use, waiting: standing.waiting },
+    ...{
+      from,
+      tier,
+      quoted,
+      ...{ sold, most, now },
+      versions: history,
+      use: standing.use,
+      listed: standing.listed,
+      waiting: standing.waiting,
+    },
     standing: {
       wallets: rest.wallets,
       serviceAccounts: [minter, distributor].filter((account) => account !== null),

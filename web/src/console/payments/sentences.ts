@@ -24,6 +24,10 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   notOpenYet: ({ tierId }) => `Tier ${shown(tierId)} was not open yet when it was paid.`,
   soldOut: ({ tierId, sold, supply }) =>
     `Of ${shown(supply)} nodes of tier ${shown(tierId)}, ${shown(sold)} were sold before it.`,
+  notListed: ({ allocation, used }) =>
+    allocation === 0
+      ? 'Its wallet is not on the list of the tier.'
+      : `The list allows its wallet ${shown(allocation)} nodes, and ${shown(used)} are taken.`,
   tierAllowance: (of) =>
     `Its wallet has ${shown(of.nodesOfTier)} nodes of tier ${shown(of.tierId)}${inFlight(of)}; allowed are ${shown(of.allowance)}.`,
   walletLimit: (of) =>

@@ -23,6 +23,7 @@ const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> 
   saleClosed: 'held',
   notOpenYet: 'held',
   soldOut: 'held',
+  notListed: 'held',
   tierAllowance: 'held',
   walletLimit: 'held',
   holding: 'held',

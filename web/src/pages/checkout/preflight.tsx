@@ -88,6 +88,8 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
       return check.passes ? t.isOpen : tier.state === 'upcoming' ? opens(tier) : t.closed
     case 'supply':
       return fill(check.passes ? t.left : t.allSold, { n: check.limit - check.sold, limit: check.limit })
+    case 'allowlist':
+      return listed(check)
     case 'allowance':
       return fill(t.allowance, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'cap':
@@ -103,6 +105,8 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   }
 }
 
+const listed = ({ limit, used }: { limit: number; used: number }) =>
+  limit === 0 ? t.notListed : fill(t.listed, { n: limit, used })
 const opens = ({ opensAt, opensAfter }: Tier) =>
   opensAfter === null
     ? fill(t.notOpenYet, { at: opensAt ? everyTime(opensAt) : '' })

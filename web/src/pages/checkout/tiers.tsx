@@ -45,6 +45,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
             <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
             <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: mostOf(tier) }) })}</li>
             <li>{holdingInWords(tier)}</li>
+            {tier.allowlistRoot && <li>{t.listed}</li>}
             {tier.remaining !== null && <li>{leftInWords(tier)}</li>}
             {tier.state === 'upcoming' && tier.opensAt && <li>{fill(t.opens, { at: everyTime(tier.opensAt) })}</li>}
             {tier.state === 'upcoming' && tier.opensAfter && (
