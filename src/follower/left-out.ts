@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock } from '../db/blocks/blocks.ts'
+import { takeClaimedBlock } from '../db/blocks/claimed.ts'
 import { readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
@@ -75,6 +76,16 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
     const isThere = read?.sent.some((sent) => sent.txHash === txHash && sent.proof === 'proven')
     if (isThere && read?.blocks[0]?.hash === own.hash) await goBack(ctx, cursor, { ...own, ...read })
   }
+}
+
+/**
+ * Compares one block in which somebody claims a payment that is not on record. The block's own list decides, so a claim costs a read and no more.
+ * @throws a LeftOutFault once the ledger has rewound.
+ */
+export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
+  const number = await takeClaimedBlock(ctx.pool)
+  const own = number === null || number > cursor.number ? null : await readBlock(ctx.pool, number)
+  if (own) await compareTransfers(ctx, cursor, own)
 }
 
 /** Rewinds the ledger to before a block, unless it cannot rewind that far, or has rewound for this block before. */

@@ -4,7 +4,7 @@ import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
-import { findSentLeftOut } from '../follower/left-out.ts'
+import { findClaimedLeftOut, findSentLeftOut } from '../follower/left-out.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
   ChainRead,
@@ -53,6 +53,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)
     await findSentLeftOut(ctx, cursor)
+    await findClaimedLeftOut(ctx, cursor)
     held = await checkWalletBalances(ctx, cursor, run)
     // Asked once for both, because with FINALITY=finalized we have to ask the provider.
     const settled = await finalizedHeight(ctx, cursor, run)

@@ -3,6 +3,8 @@
 // (REQUEST_POLL_POLICY in passes/context.ts), and 20 s with its time in the queue (http/routes/payments/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
+import { readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { noteClaimedBlock } from '../db/blocks/claimed.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { findPayments } from '../db/payments/rows.ts'
 import { isBalanceChecked, isInResidue } from '../db/payments/wallet.ts'
@@ -51,8 +53,17 @@ async function claimFound(
   if (refusal) return refusal
   if (blockNumber === null) return { kind: 'pending' }
   if (!isToWallet(tx, wallets)) return claimInside(ctx, { txHash, blockNumber }, runPayments, looks)
+  if (await noteNotOnRecord(ctx, tx)) looks.lookedAt = null
   await reachBlock(ctx, blockNumber, runPayments, { done: judged(ctx, txHash), looks })
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
+}
+
+/** Has a followed block read again that should hold a payment which is not on record. @returns true if the next run does. */
+async function noteNotOnRecord({ pool }: LedgerDb, { blockNumber, blockHash }: TransactionView): Promise<boolean> {
+  const own = blockNumber === null ? null : await readBlock(pool, blockNumber)
+  const cursor = await readCursor(pool)
+  if (!own || own.hash !== blockHash || own.number > (cursor?.number ?? -1)) return false
+  return noteClaimedBlock(pool, own.number)
 }
 
 /** The transaction as the chain has it. Throws a chain fault if no provider answers in time. */

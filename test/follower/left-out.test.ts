@@ -10,6 +10,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
 import { rescan } from '../../src/operator/rescan.ts'
+import { claimer } from '../../src/requests/claim.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { endLies, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
@@ -142,6 +143,52 @@ test('a provider that shows the whole block each second time has the ledger go b
     first.rule = everySecond
     assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
     assert.equal(await audited(world, 'leftOut'), 1)
+  }))
+
+test('a payment left out of a followed block, which no balance shows, is found once somebody claims it', () =>
+  onProvenChain(async ({ world, first }) => {
+    const { chain } = world.ctx
+    const blind = world.instance({ chain: { ...chain, balanceAt: async () => null } })
+    const { number, txHash } = await payBesideOthers(world)
+    const lie = lieBody(world, number, leftOut)
+    first.rule = (call, forward) => (call.method === 'eth_getBlockByNumber' ? lie(call, forward) : undefined)
+    await blind.payments()
+    first.rule = () => undefined
+    for (let run = 0; run < 3; run++) {
+      await world.chain.mine()
+      await blind.payments()
+    }
+    assert.equal(await paymentOf(world, txHash), undefined, 'no run finds it by itself')
+    const pollPolicy = { readMs: 8_000, waitMs: 8_000, looksMax: 10, pauseMs: 10 }
+    const claim = claimer({ ...blind.ctx, pollPolicy }, blind.payments)
+    assert.equal((await claim(txHash)).kind, 'known')
+    assert.equal(await audited(world, 'leftOut'), 1)
+    await world.settle()
+    assert.equal((await paymentOf(world, txHash))?.state, 'minted')
+  }))
+
+test('a claim of what a block does not hold has the ledger go back for nothing', () =>
+  onProvenChain(async ({ world, first }) => {
+    const { number, txHash } = await payBesideOthers(world)
+    await world.settle()
+    const { hash } = await world.chain.rpc<{ hash: Hash }>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+    const tx = await world.chain.rpc<object>('eth_getTransactionByHash', [txHash])
+    const receipt = await world.chain.rpc<object>('eth_getTransactionReceipt', [txHash])
+    const madeUp = `0x${'5c'.repeat(32)}` as Hash
+    first.rule = ({ method, params }) => {
+      if (params[0] !== madeUp) return undefined
+      return {
+        result:
+          method === 'eth_getTransactionByHash' ? { ...tx, hash: madeUp } : { ...receipt, transactionHash: madeUp },
+      }
+    }
+    const pollPolicy = { readMs: 8_000, waitMs: 1_000, looksMax: 4, pauseMs: 10 }
+    const answer = await claimer({ ...world.ctx, pollPolicy }, world.payments)(madeUp)
+    assert.equal(answer.kind, 'following')
+    assert.equal(await audited(world, 'leftOut'), 0)
+    const rows = await world.pool`SELECT FROM settings WHERE name LIKE 'claimed block %'`
+    assert.equal(rows.count, 0, 'it was looked at')
+    assert.ok(hash)
   }))
 
 test('a contract’s payment has its block’s list compared, and the ledger does not go back', () =>
