@@ -1,7 +1,8 @@
 // Probes one provider: its chain, its head, its final block, the depth of its states, whether it gives logs. Asks only that provider, once; throws a
 // ChainFault if it does not answer.
-import type { Address } from '../../domain/units.ts'
+import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
+import type { BlockRef } from '../port.ts'
 import { probeTraceMethods } from '../read/trace/block.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, toQuantity } from './wire.ts'
@@ -10,6 +11,9 @@ import { count, header, toQuantity } from './wire.ts'
 const TIMEOUT_MS = 5_000
 /** Depths at which nodes usually stop keeping states; 128 is geth's default. */
 const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
+
+/** Blocks among which one with transactions is looked for. */
+const FILLED_WITHIN = 20
 
 export interface Head {
   number: number
@@ -43,11 +47,21 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
     const logs = (await rpc.call('eth_getLogs', [{ address: factory, blockHash: hash }])).ok
-    const traceMethods = await probeTraceMethods(rpc, { number, hash })
+    const traceMethods = await probeTraceMethods(rpc, await filledBlock(rpc, { number, hash }))
     return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traceMethods }
   } finally {
     await rpc.close()
   }
+}
+
+/** The newest block that has transactions, or the head if none of the last has: an empty block is traced by any node. */
+async function filledBlock(rpc: Rpc, head: BlockRef): Promise<BlockRef> {
+  for (let number = head.number; number > Math.max(0, head.number - FILLED_WITHIN); number--) {
+    const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(number), false])
+    const { hash, transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { hash?: string; transactions?: unknown[] }
+    if (hash && transactions && transactions.length > 0) return { number, hash: hash as Hash }
+  }
+  return head
 }
 
 async function statesBackOf(rpc: Rpc, factory: Address, startBlock: number, head: number): Promise<number | null> {

@@ -18,6 +18,7 @@ import { readProofStates } from '../../db/blocks/proofs.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
+import { ASKED_CHECKS } from './provider.ts'
 
 /** Providers of one chain hear of a block within seconds of each other. */
 const HEADS_APART_WARN = 10
@@ -168,6 +169,7 @@ export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
     return [...findings, ...(await runChecks({ 'chain.factory': () => ({ unknown: 'no provider answers' }) }, null))]
   const chainId = chain.chainId ?? first.chainId
   const named = { rpc, chainId, factory, paymentAddress, startBlock, ...signersOf(chain) }
+  findings.push(...(await runChecks(ASKED_CHECKS, { chain, rpc, headNumber: first.head.number })))
   return [...findings, ...(await runChecks(FACTORY_CHECKS, { ...probed, deployment: await checkDeployment(named) }))]
 }
 

@@ -1,0 +1,84 @@
+// What the doctor finds out about a provider by questions whose right answer it knows.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { probeProvider } from '../../src/chain/rpc/probe.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { runChecks } from '../../src/cli/doctor/check.ts'
+import { ASKED_CHECKS } from '../../src/cli/doctor/provider.ts'
+import type { Address } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
+import { startTestChain, type TestChain } from '../support/anvil.ts'
+
+const FACTORY = `0x${'fa'.repeat(20)}` as Address
+let chain: TestChain
+let provider: FalseProvider
+before(async () => {
+  chain = await startTestChain()
+  provider = await startFalseProvider(chain.rpcUrl)
+  await chain.send({ from: chain.accounts[0]?.address ?? '', to: FACTORY, value: '0x1' })
+  await chain.mine(4)
+})
+beforeEach(() => {
+  provider.rule = () => undefined
+  provider.http = () => undefined
+})
+after(async () => {
+  await provider.close()
+  await chain.stop()
+})
+
+async function look(check: string) {
+  const rpc = createRpc({ urls: [provider.url], log: silentLog, timeoutMs: 5_000 })
+  try {
+    const examined = { chain: { factory: FACTORY, rpcUrls: [provider.url] }, rpc, headNumber: 4 }
+    const findings = await runChecks(ASKED_CHECKS, examined)
+    return findings.find((finding) => finding.check === check) ?? assert.fail(check)
+  } finally {
+    await rpc.close()
+  }
+}
+
+test('a provider that takes every batch, those of three calls, or none', async () => {
+  assert.match((await look('chain.batches')).says, /batches of 50$/)
+  const upTo = (most: number) => (body: string) => {
+    const calls = JSON.parse(body)
+    return Array.isArray(calls) && calls.length > most ? { status: 500, body: '{"error":{"code":31}}' } : undefined
+  }
+  provider.http = upTo(3)
+  assert.match((await look('chain.batches')).says, /batches of 3$/)
+  provider.http = upTo(1)
+  const alone = await look('chain.batches')
+  assert.deepEqual([alone.verdict, /single calls alone$/.test(alone.says)], ['ok', true])
+})
+
+test('a provider that gives a state of a block which is not there is not to be used', async () => {
+  assert.equal((await look('chain.states')).verdict, 'ok')
+  provider.rule = ({ method }) => (method === 'eth_getBalance' ? { result: '0x5' } : undefined)
+  const finding = await look('chain.states')
+  assert.equal(finding.verdict, 'fail')
+  assert.match(finding.says, /does not look at the block asked for/)
+})
+
+test('gas counted so that a mint fits a transaction just so, and by one too much', async () => {
+  assert.equal((await look('chain.gas')).verdict, 'ok')
+  const most = 2 ** 24 / 8
+  for (const [gas, verdict] of [
+    [most - 1, 'ok'],
+    [most, 'ok'],
+    [most + 1, 'fail'],
+  ] as const) {
+    provider.rule = ({ method }) => (method === 'eth_estimateGas' ? { result: `0x${gas.toString(16)}` } : undefined)
+    assert.equal((await look('chain.gas')).verdict, verdict, String(gas))
+  }
+})
+
+test('traces are tried on a block that has transactions: any node traces an empty one', async () => {
+  const filled = (await chain.block(1)).hash
+  provider.rule = ({ method, params }) => {
+    if (!/trace/i.test(method)) return undefined
+    const isFilled = params[0] === filled || Number(params[0]) === 1
+    return isFilled ? { error: { code: -32000, message: 'required historical state unavailable' } } : { result: [] }
+  }
+  assert.deepEqual((await probeProvider(provider.url, FACTORY, 0)).traceMethods, [])
+})
