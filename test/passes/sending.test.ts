@@ -233,13 +233,18 @@ test('a fee above the cap is not offered: nothing new is signed, and a stuck tra
   await world.chain.mine()
   await mineAtBaseFee(2n * GWEI, 1)
   const before = (await attempts()).length
+  const told = async () => (await world.pool`SELECT FROM audit WHERE action = 'feeCapped'`).count
+  assert.equal(await told(), 0)
   await capped.payments()
   assert.deepEqual([await stateOf(waits), (await attempts()).length], ['accepted', before])
+  await capped.payments()
+  assert.equal(await told(), 1, 'it is told once, and before anything is signed')
   // Sent by an instance with a higher cap, then stuck; the one with the low cap raises nothing.
   await world.payments()
   await mineAtBaseFee(((await attempts()).at(-1)?.fee ?? 0n) * 2n, 13)
+  await world.pool`DELETE FROM settings WHERE name LIKE 'trouble fee %'`
   await capped.payments()
-  assert.equal((await attempts()).length, before + 1)
+  assert.deepEqual([(await attempts()).length, await told()], [before + 1, 2])
   await world.settle()
   await isOneNode(waits)
 })

@@ -117,6 +117,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     ...{ place: '/console/transactions', acts: ['roleLost'] },
   },
   'role.restored': { words: 'An account has its role again', place: '/console/transactions', acts: ['roleRestored'] },
+  'fee.capped': {
+    ...{ words: 'A fee stands at its cap, and the chain wants more', asks: true, place: '/console/transactions' },
+    ...{ acts: ['feeCapped'], data: ({ subject, detail }) => ({ ...detail, address: subject }) },
+  },
   'key.used': {
     ...{ words: 'A key of ours was used elsewhere', asks: true, place: '/console/transactions' },
     acts: ['foreignTransaction'],

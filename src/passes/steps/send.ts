@@ -5,6 +5,7 @@ import type { FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.t
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
+import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
 import * as outbox from '../../db/sends/outbox.ts'
 import type { Fees } from '../../domain/fees.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
@@ -82,8 +83,8 @@ export async function send(
   // Everything we sent is in followed blocks, so a provider with a lower nonce has not seen them yet.
   if (reading.now < nonce)
     return { kind: 'refused', why: 'providerBehind', detail: `nonce ${reading.now}, the ledger is at ${nonce}` }
-  if (fees.maxFeeWei > ctx.rules.feeCapWei)
-    return { kind: 'refused', why: 'feeCapped', detail: `${fees.maxFeeWei} wei per gas` }
+  if (fees.maxFeeWei > ctx.rules.feeCapWei) return await refuseCapped(ctx, sender, { nonce, maxFeeWei: fees.maxFeeWei })
+  await inTransaction(ctx.pool, (sql) => noteCalm(sql, `fee ${sender.address}`))
   const valueWei = call.kind === 'credit' ? call.valueWei : 0n
   const needed = valueWei + estimate.gas * fees.maxFeeWei
   if (balance < needed) {
@@ -184,6 +185,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
       case 'wait':
         break
       case 'capped':
+        await noteCapped(ctx, sender, intent)
         ctx.log.error(
           { nonce: intent.nonce, txHash: intent.txHash },
           'a transaction is stuck and the fee it needs is above the cap',
@@ -198,6 +200,29 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
     }
   }
   return true
+}
+
+/** Tells that fees stand at the operator's caps while the pools want more, once for as long as they do. */
+async function noteCapped(
+  ctx: SendContext,
+  { address }: SignerAccount,
+  { nonce, maxFeeWei }: { nonce: number; maxFeeWei: bigint },
+): Promise<void> {
+  const { feeCapWei, tipMaxWei } = ctx.rules
+  const detail = { nonce, maxFeeWei: String(maxFeeWei), feeCapWei: String(feeCapWei), tipMaxWei: String(tipMaxWei) }
+  await inTransaction(ctx.pool, async (sql) => {
+    if (await noteTrouble(sql, `fee ${address}`))
+      await writeAudit(sql, { actor: 'pass', action: 'feeCapped', subject: address, detail })
+  })
+}
+
+async function refuseCapped(
+  ctx: SendContext,
+  sender: SignerAccount,
+  offer: { nonce: number; maxFeeWei: bigint },
+): Promise<Sent> {
+  await noteCapped(ctx, sender, offer)
+  return { kind: 'refused', why: 'feeCapped', detail: `${offer.maxFeeWei} wei per gas` }
 }
 
 /** Gas for a call that does nothing, or reverts at once. */
