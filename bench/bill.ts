@@ -157,8 +157,12 @@ function rowsOf(
   const blocks = DAY_SEC / blockSec
   return [
     {
-      ...{ what: `${name}: calls a tick beside one a block`, ours: perTick.toFixed(1), ratio: null },
-      ...{ peer: `${shown(blocks)} blocks a day`, goal: `at most ${TICK_CALLS_GOAL}`, met: perTick <= TICK_CALLS_GOAL },
+      what: `${name}: calls a tick beside one a block`,
+      ours: perTick.toFixed(1),
+      ratio: null,
+      peer: `${shown(blocks)} blocks a day`,
+      goal: `at most ${TICK_CALLS_GOAL}`,
+      met: perTick <= TICK_CALLS_GOAL,
     },
     ...against(`${name}: calls`, 'calls', bills, sumOf),
     ...PRICE_LISTS.flatMap((list) =>

@@ -48,7 +48,10 @@ async function measure({ quick, progress }: BenchOptions): Promise<Row[]> {
     await world.chain.mine(3)
     service = await startService([process.execPath, 'src/main.ts', 'start'], {
       ...settingsOn(world),
-      ...{ RPC_URL: provider.url, SCHEDULER: 'on', TICK_SEC: String(TICK_SEC), CONTRACT_WALLETS: 'all' },
+      RPC_URL: provider.url,
+      SCHEDULER: 'on',
+      TICK_SEC: String(TICK_SEC),
+      CONTRACT_WALLETS: 'all',
     })
     await world.chain.rpc('evm_setIntervalMining', [BLOCK_SEC])
     const market: Market = { world, provider, payers: 0 }
@@ -93,8 +96,12 @@ async function measureLatency(
       return quantile(blocks, share) * BLOCK_SEC
     }) as [number, number]
     return {
-      ...{ what: `${what}: ${name}`, ours: `${inner} s`, peer: `plain ones of the same blocks: ${plain} s` },
-      ...{ ratio: inner / plain, goal: `at most a tick more: ${TICK_SEC} s`, met: inner - plain <= TICK_SEC },
+      what: `${what}: ${name}`,
+      ours: `${inner} s`,
+      peer: `plain ones of the same blocks: ${plain} s`,
+      ratio: inner / plain,
+      goal: `at most a tick more: ${TICK_SEC} s`,
+      met: inner - plain <= TICK_SEC,
     }
   })
 }
@@ -108,8 +115,11 @@ async function tellOutcome({ pool }: World): Promise<Row> {
     FROM payments p LEFT JOIN nodes n ON n.payment_id = p.id`
   const { paid, bought, residues } = row ?? { paid: 0, bought: 0, residues: 0 }
   return {
-    ...{ what: 'bought by themselves, each by its payer', ours: `${bought} of ${paid}, ${residues} residues left` },
-    ...{ peer: `paid by contracts: ${paid}`, ratio: bought / paid, goal: 'all, and no residue' },
+    what: 'bought by themselves, each by its payer',
+    ours: `${bought} of ${paid}, ${residues} residues left`,
+    peer: `paid by contracts: ${paid}`,
+    ratio: bought / paid,
+    goal: 'all, and no residue',
     met: bought === paid && residues === 0,
   }
 }
@@ -140,8 +150,11 @@ async function countCalls(market: Market, blocks: number): Promise<Row[]> {
     ),
     row('calls of the provider a block, a plain payment in each', plain.calls, 'no payment', none.calls),
     {
-      ...{ what: 'traces a block without a contract’s payment', ...traces, ratio: null },
-      ...{ goal: 'none', met: plain.traces + none.traces === 0 },
+      what: 'traces a block without a contract’s payment',
+      ...traces,
+      ratio: null,
+      goal: 'none',
+      met: plain.traces + none.traces === 0,
     },
   ]
 }

@@ -71,7 +71,11 @@ async function measure(world: World, { quick, progress }: BenchOptions): Promise
     ),
     {
       what: `${payments.toLocaleString('en')} payments: from the command to the last node`,
-      ...{ ours: seconds(all + mintedMs), peer: `of which deciding ${seconds(all)}`, ratio: null, goal: '', met: null },
+      ours: seconds(all + mintedMs),
+      peer: `of which deciding ${seconds(all)}`,
+      ratio: null,
+      goal: '',
+      met: null,
     },
   ]
 }

@@ -48,7 +48,9 @@ async function measure(
     await world.chain.mine(3)
     service = await startService([process.execPath, 'src/main.ts', 'start'], {
       ...settingsOn(world),
-      ...{ SCHEDULER: 'on', TICK_SEC: String(TICK_SEC), TRUSTED_PROXIES: '127.0.0.1' },
+      SCHEDULER: 'on',
+      TICK_SEC: String(TICK_SEC),
+      TRUSTED_PROXIES: '127.0.0.1',
     })
     await world.chain.rpc('evm_setIntervalMining', [BLOCK_SEC])
     // The first sale opens the cohorts, once in a tier's life.
@@ -90,7 +92,8 @@ async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
     await world.chain.mine(3)
     service = await startService([process.execPath, 'src/main.ts', 'start'], {
       ...settingsOn(world),
-      ...{ SCHEDULER: 'on', TRUSTED_PROXIES: '127.0.0.1' },
+      SCHEDULER: 'on',
+      TRUSTED_PROXIES: '127.0.0.1',
     })
     await world.chain.rpc('evm_setIntervalMining', [SALE_BLOCK_SEC])
     await buy(world, service, 0, 1)

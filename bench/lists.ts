@@ -47,13 +47,11 @@ async function measure(world: World, { quick, full, progress }: BenchOptions): P
     rows.push(
       {
         what: `${rowsInWords}: from the file to the ledger`,
-        ...{
-          ours: seconds(tookMs),
-          peer: `both processes: ${Math.round(mb)} MB at most`,
-          ratio: null,
-          goal: '',
-          met: null,
-        },
+        ours: seconds(tookMs),
+        peer: `both processes: ${Math.round(mb)} MB at most`,
+        ratio: null,
+        goal: '',
+        met: null,
       },
       atMost(
         `${rowsInWords}: an answer, median`,

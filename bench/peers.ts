@@ -199,8 +199,12 @@ async function indexBoth<T>(chain: RecordedChain, look: (both: Indexed) => Promi
   try {
     const ourSec = await followInto(ledger, chain)
     const { tookMs, ...ponder } = await indexWithPonder({
-      ...{ databaseUrl: theirs.url, rpcOrigin: origin, chainId: world.chain.chainId },
-      ...{ factory: world.factory, paymentsWallet: world.at(3), endBlock: last },
+      databaseUrl: theirs.url,
+      rpcOrigin: origin,
+      chainId: world.chain.chainId,
+      factory: world.factory,
+      paymentsWallet: world.at(3),
+      endBlock: last,
     })
     try {
       await expectSameTables(ledger.url, theirs.url)

@@ -156,17 +156,21 @@ function rowsOf(
   const counted = `${shown(readCalls)} to read every block, by ${shown(upTo)} of them`
   return [
     {
-      ...{ what: 'blocks read, as a share of 5 million', ours: `${shown(rebuilt.blocks)} here` },
-      ...{ peer: `${shown(head)} blocks here`, ratio: share, goal: `at most ${SHARE_GOAL}`, met: share <= SHARE_GOAL },
+      what: 'blocks read, as a share of 5 million',
+      ours: `${shown(rebuilt.blocks)} here`,
+      peer: `${shown(head)} blocks here`,
+      ratio: share,
+      goal: `at most ${SHARE_GOAL}`,
+      met: share <= SHARE_GOAL,
     },
     asIs('calls of the provider that is asked most', shown(calls), counted, calls / readCalls),
     {
-      ...{
-        what: `5 million blocks at ${CALLS_PER_SEC} calls/s${isWhole ? '' : ', by calls'}`,
-        ours: `${shown(sec)} s`,
-      },
-      ...{ peer: `${shown((readCalls / CALLS_PER_SEC) * scale)} s to read every block`, ratio: sec / TIME_GOAL_SEC },
-      ...{ goal: `at most ${TIME_GOAL_SEC} s`, met: sec <= TIME_GOAL_SEC },
+      what: `5 million blocks at ${CALLS_PER_SEC} calls/s${isWhole ? '' : ', by calls'}`,
+      ours: `${shown(sec)} s`,
+      peer: `${shown((readCalls / CALLS_PER_SEC) * scale)} s to read every block`,
+      ratio: sec / TIME_GOAL_SEC,
+      goal: `at most ${TIME_GOAL_SEC} s`,
+      met: sec <= TIME_GOAL_SEC,
     },
   ]
 }

@@ -109,8 +109,11 @@ function installed({ progress }: BenchOptions): Row {
   )
   progress('installed: done')
   return {
-    ...{ what: 'installed in the image, beside Node', ours: `${Math.round(packages + own)} MB`, ratio: null },
-    ...{ peer: `packages ${Math.round(packages)} MB`, goal: `at most ${INSTALLED_MB_MAX} MB` },
+    what: 'installed in the image, beside Node',
+    ours: `${Math.round(packages + own)} MB`,
+    ratio: null,
+    peer: `packages ${Math.round(packages)} MB`,
+    goal: `at most ${INSTALLED_MB_MAX} MB`,
     met: packages + own <= INSTALLED_MB_MAX,
   }
 }

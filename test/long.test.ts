@@ -5,8 +5,11 @@ import { formatRecord, type LastRun, parseRecord } from '../scripts/long/record.
 import { countSlices, takeSlice } from '../scripts/long/slice.ts'
 
 const ran = (check: string, date: string, minutes = 10): LastRun => ({
-  ...{ check, date, minutes },
-  ...{ commit: 'abc1234', result: 'passed' },
+  check,
+  date,
+  minutes,
+  commit: 'abc1234',
+  result: 'passed',
 })
 const recordOf = (...runs: LastRun[]) => new Map(runs.map((run) => [run.check, run]))
 const checks = ['a', 'b', 'c', 'd'].map((name) => ({ name, atOnce: 1 }))

@@ -62,8 +62,12 @@ export async function loadAt(load: Load): Promise<Figures> {
   for (const one of status) statuses.set(one, (statuses.get(one) ?? 0) + 1)
   const times = [...ms]
   return {
-    ...{ requests: ms.length, statuses, failures },
-    ...{ p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: quantile(times, 1) },
+    requests: ms.length,
+    statuses,
+    failures,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    max: quantile(times, 1),
     p99Of: new Map(
       load.sorts.map(({ name }, at) => [
         name,

@@ -71,7 +71,9 @@ export async function record(
 /** Puts the transactions into the pool in one request, because a request for each would take most of the recording's time. */
 async function sendAll({ rpcUrl }: TestChain, transactions: readonly TestTransaction[]): Promise<void> {
   const calls = transactions.map((transaction, id) => ({
-    ...{ jsonrpc: '2.0', id, method: 'eth_sendTransaction' },
+    jsonrpc: '2.0',
+    id,
+    method: 'eth_sendTransaction',
     params: [transaction],
   }))
   const headers = { 'content-type': 'application/json' }

@@ -39,8 +39,13 @@ export async function startService(command: readonly string[], settings: Record<
   const [program = '', ...args] = command
   const home = temporaryDirectory()
   const env = {
-    ...{ PATH: process.env.PATH ?? '', HOME: home, DATA_DIR: join(home, 'data'), LOG_LEVEL: 'error' },
-    ...{ PORT: '0', CHAIN_PORT: '0', METRICS_PORT: 'off' },
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    DATA_DIR: join(home, 'data'),
+    LOG_LEVEL: 'error',
+    PORT: '0',
+    CHAIN_PORT: '0',
+    METRICS_PORT: 'off',
     ...settings,
   }
   // Its own process group: if we stopped npm alone, it would be up to npm to stop the service.

@@ -97,10 +97,25 @@ function stranger({ number, hash }: Block, index: number) {
     return `0x${hex.slice(0, size * 2)}`
   }
   return {
-    ...{ type: '0x2', chainId: '0x1', nonce: '0x1', gas: '0x30d40', maxFeePerGas: '0x77359400', value: '0x0' },
-    ...{ maxPriorityFeePerGas: '0x3b9aca00', gasPrice: '0x77359400', accessList: [], yParity: '0x0', v: '0x0' },
-    ...{ hash: noise('hash', 32), from: noise('from', 20), to: noise('to', 20), input: noise('input', CALLDATA_BYTES) },
-    ...{ r: noise('r', 32), s: noise('s', 32) },
-    ...{ blockHash: hash, blockNumber: number, transactionIndex: `0x${index.toString(16)}` },
+    type: '0x2',
+    chainId: '0x1',
+    nonce: '0x1',
+    gas: '0x30d40',
+    maxFeePerGas: '0x77359400',
+    value: '0x0',
+    maxPriorityFeePerGas: '0x3b9aca00',
+    gasPrice: '0x77359400',
+    accessList: [],
+    yParity: '0x0',
+    v: '0x0',
+    hash: noise('hash', 32),
+    from: noise('from', 20),
+    to: noise('to', 20),
+    input: noise('input', CALLDATA_BYTES),
+    r: noise('r', 32),
+    s: noise('s', 32),
+    blockHash: hash,
+    blockNumber: number,
+    transactionIndex: `0x${index.toString(16)}`,
   }
 }

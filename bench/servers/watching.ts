@@ -8,7 +8,8 @@ import { createPublicClient, http } from 'viem'
 const [origin = '', factory = '', wallet = '', blockSec = ''] = process.argv.slice(2)
 const client = createPublicClient({ transport: http(origin), pollingInterval: Number(blockSec) * 1000 })
 client.watchBlocks({
-  ...{ includeTransactions: true, emitMissed: true },
+  includeTransactions: true,
+  emitMissed: true,
   onBlock: async ({ transactions }) => {
     for (const { to, hash } of transactions)
       if (to?.toLowerCase() === wallet.toLowerCase()) await client.getTransactionReceipt({ hash })

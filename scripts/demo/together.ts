@@ -26,7 +26,10 @@ export async function payTogether(
 }
 
 const transferOf = ({ transactionHash: hash, from, blockNumber, transactionIndex: index }: TransactionReceipt) => ({
-  ...{ hash, from, blockNumber: Number(blockNumber), index },
+  hash,
+  from,
+  blockNumber: Number(blockNumber),
+  index,
 })
 
 /** The plain transfers of exactly this amount in some blocks. */
@@ -40,7 +43,10 @@ export async function transfersTo(
     transactions
       .filter((tx) => tx.to?.toLowerCase() === to.toLowerCase() && tx.value === value)
       .map(({ hash, from, blockNumber, transactionIndex: index }) => ({
-        ...{ hash, from, blockNumber: Number(blockNumber), index: Number(index) },
+        hash,
+        from,
+        blockNumber: Number(blockNumber),
+        index: Number(index),
       })),
   )
 }

@@ -36,7 +36,10 @@ function fileCheck(file: string): TestFileCheck {
 
 const test = (filter: string) => ['scripts/test.ts', filter]
 const command = (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): CommandCheck => ({
-  ...{ kind: 'command', name, args, env },
+  kind: 'command',
+  name,
+  args,
+  env,
   atOnce: 1,
 })
 

@@ -10,6 +10,9 @@ const CENT_ETHER = ETHER / 100n
 /** Demo tokens a buyer of the founder tier must hold. */
 const FOUNDER_HOLDING = 1_000n * ETHER
 
+/** A tier that anyone may buy at any time, as often as it lasts. */
+const UNBOUNDED = { supply: null, allowlist: null, opensAt: null, closesAt: null, opensAfter: null }
+
 /** Puts the demo tiers on sale from a block on, unless the ledger has tiers already. */
 export async function seedTiers(
   pool: Pool,
@@ -19,7 +22,7 @@ export async function seedTiers(
 ): Promise<void> {
   const common = {
     onSale: true,
-    ...{ supply: null, allowlist: null, opensAt: null, closesAt: null, opensAfter: null },
+    ...UNBOUNDED,
     graceSec: priceGraceSec,
     holdingRetrySec,
     fromBlock: from.block,

@@ -49,7 +49,10 @@ export function commandOf(operation: Operation, view: View = {}): Command {
     ([field]) => ![...args, ...leavesOut, ...Object.keys(view.fixed ?? {})].includes(field),
   )
   return {
-    ...{ name, group, summary, ...(details !== undefined && { details }) },
+    name,
+    group,
+    summary,
+    ...(details !== undefined && { details }),
     args: args.map((field) => ({ name: kebab(field), help: fields[field]?.help ?? '' })),
     options: {
       ...Object.fromEntries(offered.map(([field, of]) => [kebab(field), optionOf(of)])),

@@ -107,7 +107,9 @@ export const httpUrls =
   (
     countMax: number,
     { takes, form, separator }: { takes: (text: string) => boolean; form: string; separator: string | RegExp } = {
-      ...{ takes: isHttp, form: 'http://… or https://…', separator: ',' },
+      takes: isHttp,
+      form: 'http://… or https://…',
+      separator: ',',
     },
   ): Parse<readonly string[]> =>
   (given, ask) => {

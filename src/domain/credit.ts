@@ -117,7 +117,11 @@ export const TURNS_PER_ROUND_MAX = 2_000
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
   const credits: PlannedCredit[] = []
   const waiting: Pick<RoundPlan, 'notOwed' | 'delayed' | 'unbacked' | 'unknown' | 'outOfBounds'> = {
-    ...{ notOwed: [], delayed: [], unbacked: [], unknown: [], outOfBounds: [] },
+    notOwed: [],
+    delayed: [],
+    unbacked: [],
+    unknown: [],
+    outOfBounds: [],
   }
   let room = TURNS_PER_ROUND_MAX
   for (const planned of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {

@@ -167,10 +167,15 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     kind: 'accepted',
     tier: selection.tier,
     evidence: {
-      ...{ rule: 'accepted', ...seen, byGrace: selection.byGrace },
+      rule: 'accepted',
+      ...seen,
+      byGrace: selection.byGrace,
       ...boundsOf(supply, times, facts),
       ...list.evidence,
-      ...{ ...allowance, ...payer.evidence, ...wallet, ...holding.evidence },
+      ...allowance,
+      ...payer.evidence,
+      ...wallet,
+      ...holding.evidence,
     },
   }
 }
@@ -183,7 +188,9 @@ const seenOf = (tier: TierVersion | null, { valueWei }: PaymentFacts): Evidence 
 })
 
 const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }: PaymentFacts): Evidence => ({
-  ...{ allowance: maxPerWallet, nodesOfTier: tierNodes, inFlightOfTier: tierInFlight },
+  allowance: maxPerWallet,
+  nodesOfTier: tierNodes,
+  inFlightOfTier: tierInFlight,
 })
 
 /** A list that was not read must never pass. */

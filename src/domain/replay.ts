@@ -207,7 +207,11 @@ const expelled = (
   stamp: Stamp,
   left: LedgerCohort,
 ): NewExpulsion => ({
-  ...{ ...stamp, nodeId, cohort: left.cohort, creditedWei, turnCount: left.turnCount },
+  ...stamp,
+  nodeId,
+  cohort: left.cohort,
+  creditedWei,
+  turnCount: left.turnCount,
 })
 
 function opened(event: EventOf<'cohortOpened'>): LedgerCohort {

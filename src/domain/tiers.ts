@@ -84,7 +84,10 @@ export function selectTier(
       const isEarly = inForce.onSale && !isOpen(inForce, payment)
       if (inForce.onSale && !isPast && !isEarly)
         return {
-          ...{ kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply },
+          kind: 'onSale',
+          tier: inForce,
+          byGrace: inGrace(inForce, payment.blockTime),
+          supply,
           lists: listsOf([inForce, ...former]),
         }
       notSold ??= { kind: isEarly ? 'notOpenYet' : 'offSale', tier: inForce }

@@ -91,8 +91,12 @@ async function checkWallet(
     return 0
   }
   const asked = {
-    ...{ address, checked: balance.auditedBlock, checkedProof: balance.auditedProof ?? 'believed' },
-    ...{ upTo: upTo.number, expectedWei, balance: reading },
+    address,
+    checked: balance.auditedBlock,
+    checkedProof: balance.auditedProof ?? 'believed',
+    upTo: upTo.number,
+    expectedWei,
+    balance: reading,
   }
   const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
   await compareBlocks(ctx, cursor, differences, run)

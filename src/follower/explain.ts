@@ -207,7 +207,11 @@ const sum = (transfers: readonly { valueWei: bigint }[]) =>
   transfers.reduce((total, { valueWei }) => total + valueWei, 0n)
 
 const positionIn = (block: Place, { txHash, txIndex }: BlockTransfer): Position => ({
-  ...{ blockNumber: block.number, blockHash: block.hash, blockTime: block.time, txHash, txIndex },
+  blockNumber: block.number,
+  blockHash: block.hash,
+  blockTime: block.time,
+  txHash,
+  txIndex,
 })
 
 function arrivalOf(block: Place, transfer: BlockTransfer): InnerTransferIn {

@@ -60,8 +60,11 @@ export async function locateDifferences(
     asked.expectedWei - (await wallet.netFlow(ctx.pool, address, { block, upTo }))
   const found: Difference[] = []
   const first = {
-    ...{ number: checked, knownAt: checked, balanceWei: await booksAt(checked) },
-    ...{ proof: asked.checkedProof, aheadWei: 0n },
+    number: checked,
+    knownAt: checked,
+    balanceWei: await booksAt(checked),
+    proof: asked.checkedProof,
+    aheadWei: 0n,
   }
   const { wei, proof } = asked.balance
   const last = { block: await blockAt(ctx, upTo), balanceWei: wei, proof, aheadWei: wei - asked.expectedWei }

@@ -76,7 +76,9 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
         minWei,
         maxWei,
         payoutBps,
-        ...{ seedBlock: found?.seedBlock ?? null, seed: found?.seed ?? null, proof: found?.proof ?? null },
+        seedBlock: found?.seedBlock ?? null,
+        seed: found?.seed ?? null,
+        proof: found?.proof ?? null,
       }
     }
     return {
@@ -134,7 +136,8 @@ function proofOf(turns: readonly SingleTurn[]): Proof | null {
 function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
     looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
-      ...{ due, ...found },
+      due,
+      ...found,
       amountWei: amountBy({ tierId: null, ...found }, cohort, due),
     }))
   const first = by('first')

@@ -63,7 +63,7 @@ export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake:
       user: decodeURIComponent(user ?? '') || taken('user'),
       password: decodeURIComponent(password.join(':')) || taken('password'),
       tls: {
-        ...{ mode: taken('sslmode') ?? taken('ssl') ?? 'disable' },
+        mode: taken('sslmode') ?? taken('ssl') ?? 'disable',
         ...named({ rootCert: taken('sslrootcert'), cert: taken('sslcert'), key: taken('sslkey') }),
       },
       session: session === 'any' ? null : session,

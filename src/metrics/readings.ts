@@ -98,7 +98,9 @@ type Value = number | bigint | null
 /** Figures by name, all with these labels. */
 const figures = (values: Partial<Record<Name, Value>>, labels?: Sample['labels']): Sample[] =>
   Object.entries(values).map(([name, value]) => ({
-    ...{ name, value, help: HELP[name as Name] },
+    name,
+    value,
+    help: HELP[name as Name],
     ...(labels && { labels }),
   }))
 

@@ -66,10 +66,14 @@ type Named = field.Read<typeof TRANSFER>
 
 const ASKED = {
   payment: { ...PAYMENT, help: 'its row id, as "payments list" shows it' },
-  ...{ ...TRANSFER, txHash: field.orNull(TRANSFER.txHash) },
+  ...TRANSFER,
+  txHash: field.orNull(TRANSFER.txHash),
   transfers: field.orNull(
     field.ofForm<Fields[]>('instead: several, as hash#place,hash#place; the place only if a transaction made several', {
-      ...{ value: 'list', otherwise: [], form: `a list of 1 to ${TRANSFERS_MAX} transfers`, parse: parseTransfers },
+      value: 'list',
+      otherwise: [],
+      form: `a list of 1 to ${TRANSFERS_MAX} transfers`,
+      parse: parseTransfers,
       schema: 'TransfersInput',
     }),
   ),

@@ -100,7 +100,9 @@ export const text = (
   { max = TEXT_MAX, pattern, form, schema = { type: 'string', maxLength: max }, value = 'text' }: TextBounds = {},
 ): Field<string> =>
   ofForm(help, {
-    ...{ schema, value, otherwise: '' },
+    schema,
+    value,
+    otherwise: '',
     form: form ?? `a text of at most ${max} characters, without line breaks or other control characters`,
     parse: (given) => {
       const isText = typeof given === 'string' && given.length <= max && !/[\p{Cc}\p{Cs}]/u.test(given)
@@ -111,7 +113,10 @@ export const text = (
 /** A whole number between the bounds, both included. */
 export const whole = (help: string, min: number, max: number, value = 'n'): Field<number> =>
   ofForm(help, {
-    ...{ schema: 'WholeInput', value, otherwise: min, form: `a whole number from ${min} to ${max}` },
+    schema: 'WholeInput',
+    value,
+    otherwise: min,
+    form: `a whole number from ${min} to ${max}`,
     parse: (given) => {
       const number = typeof given === 'string' && /^(0|[1-9][0-9]{0,15})$/.test(given) ? Number(given) : given
       return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? Number(number) : undefined
@@ -126,7 +131,10 @@ export const id = (help: string): Field<number> => ({
 
 export const wei = (help: string, value = 'wei'): Field<Wei> =>
   ofForm(help, {
-    ...{ schema: 'Wei', value, otherwise: weiOf(0n), form: 'an amount of wei as a decimal string' },
+    schema: 'Wei',
+    value,
+    otherwise: weiOf(0n),
+    form: 'an amount of wei as a decimal string',
     parse: (given) => {
       if (typeof given !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(given)) return undefined
       const amount = BigInt(given)
@@ -136,7 +144,9 @@ export const wei = (help: string, value = 'wei'): Field<Wei> =>
 
 export const address = (help: string): Field<Address> =>
   ofForm(help, {
-    ...{ schema: 'AddressInput', value: 'address', otherwise: '0x' as Address },
+    schema: 'AddressInput',
+    value: 'address',
+    otherwise: '0x' as Address,
     form: 'an address: 0x and 40 hex digits, with a right checksum where the case is mixed',
     parse: (given) => {
       if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(given)) return undefined
@@ -149,7 +159,10 @@ export const address = (help: string): Field<Address> =>
 
 export const hash = (help: string): Field<Hash> =>
   ofForm(help, {
-    ...{ schema: 'HashInput', value: 'hash', otherwise: '0x' as Hash, form: 'a hash: 0x and 64 hex digits' },
+    schema: 'HashInput',
+    value: 'hash',
+    otherwise: '0x' as Hash,
+    form: 'a hash: 0x and 64 hex digits',
     parse: (given) =>
       typeof given === 'string' && /^0x[0-9a-fA-F]{64}$/.test(given) ? (given.toLowerCase() as Hash) : undefined,
   })
@@ -161,14 +174,22 @@ export const word = <T extends string>(
   { value = 'word', schema = { type: 'string', enum: words } }: Pick<TextBounds, 'value' | 'schema'> = {},
 ): Field<T> =>
   ofForm<T>(help, {
-    ...{ schema, value, words, otherwise: words[0] as T, form: `one of ${words.join(', ')}` },
+    schema,
+    value,
+    words,
+    otherwise: words[0] as T,
+    form: `one of ${words.join(', ')}`,
     parse: (given) => words.find((one) => one === given),
   })
 
 /** True or false, in any of the usual words. */
 export const yesOrNo = (help: string): Field<boolean> =>
   ofForm<boolean>(help, {
-    ...{ schema: 'FlagInput', value: 'true|false', words: ['true', 'false'], otherwise: false, form: 'true or false' },
+    schema: 'FlagInput',
+    value: 'true|false',
+    words: ['true', 'false'],
+    otherwise: false,
+    form: 'true or false',
     parse: (given) => [true, false].find((one) => given === one || given === String(one)),
   })
 

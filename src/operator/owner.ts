@@ -188,7 +188,9 @@ export const previewPause = defineReading({
 /** Refs, comma-separated. */
 const refs = (help: string) =>
   field.ofForm<Hash[]>(help, {
-    ...{ schema: { type: 'string' }, value: 'refs', otherwise: [] },
+    schema: { type: 'string' },
+    value: 'refs',
+    otherwise: [],
     form: `at most ${REFS_MAX} refs (0x and 64 hex digits) with commas between them`,
     parse: (given) => {
       const words = String(given)

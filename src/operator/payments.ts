@@ -36,12 +36,14 @@ export const readPayments = defineReading({
   fields: {
     status: field.orNull(
       field.word('seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored', PAYMENT_STATES, {
-        ...{ value: 'status', schema: 'PaymentStatus' },
+        value: 'status',
+        schema: 'PaymentStatus',
       }),
     ),
     reason: field.orNull(
       field.word('why it is held: wrongAmount, tierAllowance and so on', [...HELD_REASONS, ...IGNORE_REASONS], {
-        ...{ value: 'reason', schema: 'PaymentReason' },
+        value: 'reason',
+        schema: 'PaymentReason',
       }),
     ),
     from: field.orNull(field.address('the wallet that paid')),
@@ -74,7 +76,9 @@ export const countPayments = defineReading({
 
 /** The name of a payment: its transaction hash, or its row id if it has none or shares it. */
 export const PAYMENT = field.ofForm<PaymentKey>("its transaction's hash, or its row id", {
-  ...{ schema: { type: 'string' }, value: 'payment', otherwise: { id: 0 } },
+  schema: { type: 'string' },
+  value: 'payment',
+  otherwise: { id: 0 },
   form: 'a transaction hash, 0x and 64 hex digits, or a row id',
   parse: parsePayment,
 })
@@ -137,7 +141,9 @@ export const namedAs = (payment: string): NamedPayment => ({ payment, key: parse
 
 /** The payments of an act on several. */
 export const PAYMENTS = field.ofForm<readonly NamedPayment[]>("each a transaction hash, or the row's `id`", {
-  ...{ value: 'payments', otherwise: [], form: `a list of 1 to ${MANY_MAX} payments` },
+  value: 'payments',
+  otherwise: [],
+  form: `a list of 1 to ${MANY_MAX} payments`,
   schema: { type: 'array', minItems: 1, maxItems: MANY_MAX, items: { type: ['string', 'integer'] } },
   parse: (value) =>
     Array.isArray(value) && value.length > 0 && value.length <= MANY_MAX

@@ -85,7 +85,10 @@ function shownTurns(cohort: DueRound['cohorts'][number], credit: PlannedCredit |
     skipped: cohort.skipped,
     nodeCount: cohort.size,
     amountWei: credit ? credit.amountWei : (first?.amountWei ?? null),
-    ...{ seedBlock: of('seedBlock'), minWei: of('minWei'), maxWei: of('maxWei'), payoutBps: of('payoutBps') },
+    seedBlock: of('seedBlock'),
+    minWei: of('minWei'),
+    maxWei: of('maxWei'),
+    payoutBps: of('payoutBps'),
     unbackedNodes: cohort.unbackedNodes,
     inRound: credit !== null,
   }
@@ -183,7 +186,11 @@ function comingTurns(cohort: LedgerCohort, now: number, terms: readonly CreditTe
       ? null
       : ((drawWei * BigInt(payoutBps)) / BPS_BASE) * BigInt(size) * BigInt(turns)
   return {
-    ...{ cohort: cohort.cohort, tierNo: cohort.tierNo, nodeCount: size, firstDue: isoOf(firstDue), turns },
+    cohort: cohort.cohort,
+    tierNo: cohort.tierNo,
+    nodeCount: size,
+    firstDue: isoOf(firstDue),
+    turns,
     minWei: cost(inForce?.minWei),
     maxWei: cost(inForce?.maxWei),
   }

@@ -17,7 +17,8 @@ export const listTransactions = defineReading({
     sender: field.orNull(field.address('only of this one')),
     status: field.orNull(
       field.word('pending, mined, reverted or displaced', TRANSACTION_STATES, {
-        ...{ value: 'status', schema: 'TransactionStatus' },
+        value: 'status',
+        schema: 'TransactionStatus',
       }),
     ),
     ...field.PAGE,
@@ -66,7 +67,10 @@ async function readAllStuck(deps: LedgerDb) {
     maxFeeWei: maxFeeWei.toString(),
     baseFeeWei: baseFeeWei?.toString() ?? null,
     why: whyStuck({
-      ...{ isOver, isBehind, lastOutcome: row.lastOutcome, isAhead: ahead.has(row.sender) },
+      isOver,
+      isBehind,
+      lastOutcome: row.lastOutcome,
+      isAhead: ahead.has(row.sender),
       isCheap: baseFeeWei !== null && maxFeeWei < baseFeeWei,
     }),
   }))

@@ -96,7 +96,10 @@ export const enableWebhook = defineAct({
 
 /** Which kinds of events an endpoint gets. */
 const EVENTS = field.ofForm<Choice>('all, or kinds with commas', {
-  ...{ schema: 'EventsChosen', value: 'events', form: CHOICE_FORM, otherwise: [] },
+  schema: 'EventsChosen',
+  value: 'events',
+  form: CHOICE_FORM,
+  otherwise: [],
   parse: (given) => {
     if (typeof given !== 'string' || given.length > EVENTS_MAX) return undefined
     const { kinds, unknown } = readChoice(given)
@@ -121,7 +124,9 @@ export const addWebhook = defineAct({
   summary: 'add an endpoint, or give it other secrets',
   fields: {
     url: field.text('its URL: https, or smtps://user:password@host?from=…&to=… for mail', { max: URL_MAX }),
-    ...{ secret: field.orNull(SECRET), events: field.orNull(EVENTS), reason: field.REASON },
+    secret: field.orNull(SECRET),
+    events: field.orNull(EVENTS),
+    reason: field.REASON,
   },
   check: ({ url, secret }, { complain }) => {
     const secrets = secretsOf(secret)

@@ -30,7 +30,9 @@ export async function sendMail(
 ): Promise<PostResult> {
   const started = performance.now()
   const sent = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
-    ...{ status, error, isForbidden },
+    status,
+    error,
+    isForbidden,
     durationMs: Math.round(performance.now() - started),
   })
   let socket: Socket | null = null
@@ -64,14 +66,23 @@ async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Pr
   const { host, port, tls, user, from, to } = mail.target
   const name = new URL(mail.publicUrl).hostname
   const transport = createTransport({
-    ...{ host, port, name, connection: socket, secure: tls, disableFileAccess: true, disableUrlAccess: true },
+    host,
+    port,
+    name,
+    connection: socket,
+    secure: tls,
+    disableFileAccess: true,
+    disableUrlAccess: true,
     // At most, password and text go unencrypted in the operator's own network, and only if the server has no TLS.
     requireTLS: !tls && !allowPrivate,
     ...(isIP(host) === 0 ? { tls: { servername: host } } : {}),
     ...(user === null ? {} : { auth: { user, pass: mail.password } }),
   })
   const { response } = await transport.sendMail({
-    ...{ from, to: [...to], subject: subjectOf(mail, name), text: textOf(mail) },
+    from,
+    to: [...to],
+    subject: subjectOf(mail, name),
+    text: textOf(mail),
     // The same if the mail is sent again, so that a program can tell.
     messageId: `<${mail.events[0]?.id}.${mail.events.length}@${name}>`,
     headers: { 'auto-submitted': 'auto-generated', 'x-node-ledger-events': mail.events.map(({ id }) => id).join(' ') },

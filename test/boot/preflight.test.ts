@@ -45,8 +45,17 @@ async function begin(
   const database = await createDatabase()
   const pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
   const part = {
-    ...{ rpcUrls: [], publicRpcUrl: null, chainId, factory: world.factory, factoryCodeHash: null, formerFactories },
-    ...{ startBlock: 1, paymentAddress, minter: null, distributor: null, demoToken: null },
+    rpcUrls: [],
+    publicRpcUrl: null,
+    chainId,
+    factory: world.factory,
+    factoryCodeHash: null,
+    formerFactories,
+    startBlock: 1,
+    paymentAddress,
+    minter: null,
+    distributor: null,
+    demoToken: null,
   }
   const chain: OpenedChain = { part, rpc: world.rpc, reader, chainId }
   try {
@@ -116,8 +125,17 @@ test('a START_BLOCK behind the factory’s first block is refused with the block
     const database = await createDatabase()
     const pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
     const part = {
-      ...{ rpcUrls: [], publicRpcUrl: null, chainId: CHAIN_ID, factory: world.factory, factoryCodeHash: null },
-      ...{ formerFactories: [], startBlock, paymentAddress: FRESH, minter: null, distributor: null, demoToken: null },
+      rpcUrls: [],
+      publicRpcUrl: null,
+      chainId: CHAIN_ID,
+      factory: world.factory,
+      factoryCodeHash: null,
+      formerFactories: [],
+      startBlock,
+      paymentAddress: FRESH,
+      minter: null,
+      distributor: null,
+      demoToken: null,
     }
     const claimed = assertLedgerIsOurs(pool, { part, rpc: world.rpc, reader: world.ctx.chain, chainId: CHAIN_ID })
     const said = await claimed.then(
@@ -141,8 +159,17 @@ test('a provider that denies the contract’s block hashes at a start switches n
   const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
   const rpc = createRpc({ urls: [proxy.url], log: silentLog })
   const part = {
-    ...{ rpcUrls: [], publicRpcUrl: null, chainId: world.chain.chainId, factory: world.factory, factoryCodeHash: null },
-    ...{ formerFactories: [], startBlock: 1, paymentAddress: null, minter: null, distributor: null, demoToken: null },
+    rpcUrls: [],
+    publicRpcUrl: null,
+    chainId: world.chain.chainId,
+    factory: world.factory,
+    factoryCodeHash: null,
+    formerFactories: [],
+    startBlock: 1,
+    paymentAddress: null,
+    minter: null,
+    distributor: null,
+    demoToken: null,
   }
   const told: string[] = []
   const start = async () => {
@@ -179,8 +206,17 @@ test('production does not start on the word of one provider that nothing proves,
     return { result: { ...(answer.result as object), mixHash: `0x${'7'.repeat(64)}` } }
   }
   const part = {
-    ...{ rpcUrls: [], publicRpcUrl: null, chainId: world.chain.chainId, factory: world.factory, factoryCodeHash: null },
-    ...{ formerFactories: [], startBlock: 1, paymentAddress: null, minter: null, distributor: null, demoToken: null },
+    rpcUrls: [],
+    publicRpcUrl: null,
+    chainId: world.chain.chainId,
+    factory: world.factory,
+    factoryCodeHash: null,
+    formerFactories: [],
+    startBlock: 1,
+    paymentAddress: null,
+    minter: null,
+    distributor: null,
+    demoToken: null,
   }
   const config = loadConfig(worldEnv(world), { readFile: () => assert.fail('no file is read') })
   const told: string[] = []

@@ -38,7 +38,9 @@ test('a factory is deployed with its roles, where and when it says', async () =>
       owner: at(11),
       minter: at(12),
       distributor: at(13),
-      ...{ ...ROOMY_SETUP, maxPerWallet: 7, leastIntervalSec: 60 },
+      ...ROOMY_SETUP,
+      maxPerWallet: 7,
+      leastIntervalSec: 60,
       onProgress: (step) => steps.push(step),
     }),
   )

@@ -223,8 +223,13 @@ test('of authorizations that strangers sign the nonce says that they are not our
   const by = (account: number, nonce: number) =>
     privateKeyToAccount(stage.keyOf(account)).signAuthorization({ address: stage.at(9), chainId, nonce })
   const raw = await carrier.signTransaction({
-    ...{ type: 'eip7702', chainId, nonce, gas: 300_000n, to: stage.at(8) },
-    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n },
+    type: 'eip7702',
+    chainId,
+    nonce,
+    gas: 300_000n,
+    to: stage.at(8),
+    maxFeePerGas: 10n ** 11n,
+    maxPriorityFeePerGas: 1n,
     authorizationList: [await by(8, 3), await by(1, 70)],
   })
   await stage.rpc.request('eth_sendRawTransaction', [raw])
@@ -253,7 +258,12 @@ test('a range says what its blocks say one by one', async () => {
   const authorization = await signer.signAuthorization({ address: stage.at(9), chainId: stage.chain.chainId, nonce: 7 })
   const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n }
   const raw = await carrier.signTransaction({
-    ...{ ...fees, type: 'eip7702', chainId: stage.chain.chainId, nonce: 0, gas: 200_000n, to: stage.at(9) },
+    ...fees,
+    type: 'eip7702',
+    chainId: stage.chain.chainId,
+    nonce: 0,
+    gas: 200_000n,
+    to: stage.at(9),
     authorizationList: [authorization],
   })
   for (let block = 0; block < FEE_BLOCKS + 8; block++) {

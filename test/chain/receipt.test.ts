@@ -6,15 +6,17 @@ import { receipt } from '../../src/chain/rpc/wire.ts'
 const HASH = `0x${'ab'.repeat(32)}`
 const feeOf = (more: object) =>
   receipt({
-    ...{
-      transactionHash: HASH,
-      blockHash: HASH,
-      blockNumber: '0x1',
-      from: `0x${'11'.repeat(20)}`,
-      to: null,
-      status: '0x1',
-    },
-    ...{ gasUsed: '0x186a0', effectiveGasPrice: '0x2', contractAddress: null, logs: [], type: '0x2' },
+    transactionHash: HASH,
+    blockHash: HASH,
+    blockNumber: '0x1',
+    from: `0x${'11'.repeat(20)}`,
+    to: null,
+    status: '0x1',
+    gasUsed: '0x186a0',
+    effectiveGasPrice: '0x2',
+    contractAddress: null,
+    logs: [],
+    type: '0x2',
     ...more,
   }).feeWei
 const GAS = 200_000n

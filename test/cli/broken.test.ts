@@ -90,25 +90,35 @@ const BROKEN: Readonly<Record<string, Broken>> = {
         at.password = SECRET
       }),
     }),
-    ...{ check: 'database', says: /nobody_of_that_name|password|role/, todo: /DATABASE_URL/ },
+    check: 'database',
+    says: /nobody_of_that_name|password|role/,
+    todo: /DATABASE_URL/,
   },
   'a database that is not there': {
     env: () => ({
       DATABASE_URL: elsewhere(env.DATABASE_URL ?? '', (at) => Object.assign(at, { pathname: '/no_such_ledger' })),
     }),
-    ...{ check: 'database', says: /no_such_ledger/, todo: /DATABASE_URL|createdb|create/i },
+    check: 'database',
+    says: /no_such_ledger/,
+    todo: /DATABASE_URL|createdb|create/i,
   },
   'an empty database': {
     env: () => ({ DATABASE_URL: empty.url }),
-    ...{ check: 'database.schema', says: /there is no ledger yet/, todo: /migrate|start/ },
+    check: 'database.schema',
+    says: /there is no ledger yet/,
+    todo: /migrate|start/,
   },
   'a replica that nobody runs': {
     env: () => ({ DATABASE_READ_URL: `postgres://u:${SECRET}@127.0.0.1:9/x` }),
-    ...{ check: 'database.replica', says: /127\.0\.0\.1:9|refused|reach/i, todo: /DATABASE_READ_URL/ },
+    check: 'database.replica',
+    says: /127\.0\.0\.1:9|refused|reach/i,
+    todo: /DATABASE_READ_URL/,
   },
   'a provider that is a web page': {
     env: () => ({ RPC_URL: pageUrl }),
-    ...{ check: 'chain.provider', says: /JSON/i, todo: /RPC_URL/ },
+    check: 'chain.provider',
+    says: /JSON/i,
+    todo: /RPC_URL/,
   },
   'a provider that wants another key': {
     env: () => ({ RPC_URL: provider.url }),
@@ -118,7 +128,9 @@ const BROKEN: Readonly<Record<string, Broken>> = {
         provider.http = () => undefined
       }
     },
-    ...{ check: 'chain.provider', says: /invalid api key/, todo: /RPC_URL|key/ },
+    check: 'chain.provider',
+    says: /invalid api key/,
+    todo: /RPC_URL|key/,
   },
   'a provider without logs': {
     ...without(/getLogs/),
@@ -141,18 +153,21 @@ const BROKEN: Readonly<Record<string, Broken>> = {
   },
   'a remote signer of another account': {
     env: () => ({ ...signer(world.chain.rpcUrl), MINTER_ADDRESS: `0x${'ab'.repeat(20)}` }),
-    ...{ check: 'signer.minter', says: /refuses|No Signer/i, todo: /MINTER_ADDRESS unlocked/ },
+    check: 'signer.minter',
+    says: /refuses|No Signer/i,
+    todo: /MINTER_ADDRESS unlocked/,
   },
   'a key management service that lets nobody in': {
     env: () => ({
-      ...{ ...kms.settings.given, AWS_SECRET_ACCESS_KEY: `${SECRET}${SECRET}` },
-      ...{ MINTER_PRIVATE_KEY: '', MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: world.at(1) },
+      ...kms.settings.given,
+      AWS_SECRET_ACCESS_KEY: `${SECRET}${SECRET}`,
+      MINTER_PRIVATE_KEY: '',
+      MINTER_KMS_KEY: AWS_KEY,
+      MINTER_ADDRESS: world.at(1),
     }),
-    ...{
-      check: 'signer.minter',
-      says: /InvalidSignatureException/,
-      todo: /MINTER_KMS_KEY can be reached .* keys address/,
-    },
+    check: 'signer.minter',
+    says: /InvalidSignatureException/,
+    todo: /MINTER_KMS_KEY can be reached .* keys address/,
   },
   'a key management service with the key of another account': {
     env: () => ({
@@ -161,42 +176,57 @@ const BROKEN: Readonly<Record<string, Broken>> = {
       MINTER_KMS_KEY: AWS_KEY,
       MINTER_ADDRESS: world.at(1),
     }),
-    ...{ check: 'signer.minter', says: /another account/, todo: /MINTER_ADDRESS is its account/ },
+    check: 'signer.minter',
+    says: /another account/,
+    todo: /MINTER_ADDRESS is its account/,
   },
   'a minter without ether': {
     break: async () => {
       await world.chain.setBalance(world.at(1), 0n)
       return () => world.chain.setBalance(world.at(1), 10n ** 20n)
     },
-    ...{ check: 'funds.minter', says: /the minter has 0 ether/, todo: /Send ether to 0x/ },
+    check: 'funds.minter',
+    says: /the minter has 0 ether/,
+    todo: /Send ether to 0x/,
   },
   'a contract that is paused': {
     break: async () => {
       await world.act(0, 'pause', [])
       return () => world.act(0, 'unpause', [])
     },
-    ...{ check: 'owner.pause', verdict: 'warn', says: /paused/, todo: /unpause/ },
+    check: 'owner.pause',
+    verdict: 'warn',
+    says: /paused/,
+    todo: /unpause/,
   },
   'bounds below what rounds pay': {
     break: async () => {
       await world.act(0, 'setBounds', [world.at(2), 0n, 1n])
       return () => world.act(0, 'setBounds', [world.at(2), 0n, 2n ** 47n])
     },
-    ...{ check: 'owner.bounds', says: /./, todo: /set-bounds/ },
+    check: 'owner.bounds',
+    says: /./,
+    todo: /set-bounds/,
   },
   'an endpoint that is given up on': {
     env: () => ({ WEBHOOK_ALLOW_PRIVATE: 'true' }),
     break: () => endpoint({ disabled_at: new Date() }),
-    ...{ check: 'webhooks', says: /was given up on .* HTTP 410/, todo: /webhooks enable/ },
+    check: 'webhooks',
+    says: /was given up on .* HTTP 410/,
+    todo: /webhooks enable/,
   },
   'an endpoint in a private network': {
     env: () => ({ WEBHOOK_ALLOW_PRIVATE: 'false' }),
     break: () => endpoint({}),
-    ...{ check: 'webhooks', says: /private address/, todo: /WEBHOOK_ALLOW_PRIVATE=true/ },
+    check: 'webhooks',
+    says: /private address/,
+    todo: /WEBHOOK_ALLOW_PRIVATE=true/,
   },
   'a key file that is not there': {
     env: () => ({ MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: '/nowhere/minter.json', MINTER_KEYSTORE_PASSWORD: SECRET }),
-    ...{ check: 'settings', says: /MINTER_KEYSTORE.*ENOENT/, todo: /MINTER_KEYSTORE|Correct/i },
+    check: 'settings',
+    says: /MINTER_KEYSTORE.*ENOENT/,
+    todo: /MINTER_KEYSTORE|Correct/i,
   },
   'ether that a failed transaction of the same block would have brought': {
     break: async () => {
@@ -211,15 +241,21 @@ const BROKEN: Readonly<Record<string, Broken>> = {
         FROM payments WHERE tx_hash = ${tx}`
       return () => world.pool`DELETE FROM payments WHERE value_wei = 7`
     },
-    ...{ check: 'payments.failed', says: /on record as failed/, todo: /rescan from here: .*rescan --from-block \d+/i },
+    check: 'payments.failed',
+    says: /on record as failed/,
+    todo: /rescan from here: .*rescan --from-block \d+/i,
   },
   'a proxy that is no network': {
     env: () => ({ TRUSTED_PROXIES: 'the-proxy' }),
-    ...{ check: 'settings', says: /TRUSTED_PROXIES/, todo: /./ },
+    check: 'settings',
+    says: /TRUSTED_PROXIES/,
+    todo: /./,
   },
   'half of the credit terms': {
     env: () => ({ DIST_ENABLED: 'true', CREDIT_MIN_WEI: '5', CREDIT_MAX_WEI: '' }),
-    ...{ check: 'settings', says: /CREDIT_MAX_WEI/, todo: /./ },
+    check: 'settings',
+    says: /CREDIT_MAX_WEI/,
+    todo: /./,
   },
 }
 

@@ -120,7 +120,10 @@ describe('on a chain of its own', () => {
     const etherscan = await sentBy(verify.etherscan)
     assert.equal(etherscan.url.pathname, '/v2/api')
     assert.deepEqual(Object.fromEntries(etherscan.url.searchParams), {
-      ...{ chainid: '31337', module: 'contract', action: 'verifysourcecode', apikey: 'a-key' },
+      chainid: '31337',
+      module: 'contract',
+      action: 'verifysourcecode',
+      apikey: 'a-key',
     })
     const form = new URLSearchParams(etherscan.body)
     assert.equal(form.get('codeformat'), 'solidity-standard-json-input')

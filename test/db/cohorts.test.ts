@@ -15,8 +15,16 @@ test('when old states are forgotten, every block above can still be gone back to
   const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
   try {
     const at = (size: number): LedgerCohort => ({
-      ...{ cohort: 1, tierNo: 1, intervalSec: 100, nextDue: 1_000, size },
-      ...{ perNodeWei: wei(0n), turnCount: 0, lastTurnAt: null, openedBlock: 5, openedHash },
+      cohort: 1,
+      tierNo: 1,
+      intervalSec: 100,
+      nextDue: 1_000,
+      size,
+      perNodeWei: wei(0n),
+      turnCount: 0,
+      lastTurnAt: null,
+      openedBlock: 5,
+      openedHash,
     })
     const states = [10, 20, 30].map((blockNumber) => ({ blockNumber, state: at(blockNumber) }))
     await writeCohorts(pool, [at(30)], states)
@@ -39,8 +47,16 @@ test('seeds are kept for the turns that are to be paid, in whatever block the le
   const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
   try {
     const at = (cohort: number, nextDue: number, size = 1): LedgerCohort => ({
-      ...{ cohort, tierNo: 1, intervalSec: 100, nextDue, size },
-      ...{ perNodeWei: wei(0n), turnCount: 0, lastTurnAt: null, openedBlock: 5, openedHash },
+      cohort,
+      tierNo: 1,
+      intervalSec: 100,
+      nextDue,
+      size,
+      perNodeWei: wei(0n),
+      turnCount: 0,
+      lastTurnAt: null,
+      openedBlock: 5,
+      openedHash,
     })
     const states = [
       { blockNumber: 10, state: at(1, 1_900) },

@@ -105,7 +105,11 @@ async function fill(sql: Pool): Promise<void> {
 
 const failed = (nodeIds: bigint[]) => ({
   ...at,
-  ...{ txHash: hashOf(NODES + 1), caller: addressOf(7), to: addressOf(7), amountWei: null, nodeIds },
+  txHash: hashOf(NODES + 1),
+  caller: addressOf(7),
+  to: addressOf(7),
+  amountWei: null,
+  nodeIds,
 })
 const WALLET = addressOf(7)
 const REFS = [hashOf(7), hashOf(8)]

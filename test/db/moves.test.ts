@@ -87,7 +87,8 @@ const anyChange = (sql: Sql, id: number, name: MoveName, to: PaymentState) =>
     set: columnsOf(sql, to),
     ...(ruleOf(name).to.length > 1 && { to: sql`${to}`, reason: sql`${REASONS[to] ?? null}` }),
     ...((ruleOf(name).reasons?.length ?? 0) > 1 && { reason: ruleOf(name).reasons?.[0] }),
-    ...{ evidence: { rule: 'test' }, by: 'test' },
+    evidence: { rule: 'test' },
+    by: 'test',
   }) as Change<MoveName>
 
 for (const name of NAMES.filter((name) => ruleOf(name).from.length > 0)) {

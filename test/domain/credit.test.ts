@@ -134,8 +134,11 @@ const cohortDue = (
 })
 /** The plan for a cohort with one payable turn. */
 const credited = (cohort: number, due: number, amount: bigint) => ({
-  ...{ cohort, pendingDue: due, skipped: 0 },
-  ...{ turns: [{ due, amountWei: wei(amount) }], amountWei: wei(amount) },
+  cohort,
+  pendingDue: due,
+  skipped: 0,
+  turns: [{ due, amountWei: wei(amount) }],
+  amountWei: wei(amount),
 })
 const numbersOf = (plan: RoundPlan) => plan.credits.map(({ cohort }) => cohort)
 
@@ -164,7 +167,7 @@ test('several turns of a cohort are one credit of their sum, up to the first tha
   }))
   const plan = planRound([{ ...cohortDue(1, { due: 1000 }), turns }], null)
   assert.deepEqual(plan.credits, [
-    { ...{ cohort: 1, pendingDue: 1000, skipped: 0 }, turns: turns.slice(0, 2), amountWei: 12n, nodeCount: 2 },
+    { cohort: 1, pendingDue: 1000, skipped: 0, turns: turns.slice(0, 2), amountWei: 12n, nodeCount: 2 },
   ])
   assert.equal(plan.totalWei, 24n)
 })
@@ -329,7 +332,10 @@ test('a part of a cohort’s turns is as near to half of them as the bounds allo
 
 test('a round holds two thousand turns at most, shared from the oldest on', () => {
   const payable = (cohort: number, firstPayable: number, count: number, intervalSec = 100): PayableCohort => ({
-    ...{ cohort, firstPayable, intervalSec, payable: count },
+    cohort,
+    firstPayable,
+    intervalSec,
+    payable: count,
   })
   assert.deepEqual(
     [...shareTurns([payable(1, 500, 5_000), payable(2, 1_000, 3)])],

@@ -6,8 +6,15 @@ import type { Incoming } from '../../src/domain/observed.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 
 const transfer = (valueWei: bigint, { blockNumber = 10, succeeded = true } = {}): Incoming => ({
-  ...{ blockNumber, blockHash: '0x' as Hash, blockTime: 100, txHash: '0x' as Hash, txIndex: 0 },
-  ...{ wallet: '0xa' as Address, from: '0xb' as Address, valueWei: wei(valueWei), succeeded },
+  blockNumber,
+  blockHash: '0x' as Hash,
+  blockTime: 100,
+  txHash: '0x' as Hash,
+  txIndex: 0,
+  wallet: '0xa' as Address,
+  from: '0xb' as Address,
+  valueWei: wei(valueWei),
+  succeeded,
 })
 const tier = (priceWei: bigint, fromBlock = 0) => ({ priceWei: wei(priceWei), fromBlock })
 const sortOf = (one: Incoming, ...tiers: ReturnType<typeof tier>[]) => {

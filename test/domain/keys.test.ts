@@ -13,8 +13,12 @@ const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
 
 test('each cohort has a state of its own after each block in which it changed', () => {
   const at = (blockNumber: number, logIndex: number) => ({
-    ...{ blockNumber, blockHash: word(blockNumber), blockTime: blockNumber, txHash: word(blockNumber) },
-    ...{ txIndex: 0, logIndex },
+    blockNumber,
+    blockHash: word(blockNumber),
+    blockTime: blockNumber,
+    txHash: word(blockNumber),
+    txIndex: 0,
+    logIndex,
   })
   const opened = numbers.map((cohort) => ({
     ...at(0, cohort),

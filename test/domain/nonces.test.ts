@@ -16,7 +16,13 @@ const authorized = (nonce: number, blockNumber = 1, txIndex = 0, sender = OURS):
 })
 const sent = (nonce: number, blockNumber = 1, txIndex = 0): NonceUse => ({
   ...at(blockNumber, txIndex),
-  ...{ sender: OURS, nonce, succeeded: true, gasUsed: 21_000n, feeWei: wei(1n), to: OTHER, valueWei: wei(0n) },
+  sender: OURS,
+  nonce,
+  succeeded: true,
+  gasUsed: 21_000n,
+  feeWei: wei(1n),
+  to: OTHER,
+  valueWei: wei(0n),
 })
 const held = (...args: Parameters<typeof authorizationsHeld>) => authorizationsHeld(...args).map(({ nonce }) => nonce)
 const next = new Map([[OURS, 7]])

@@ -7,8 +7,14 @@ import { address } from '../../src/domain/units.ts'
 
 const GRACE_SEC = 900
 const wallet = (n: number, fields: Partial<PaymentWallet> = {}): PaymentWallet => ({
-  ...{ wallet: address(`0x${String(n).repeat(40)}`), watchedFrom: 0, closedBlock: null, fromBlock: 0, fromTime: 0 },
-  ...{ stolen: false, graceSec: GRACE_SEC, ...fields },
+  wallet: address(`0x${String(n).repeat(40)}`),
+  watchedFrom: 0,
+  closedBlock: null,
+  fromBlock: 0,
+  fromTime: 0,
+  stolen: false,
+  graceSec: GRACE_SEC,
+  ...fields,
 })
 const later = { fromBlock: 100, fromTime: 1_000 }
 const holdsAt = (wallets: readonly PaymentWallet[], number: number, time: number) =>

@@ -9,8 +9,12 @@ import { wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
 const entry = (fromTime: number, payouts: boolean): CreditTerms => ({
-  ...{ fromTime, payouts, minWei: wei(1n), maxWei: wei(2n) },
-  ...{ intervalSec: 100, slotSec: 10 },
+  fromTime,
+  payouts,
+  minWei: wei(1n),
+  maxWei: wei(2n),
+  intervalSec: 100,
+  slotSec: 10,
 })
 const OFF_AT_100 = [entry(0, true), entry(100, false)]
 
@@ -37,7 +41,10 @@ test('a turn not owed is skipped inside a window, waits behind the last, and is 
 test('the owner adds a window for what is off, ends it where payouts are on again, and has nothing to do where both agree', () => {
   assert.equal(windowCallNeeded([entry(0, true)], [], 50), null)
   assert.deepEqual(windowCallNeeded(OFF_AT_100, [], 50), {
-    ...{ name: 'addNotOwed', window: 1n, from: 100n, until: BigInt(NO_END) },
+    name: 'addNotOwed',
+    window: 1n,
+    from: 100n,
+    until: BigInt(NO_END),
   })
   const open = [{ window: 1, from: 100, until: NO_END }]
   assert.equal(windowCallNeeded(OFF_AT_100, open, 150), null)
@@ -45,7 +52,10 @@ test('the owner adds a window for what is off, ends it where payouts are on agai
   assert.deepEqual(windowCallNeeded(on, open, 150), { name: 'endNotOwed', window: 1n, until: 300n })
   assert.equal(windowCallNeeded(on, [{ window: 1, from: 100, until: 300 }], 150), null)
   assert.deepEqual(windowCallNeeded([...on, entry(400, false)], [{ window: 1, from: 100, until: 300 }], 350), {
-    ...{ name: 'addNotOwed', window: 2n, from: 400n, until: BigInt(NO_END) },
+    name: 'addNotOwed',
+    window: 2n,
+    from: 400n,
+    until: BigInt(NO_END),
   })
 })
 

@@ -13,7 +13,11 @@ import {
 import '../support/property.ts'
 
 const tx: Outstanding = {
-  ...{ nonce: 7, attempts: 1, maxFeeWei: 800n, maxPriorityFeeWei: 80n, signedAtBlock: 100 },
+  nonce: 7,
+  attempts: 1,
+  maxFeeWei: 800n,
+  maxPriorityFeeWei: 80n,
+  signedAtBlock: 100,
   lastOutcome: 'accepted',
 }
 const view: SendView = {

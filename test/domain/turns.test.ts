@@ -12,7 +12,12 @@ const cohort = { nextDue: 1_000, intervalSec: 100 }
 
 /** An entry of terms. */
 const from = (fromTime: number, payouts: boolean): CreditTerms => ({
-  ...{ fromTime, payouts, minWei: wei(1n), maxWei: wei(2n), intervalSec: 100, slotSec: 10 },
+  fromTime,
+  payouts,
+  minWei: wei(1n),
+  maxWei: wei(2n),
+  intervalSec: 100,
+  slotSec: 10,
 })
 /** Windows, and terms that call no turn owed. */
 const off = (windows: { from: number; until: number }[]): OwedTurns => ({
@@ -93,7 +98,9 @@ test('of turns in a row each has the fate that it has alone, and round by round 
 
 test('a cohort is worth a skip only where it would take the node then, and no other takes it now', () => {
   const state = (number: number, nextDue: number, size = 1) => ({
-    ...{ cohort: number, tierNo: 1, intervalSec: 600 },
+    cohort: number,
+    tierNo: 1,
+    intervalSec: 600,
     nextDue,
     size,
   })

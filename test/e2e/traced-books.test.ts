@@ -37,8 +37,10 @@ before(async () => {
   await addEndpoint(world.pool, { url: receiver.url, secrets: [SECRET] }, 'test')
   worker = startWebhooks({ pool: world.pool, allowPrivate: true, publicUrl: 'https://nodes.example', log: silentLog })
   await recordIdentity(world.pool, {
-    ...{ chainId: world.chain.chainId, genesisHash: '0x' },
-    ...{ factory: world.factory, startBlock: 1 },
+    chainId: world.chain.chainId,
+    genesisHash: '0x',
+    factory: world.factory,
+    startBlock: 1,
   })
   await putForwarder(world)
   // The payments wallet is a contract, too, so its refunds are internal calls.

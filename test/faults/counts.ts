@@ -54,13 +54,21 @@ export function noCounts(waysDue: readonly string[] = []): SoakCounts {
   const chain = { reorganisations: 0, blocksTakenBack: 0, depths: new Map(), fates: new Map() }
   const met = { faults: new Map(), points: new Map() }
   return {
-    ...{ eras: 0, cycles: 0, checks: 0, losses: 0, duplicates: 0, rssMiB: 0, recoveriesMs: [] },
+    eras: 0,
+    cycles: 0,
+    checks: 0,
+    losses: 0,
+    duplicates: 0,
+    rssMiB: 0,
+    recoveriesMs: [],
     ...business,
     ...kills,
     ...edges,
     ...chain,
     ...met,
-    ...{ ways: new Map(), waysDrawn: new Map(), waysDue },
+    ways: new Map(),
+    waysDrawn: new Map(),
+    waysDue,
   }
 }
 

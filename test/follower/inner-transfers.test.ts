@@ -55,7 +55,12 @@ describe('a payment by a contract wallet', () => {
       const [payment, ...others] = await stored(world)
       assert.deepEqual(others, [])
       assert.deepEqual(payment, {
-        ...{ txHash, innerIndex: 1, from: FORWARDER, value: BASIC, block, stands: 'held contractWallet' },
+        txHash,
+        innerIndex: 1,
+        from: FORWARDER,
+        value: BASIC,
+        block,
+        stands: 'held contractWallet',
       })
       const [row] = await world.pool`SELECT ref, tier_id FROM payments WHERE tx_hash = ${txHash}`
       assert.deepEqual([row?.ref, row?.tier_id], [innerRef(txHash, world.at(3), 1), 'basic'])

@@ -98,7 +98,9 @@ async function mineAll(kinds: readonly Kind[]) {
     if (code !== null) await world.chain.rpc('anvil_setCode', [to, `0x${code}`])
     const data = kind.data?.(wallet)
     const txHash = await world.chain.send({
-      ...{ from: world.at(5 + place), gas: '0x60000', value: '0x6' },
+      from: world.at(5 + place),
+      gas: '0x60000',
+      value: '0x6',
       ...(to !== null && { to }),
       ...(data && { data }),
     })
@@ -232,7 +234,13 @@ async function simulate(at: { number: number }): Promise<Map<Hash, bigint[]>> {
   const block = await world.chain.rpc<SimulatedBlock>('eth_getBlockByNumber', [hexOf(at.number), true])
   const calls = block.transactions.map(
     ({ from, to, value, input, gas, nonce, maxFeePerGas, maxPriorityFeePerGas }) => ({
-      ...{ from, value, input, gas, nonce, maxFeePerGas, maxPriorityFeePerGas },
+      from,
+      value,
+      input,
+      gas,
+      nonce,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
       ...(to && { to }),
     }),
   )
@@ -292,7 +300,9 @@ describe('a simulation of the block’s own transactions (eth_simulateV1)', () =
 describe('the frames of a trace', () => {
   const [a, b] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as [Address, Address]
   const flat = (traceAddress: number[], more = {}) => ({
-    ...{ type: 'call', traceAddress, action: { callType: 'call', from: b, to: a, value: '0x1' } },
+    type: 'call',
+    traceAddress,
+    action: { callType: 'call', from: b, to: a, value: '0x1' },
     ...more,
   })
 

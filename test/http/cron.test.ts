@@ -165,8 +165,15 @@ describe('cron routes', () => {
     const credit = await busy.get('/api/cron/credit', { headers: key })
     assert.equal(credit.status, 200)
     assert.deepEqual(credit.json, {
-      ...{ ran: false, reason: null, distributionId: null, nodeCount: null, totalWei: null, dueNodes: null },
-      ...{ txHash: null, signer: null, durationMs: null },
+      ran: false,
+      reason: null,
+      distributionId: null,
+      nodeCount: null,
+      totalWei: null,
+      dueNodes: null,
+      txHash: null,
+      signer: null,
+      durationMs: null,
     })
     held.resolve()
     await holder

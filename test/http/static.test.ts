@@ -209,7 +209,9 @@ test('a link to a page says elsewhere what the page is and whose, and takes noth
       assert.equal(new URL(metas['og:url'] ?? '').origin, 'https://ledger.example', path)
       assert.equal(metas['og:image'], 'https://ledger.example/preview.png', path)
       assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), {
-        ...{ name: brand.name, color: brand.color, logoUrl: '/icon.svg' },
+        name: brand.name,
+        color: brand.color,
+        logoUrl: '/icon.svg',
       })
     }
     const picture = await fetch(`http://127.0.0.1:${named.port}/preview.png`)

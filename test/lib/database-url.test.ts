@@ -45,7 +45,9 @@ test('of several hosts the one that answers is taken, with its own port', async 
   const several = `postgres://${username}:${password}@127.0.0.1:9,${hostname}:${port}/${database.name}?target_session_attrs=read-write&pgbouncer=true&sslmode=disable`
   for (const readIdleTimeoutMs of [undefined, 60_000]) {
     const pool = connect(several, {
-      ...{ max: 2, prepare: true, applicationName: 'test' },
+      max: 2,
+      prepare: true,
+      applicationName: 'test',
       ...(readIdleTimeoutMs && { readIdleTimeoutMs }),
     })
     const name = () => pool<{ name: string }[]>`SELECT current_database() AS name`

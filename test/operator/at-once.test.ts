@@ -24,7 +24,10 @@ before(async () => {
   desk = await startDesk()
   world = desk.world
   await recordIdentity(world.pool, {
-    ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
+    chainId: world.chain.chainId,
+    genesisHash: '0x',
+    factory: world.factory,
+    startBlock: 1,
   })
   await world.settle()
 })

@@ -85,7 +85,10 @@ describe('a payment by an internal call', () => {
   it('has no sender by a transaction that moved another amount, as where two of them came in one block', async () => {
     const pay = (valueWei: bigint) =>
       world.chain.send({
-        ...{ from: world.at(9), to: world.at(SAFE), data: forwardTo(world.at(3)), gas: '0x200000' },
+        from: world.at(9),
+        to: world.at(SAFE),
+        data: forwardTo(world.at(3)),
+        gas: '0x200000',
         value: `0x${valueWei.toString(16)}`,
       })
     const [txHash] = [await pay(BASIC), await pay(BASIC * 2n)]

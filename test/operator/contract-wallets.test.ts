@@ -143,7 +143,8 @@ describe('contract wallets', () => {
     const instances = await Promise.all(
       [proof, null].map((word) =>
         startService({
-          ...{ sql: desk.world.pool, readSql: desk.world.pool },
+          sql: desk.world.pool,
+          readSql: desk.world.pool,
           verifyContractWallet: async () => true,
           proveContractWallet: async () => word,
         }),

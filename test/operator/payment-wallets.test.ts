@@ -130,7 +130,10 @@ describe('the payments wallet', () => {
 
   it('balances to the wei in a statement over a change, each wallet by itself', async () => {
     await recordIdentity(world.pool, {
-      ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
+      chainId: world.chain.chainId,
+      genesisHash: '0x',
+      factory: world.factory,
+      startBlock: 1,
     })
     await world.pay(5, BASIC)
     await world.settle()

@@ -113,7 +113,10 @@ test('the file has the checksum by which the Transaction Builder notices a chang
   const to = '0x49d4450977E2c95362C13D3a31a09311E0Ea26A6'
   const file = {
     transactions: [{ value: '7', to, data: '0x' }],
-    ...{ meta: { description: 'd', name: 'Refunds' }, chainId: '31337', createdAt: 1, version: '1.0' },
+    meta: { description: 'd', name: 'Refunds' },
+    chainId: '31337',
+    createdAt: 1,
+    version: '1.0',
   }
   const known = '0x1c47851e43a8ef036e6a595a14a9b5ad528b225ab3bbfec9d3c947d367a7d05f'
   assert.equal(batchChecksum(file), known)

@@ -23,8 +23,13 @@ export interface LedgerService extends Service {
 /** Starts one with the tests' common settings. `main` is the file to run, if it is not this tree's. */
 export async function startLedger(dataDir: string, env: Record<string, string>, main?: string): Promise<LedgerService> {
   const settings = {
-    ...{ SCHEDULER: 'off', CRON_KEY, ADMIN_KEY, LOG_LEVEL: 'warn' },
-    ...{ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '5' },
+    SCHEDULER: 'off',
+    CRON_KEY,
+    ADMIN_KEY,
+    LOG_LEVEL: 'warn',
+    CREDIT_INTERVAL_SEC: '10',
+    CREDIT_SLOT_SEC: '5',
+    TICK_SEC: '5',
     ...env,
   }
   const service = await startService(dataDir, settings, undefined, undefined, main)

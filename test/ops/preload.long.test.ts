@@ -73,9 +73,12 @@ function environment(): Record<string, string> {
   const { port } = collector.address() as AddressInfo
   const lines = here(variables).replace(COLLECTOR, `http://127.0.0.1:${port}`).trim().split('\n')
   return {
-    ...{ ...worldEnv(world), RPC_URL: `${provider.url}/v2/${KEY}`, LOG_LEVEL: 'debug' },
+    ...worldEnv(world),
+    RPC_URL: `${provider.url}/v2/${KEY}`,
+    LOG_LEVEL: 'debug',
     ...Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))),
-    ...{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '100' },
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
   }
 }
 

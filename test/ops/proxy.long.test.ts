@@ -24,8 +24,14 @@ before(async () => {
   if (skip) return
   world = await startWorld()
   const settings = {
-    ...{ DATABASE_URL: world.directUrl, RPC_URL: world.chain.rpcUrl, FACTORY_ADDRESS: world.factory, START_BLOCK: '1' },
-    ...{ PAYMENT_ADDRESS: world.at(3), TRUSTED_PROXIES: '127.0.0.1/32', CREDIT_INTERVAL_SEC: '', CREDIT_SLOT_SEC: '' },
+    DATABASE_URL: world.directUrl,
+    RPC_URL: world.chain.rpcUrl,
+    FACTORY_ADDRESS: world.factory,
+    START_BLOCK: '1',
+    PAYMENT_ADDRESS: world.at(3),
+    TRUSTED_PROXIES: '127.0.0.1/32',
+    CREDIT_INTERVAL_SEC: '',
+    CREDIT_SLOT_SEC: '',
   }
   instances = [await startLedger(temporaryDirectory(), settings), await startLedger(temporaryDirectory(), settings)]
   const [first, second] = instances.map((instance) => new URL(instance.url).host)

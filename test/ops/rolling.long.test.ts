@@ -48,7 +48,8 @@ test('two instances share a ledger; when one stops in the middle of requests non
     MINTER_PRIVATE_KEY: minter ?? '',
     DISTRIBUTOR_PRIVATE_KEY: distributor ?? '',
     // The ledger has its terms.
-    ...{ CREDIT_INTERVAL_SEC: '', CREDIT_SLOT_SEC: '' },
+    CREDIT_INTERVAL_SEC: '',
+    CREDIT_SLOT_SEC: '',
   }
   // One as in production, where a stop waits for balancers, and the service refuses a test chain's keys: so it only serves.
   const { MINTER_PRIVATE_KEY, DISTRIBUTOR_PRIVATE_KEY, ...served } = settings

@@ -65,8 +65,10 @@ test('every alert has its section, and every section of an alert its alert; each
 test('an alert has the figure that the doctor and the health report judge by', () => {
   const stale = Number(inspectConfig({}, { readFile: () => '' }).config.STALE_AFTER_SEC)
   const figures: Readonly<Record<string, number>> = {
-    ...{ NodeLedgerPaymentsPassStale: stale, NodeLedgerCreditPassStale: stale },
-    ...{ NodeLedgerLagging: LAG_SEC, NodeLedgerTransactionStuck: STUCK_SEC },
+    NodeLedgerPaymentsPassStale: stale,
+    NodeLedgerCreditPassStale: stale,
+    NodeLedgerLagging: LAG_SEC,
+    NodeLedgerTransactionStuck: STUCK_SEC,
   }
   for (const [name, figure] of Object.entries(figures)) {
     const { expr } = rules.find(({ alert }) => alert === name) ?? assert.fail(name)

@@ -266,7 +266,12 @@ test('judging gives way once a mint is full, and goes on after it with the place
 const PLACES = ETHER / 70n
 const scarce = (supply: number, closesAt: number | null = null) =>
   enterTier(world, {
-    ...{ tierId: 'scarce', tierNo: 11, priceWei: wei(PLACES), maxPerWallet: 2, supply, closesAt },
+    tierId: 'scarce',
+    tierNo: 11,
+    priceWei: wei(PLACES),
+    maxPerWallet: 2,
+    supply,
+    closesAt,
   })
 
 for (const page of [1, 2, 500])

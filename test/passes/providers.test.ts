@@ -81,7 +81,10 @@ test('a holding that one of two providers makes up does not buy a node', async (
   assert.deepEqual(
     { ...(await paymentOf(world, paid)), nodeId: null },
     {
-      ...{ state: 'held', reason: 'holding', nodeId: null, tierId: 'holders' },
+      state: 'held',
+      reason: 'holding',
+      nodeId: null,
+      tierId: 'holders',
     },
   )
 })

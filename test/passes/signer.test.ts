@@ -33,8 +33,12 @@ before(async () => {
   instance = world.instance({ minter: senderOf(1), distributor: senderOf(2) })
   env = {
     ...worldEnv(world),
-    ...{ MINTER_PRIVATE_KEY: '', MINTER_SIGNER_URL: `${signer.url}/secret-path`, MINTER_ADDRESS: world.at(1) },
-    ...{ DISTRIBUTOR_PRIVATE_KEY: '', DISTRIBUTOR_SIGNER_URL: signer.url, DISTRIBUTOR_ADDRESS: world.at(2) },
+    MINTER_PRIVATE_KEY: '',
+    MINTER_SIGNER_URL: `${signer.url}/secret-path`,
+    MINTER_ADDRESS: world.at(1),
+    DISTRIBUTOR_PRIVATE_KEY: '',
+    DISTRIBUTOR_SIGNER_URL: signer.url,
+    DISTRIBUTOR_ADDRESS: world.at(2),
   }
   await world.rest()
 })

@@ -16,7 +16,10 @@ const foreign: Hash[] = []
 before(async () => {
   world = await startWorld()
   await recordIdentity(world.pool, {
-    ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
+    chainId: world.chain.chainId,
+    genesisHash: '0x',
+    factory: world.factory,
+    startBlock: 1,
   })
   await world.settle()
 })

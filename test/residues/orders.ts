@@ -80,7 +80,10 @@ async function step(play: Play): Promise<void> {
 async function pay({ world, pick, dice, blocks }: Play): Promise<void> {
   for (let i = 0; i <= 1 + dice(2); i++)
     await world.chain.send({
-      ...{ from: world.at(9), to: world.at(pick(SAFES)), data: forwardTo(world.at(3)), gas: '0x200000' },
+      from: world.at(9),
+      to: world.at(pick(SAFES)),
+      data: forwardTo(world.at(3)),
+      gas: '0x200000',
       value: `0x${pick(VALUES).toString(16)}`,
     })
   await world.chain.mine()
@@ -125,7 +128,10 @@ async function attribute(play: Play, pool = play.world.pool): Promise<string> {
   const shown = (await transfersOf(world, block)).filter(() => dice(3) > 0)
   if (shown.length === 0) return '(none)'
   const transfers = shown.map(({ txHash, index, other, valueWei }) => ({
-    ...{ txHash, innerIndex: index, from: other, valueWei: valueWei.toString() },
+    txHash,
+    innerIndex: index,
+    from: other,
+    valueWei: valueWei.toString(),
   }))
   const chain = { ...world.ctx.chain, ...(dice(2) === 0 && { innerTransfers: async () => null }) }
   if (dice(4) === 0)

@@ -101,7 +101,10 @@ describe('two providers that tell different things', () => {
       [9, other, [PLUS, BASIC]],
     ] as const)
       await world.chain.send({
-        ...{ from: world.at(from), to, gas: '0x200000', value: `0x${(BASIC + PLUS).toString(16)}` },
+        from: world.at(from),
+        to,
+        gas: '0x200000',
+        value: `0x${(BASIC + PLUS).toString(16)}`,
         data: splitTo(...values.map((value) => [wallet, value] as const)),
       })
     await world.chain.mine()

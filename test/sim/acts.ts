@@ -100,8 +100,11 @@ async function changeTerms(play: Play): Promise<string> {
   if (!now) throw new Error('there is no basic tier')
   const onSale = play.dice.roll('on sale') < 0.7
   const terms = {
-    ...{ tierId: 'basic', priceWei: play.dice.pick('price', BASIC_PRICES), onSale },
-    ...{ fromBlock: Number(head.number) + 1, fromTime: Number(head.timestamp) + 1 },
+    tierId: 'basic',
+    priceWei: play.dice.pick('price', BASIC_PRICES),
+    onSale,
+    fromBlock: Number(head.number) + 1,
+    fromTime: Number(head.timestamp) + 1,
   }
   const tier = { ...now, ...terms, priceWei: wei(terms.priceWei), holdingSymbol: null, holdingDecimals: null }
   await inTransaction(observer, (sql) => insertTierVersion(sql, tier, 'operator'))
@@ -243,10 +246,28 @@ export const ACTS: Record<string, Act> = {
 
 /** Weight of each in the draw, relative to the others. */
 const WEIGHTS: Record<string, number> = {
-  ...{ payment: 30, race: 6, 'self payment': 1, outflow: 2, 'failed payment': 3, 'unseen payment': 2, owner: 14 },
-  ...{ terms: 4, tokens: 5, pause: 2, unpause: 3, interval: 2, 'short purse': 2, 'full purse': 3 },
-  ...{ 'high fees': 4, 'low fees': 3, eviction: 3, 'foreign use': 3, claim: 3 },
-  ...{ backup: 4, 'restored backup': 8, swaps: 4 },
+  payment: 30,
+  race: 6,
+  'self payment': 1,
+  outflow: 2,
+  'failed payment': 3,
+  'unseen payment': 2,
+  owner: 14,
+  terms: 4,
+  tokens: 5,
+  pause: 2,
+  unpause: 3,
+  interval: 2,
+  'short purse': 2,
+  'full purse': 3,
+  'high fees': 4,
+  'low fees': 3,
+  eviction: 3,
+  'foreign use': 3,
+  claim: 3,
+  backup: 4,
+  'restored backup': 8,
+  swaps: 4,
 }
 const DRAWN = Object.keys(ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
 

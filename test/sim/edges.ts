@@ -224,8 +224,17 @@ export const EDGE_ACTS: Record<string, EdgeAct> = {
 
 /** Weight of each in the draw, relative to the others. */
 const WEIGHTS: Record<string, number> = {
-  ...{ 'junk flood': 2, 'other settings': 4, 'same settings': 2, 'unreadable holdings': 2, 'readable holdings': 3 },
-  ...{ 'silent signer': 2, 'signing again': 3, 'cancelled transaction': 5, release: 4, dismissal: 5, refund: 5 },
+  'junk flood': 2,
+  'other settings': 4,
+  'same settings': 2,
+  'unreadable holdings': 2,
+  'readable holdings': 3,
+  'silent signer': 2,
+  'signing again': 3,
+  'cancelled transaction': 5,
+  release: 4,
+  dismissal: 5,
+  refund: 5,
 }
 const DRAWN = Object.keys(EDGE_ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
 

@@ -225,7 +225,10 @@ export async function checkReadings({ stage }: Play): Promise<void> {
   const { chain, factory, world } = stage
   let cut = true
   const provider = new Provider({
-    ...{ chain, weather: null, rules: { check: async () => null } as never, onFault: () => {} },
+    chain,
+    weather: null,
+    rules: { check: async () => null } as never,
+    onFault: () => {},
     async onRequest() {
       if (cut) throw new Error('no provider answers')
     },

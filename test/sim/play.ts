@@ -150,11 +150,32 @@ export function armInstances(tally: () => Tally): void {
 export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'facts' | 'weather' | 'providers'> {
   const sendRules = sendRulesFor(stage.chain)
   return {
-    ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
-    ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
-    ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false, pastFinal: false },
-    ...{ other: {}, tokenAnswer: null, silent: new Set(), decided: new Map() },
-    ...{ badTraces: null, lying: null, everShown: new Set() },
+    stage,
+    seed,
+    sendRules,
+    dice: createDice(seed),
+    tally: new Map(),
+    log: [],
+    instances: [],
+    closed: [],
+    baseFeeWei: 0n,
+    terms: [],
+    dropped: new Set(),
+    traded: new Set(),
+    foreign: [],
+    sent: [],
+    refused: new Set<Hash>(),
+    lately: null,
+    backup: null,
+    restored: false,
+    pastFinal: false,
+    other: {},
+    tokenAnswer: null,
+    silent: new Set(),
+    decided: new Map(),
+    badTraces: null,
+    lying: null,
+    everShown: new Set(),
   }
 }
 
@@ -216,15 +237,13 @@ export function startInstance(play: Play, name: string): Instance {
   }
   const payments = paymentsPass(ctx)
   const instance: Instance = {
-    ...{
-      name,
-      dead: false,
-      plan: { kind: 'nothing' },
-      requests: 0,
-      ctx,
-      interruption: Promise.resolve(),
-      close: () => rpc.close(),
-    },
+    name,
+    dead: false,
+    plan: { kind: 'nothing' },
+    requests: 0,
+    ctx,
+    interruption: Promise.resolve(),
+    close: () => rpc.close(),
     passes: { payments, credit: creditPass(ctx), claim: () => claimOne(play, ctx, payments) },
   }
   return instance

@@ -75,7 +75,11 @@ export class Provider extends Dispatcher {
   async #serve(body: Envelope | Envelope[], handler: Handler): Promise<void> {
     let ended = false
     const controller = {
-      ...{ aborted: false, paused: false, reason: null, rawHeaders: [], rawTrailers: [] },
+      aborted: false,
+      paused: false,
+      reason: null,
+      rawHeaders: [],
+      rawTrailers: [],
       pause() {},
       resume() {},
       abort(reason: Error) {

@@ -55,7 +55,10 @@ export async function payAtOnce(
   for (const [by, valueWei] of transfers)
     sent.push(
       await world.chain.send({
-        ...{ from: world.at(9), to: world.at(by), data: forwardTo(world.at(3)), gas: '0x200000' },
+        from: world.at(9),
+        to: world.at(by),
+        data: forwardTo(world.at(3)),
+        gas: '0x200000',
         value: `0x${valueWei.toString(16)}`,
       }),
     )

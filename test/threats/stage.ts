@@ -108,7 +108,8 @@ async function findings(world: World): Promise<string[]> {
     ...(await runChecks(LEDGER_CHECKS, {
       pool: world.pool,
       config: { STALE_AFTER_SEC: 3_600, SCHEDULER: false, QUOTE_TIER: null },
-      ...{ head: null, signers: [world.at(1), world.at(2)] },
+      head: null,
+      signers: [world.at(1), world.at(2)],
     })),
   ]
   return found.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)

@@ -191,7 +191,11 @@ describe('a browser', { skip: noBrowser }, () => {
       ['senderDenied', /Nothing is lost: .* The operator decides/, /sends it back/],
     ] as const) {
       await insertPayment(service.sql, {
-        ...{ txHash: hashOf(reason), from: walletOf(9), valueWei: '10000000000000000', state: 'held', reason },
+        txHash: hashOf(reason),
+        from: walletOf(9),
+        valueWei: '10000000000000000',
+        state: 'held',
+        reason,
       })
       await page.goto(at(`/payment/${hashOf(reason)}`))
       const held = page.locator('.held')

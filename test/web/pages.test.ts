@@ -112,7 +112,8 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.getByText('Balance differs. The chain is right.').waitFor()
     // Six decimals, and the rest at a press; a past event is not in the future, whatever the clocks say.
     await answersWith(page, '**/api/stats', () => ({
-      ...{ totalSalesWei: '1234567890123456789', lastDistributionAt: new Date(Date.now() + 38_000).toISOString() },
+      totalSalesWei: '1234567890123456789',
+      lastDistributionAt: new Date(Date.now() + 38_000).toISOString(),
     }))
     await page.goto(at('/'))
     await page.getByRole('button', { name: '1.234567…' }).press('Enter')

@@ -76,27 +76,23 @@ describe('on a phone, a payment that stopped', { skip: noBrowser }, () => {
   /** A denied payer sees the same text as anyone under review. */
   const sentenceOf = (reason: HoldReason) => words.reasons[reason === 'senderDenied' ? 'review' : reason]
   const REASONS = Object.keys({
-    ...{
-      wrongAmount: 1,
-      saleClosed: 1,
-      notOpenYet: 1,
-      soldOut: 1,
-      notListed: 1,
-      tierAllowance: 1,
-      holding: 1,
-      walletLimit: 1,
-      senderDenied: 1,
-      oldWallet: 1,
-    },
-    ...{
-      unattributed: 1,
-      mintReverted: 1,
-      supplySpent: 1,
-      mintedElsewhere: 1,
-      recheck: 1,
-      refunding: 1,
-      contractWallet: 1,
-    },
+    wrongAmount: 1,
+    saleClosed: 1,
+    notOpenYet: 1,
+    soldOut: 1,
+    notListed: 1,
+    tierAllowance: 1,
+    holding: 1,
+    walletLimit: 1,
+    senderDenied: 1,
+    oldWallet: 1,
+    unattributed: 1,
+    mintReverted: 1,
+    supplySpent: 1,
+    mintedElsewhere: 1,
+    recheck: 1,
+    refunding: 1,
+    contractWallet: 1,
   } satisfies Record<HoldReason, 1>) as HoldReason[]
 
   test('says why and what happens next for every reason', async () => {

@@ -30,7 +30,10 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
     changes = listenForChanges(world.directUrl, silentLog)
     const readings = { buyer: async () => UNREAD, maxPerWallet: async () => 3 } as unknown as Readings
     service = await startService({
-      ...{ sql: world.pool, readSql: world.pool, changes, readings },
+      sql: world.pool,
+      readSql: world.pool,
+      changes,
+      readings,
       settings: { factoryAddress: world.factory },
     })
   })

@@ -254,7 +254,12 @@ test('it is named by the settings or by an act like any other, without a signing
 test('a URL that is no whole mail server is none', () => {
   const whole = 'smtps://u:p@mail.example?from=a@x.example&to=b@x.example'
   assert.deepEqual(mailTargetOf(whole), {
-    ...{ host: 'mail.example', port: 465, tls: true, user: 'u', from: 'a@x.example', to: ['b@x.example'] },
+    host: 'mail.example',
+    port: 465,
+    tls: true,
+    user: 'u',
+    from: 'a@x.example',
+    to: ['b@x.example'],
     events: mailTargetOf(whole)?.events,
   })
   assert.equal(mailTargetOf(whole.replace('smtps', 'smtp'))?.port, 587)

@@ -64,8 +64,13 @@ export interface CheckDeploymentOptions {
 /** Checks the settings against the chain at start-up. Never throws, because an unreachable chain is a problem like any other. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
   const check: DeploymentCheck = {
-    ...{ problems: [], guardUsable: false, historyUsable: null, codeHash: null, knownCode: false },
-    ...{ maxPerWallet: null, leastIntervalSec: null },
+    problems: [],
+    guardUsable: false,
+    historyUsable: null,
+    codeHash: null,
+    knownCode: false,
+    maxPerWallet: null,
+    leastIntervalSec: null,
   }
   try {
     await fillCheck(options, check)

@@ -85,7 +85,11 @@ export function factoryConstructorArguments(setup: FactorySetup): string {
 export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: FactorySetup): Hex {
   const { owner, minter, distributor, floorGwei, ceilingGwei } = setup
   const args = {
-    ...{ owner, minter, distributor, floorGwei, ceilingGwei },
+    owner,
+    minter,
+    distributor,
+    floorGwei,
+    ceilingGwei,
     nodes: BigInt(nodes),
     cohorts: BigInt(cohorts),
     maxPerWallet: BigInt(maxPerWallet),

@@ -166,7 +166,8 @@ function wordsOf(event: Decoded): Words {
 
 const leftWith = (ref: string, cohort: bigint, credited: bigint) => ({
   ref: hash(ref),
-  ...{ cohort: safeNumber(cohort, 'cohort'), creditedWei: wei(credited) },
+  cohort: safeNumber(cohort, 'cohort'),
+  creditedWei: wei(credited),
 })
 
 function detailOf(args: object | readonly unknown[] | undefined): Record<string, string> {

@@ -41,7 +41,9 @@ export async function proveActing(
   const others = acting.filter((tx) => !proven.includes(tx))
   const told = others.map((tx) => ({ hash: tx.hash, blockNumber: number, words: keyOf(tx) }))
   const agreed = await agreedHashes(soundness.voices, told, {
-    ...{ method: 'eth_getTransactionByHash', part: 'transactions', what: 'transaction' },
+    method: 'eth_getTransactionByHash',
+    part: 'transactions',
+    what: 'transaction',
     wordsOf: (answer) => keyOf(transaction(answer)),
   })
   return new Map(

@@ -183,7 +183,9 @@ export async function readOutcomes(
     .filter(({ txHash }) => acting.has(txHash))
     .map((seen) => ({ hash: seen.txHash, blockNumber: seen.blockNumber, words: outcomeOf(seen) }))
   const agreed = await agreedHashes(soundness.voices, saidOf, {
-    ...{ method: 'eth_getTransactionReceipt', part: 'receipts', what: 'receipt of' },
+    method: 'eth_getTransactionReceipt',
+    part: 'receipts',
+    what: 'receipt of',
     wordsOf: (answer) => outcomeOf({ ...receipt(answer), logs: receiptLogs(answer, watched.factory) }),
   })
   for (const receipt of single)

@@ -17,7 +17,8 @@ export async function add(call: Call): Promise<ExitCode> {
     const done: object[] = []
     for (const [i, url] of urls.entries()) {
       const given = {
-        ...{ url, ...(secrets.length > 0 && { secret: secrets.join(',') }) },
+        url,
+        ...(secrets.length > 0 && { secret: secrets.join(',') }),
         ...(events?.[i] && { events: choiceText(events[i]) }),
       }
       done.push(accepted(await addWebhook(ledger, actorHere(), given), call))

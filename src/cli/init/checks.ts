@@ -23,15 +23,22 @@ const DATABASE_WAIT_MS = 2_000
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
 
 const NAMED: Readonly<Record<string, string>> = {
-  ...{ minWei: '--min-wei', maxWei: '--max-wei', intervalSec: '--interval', slotSec: '--slot', zero: 'more' },
+  minWei: '--min-wei',
+  maxWei: '--max-wei',
+  intervalSec: '--interval',
+  slotSec: '--slot',
+  zero: 'more',
 }
 
 /** Answers that do not fit together. */
 export function mistakesIn(answers: Answers, leastInterval: string | undefined): string[] {
   const intervalSec = Number(answers.interval)
   const terms = {
-    ...{ payouts: true, minWei: BigInt(answers['min-wei']), maxWei: BigInt(answers['max-wei']) },
-    ...{ intervalSec, slotSec: Number(answers.slot) },
+    payouts: true,
+    minWei: BigInt(answers['min-wei']),
+    maxWei: BigInt(answers['max-wei']),
+    intervalSec,
+    slotSec: Number(answers.slot),
   }
   const leastIntervalSec = Number(leastInterval ?? Math.min(LEAST_INTERVAL_SEC, intervalSec))
   const refusal = refuseTerms(

@@ -154,8 +154,12 @@ export class Folder {
     const { PATH, HOME, LOG_LEVEL } = env
     const settings = parseEnv((readIfExists(this.at('settings.env')) ?? '').replace(/^\uFEFF/, ''))
     return {
-      ...{ PATH, HOME, ...(LOG_LEVEL ? { LOG_LEVEL } : {}) },
-      ...{ ...this.keySettings(), ...settings, ...this.secretSettings() },
+      PATH,
+      HOME,
+      ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
+      ...this.keySettings(),
+      ...settings,
+      ...this.secretSettings(),
     }
   }
 }

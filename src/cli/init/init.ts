@@ -213,9 +213,12 @@ function isCorrected({ answers, written }: Setup): (line: string) => boolean {
 }
 
 const SETTING_OF_ANSWER: Readonly<Partial<Record<AnswerName, string>>> = {
-  ...{ 'public-url': 'PUBLIC_URL', payments: 'PAYMENT_ADDRESS' },
-  ...{ 'min-wei': 'CREDIT_MIN_WEI', 'max-wei': 'CREDIT_MAX_WEI' },
-  ...{ interval: 'CREDIT_INTERVAL_SEC', slot: 'CREDIT_SLOT_SEC' },
+  'public-url': 'PUBLIC_URL',
+  payments: 'PAYMENT_ADDRESS',
+  'min-wei': 'CREDIT_MIN_WEI',
+  'max-wei': 'CREDIT_MAX_WEI',
+  interval: 'CREDIT_INTERVAL_SEC',
+  slot: 'CREDIT_SLOT_SEC',
 }
 
 /** A value in a form that a shell and systemd read alike. */

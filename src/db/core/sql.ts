@@ -88,8 +88,13 @@ export function placeOf(text: string) {
   if ('mistake' in url) throw new KnownError('fatal', `The database's URL ${url.mistake}.`)
   const { hosts, ports, path, database, user, password, session } = url
   return {
-    ...{ host: [...hosts], port: [...ports], ssl: tlsOf(url), ...(path && { path }) },
-    ...{ ...(database && { database }), ...(user && { user }), ...(password && { password }) },
+    host: [...hosts],
+    port: [...ports],
+    ssl: tlsOf(url),
+    ...(path && { path }),
+    ...(database && { database }),
+    ...(user && { user }),
+    ...(password && { password }),
     ...(session && { target_session_attrs: session }),
   }
 }
@@ -133,7 +138,9 @@ export function connect(url: string, options: PoolOptions): Pool {
       // The default grows to 20 s, which would prolong an outage by that long.
       backoff: () => 0.25,
       connection: {
-        ...{ ...parameters, application_name: options.applicationName, ...SESSION },
+        ...parameters,
+        application_name: options.applicationName,
+        ...SESSION,
         ...(options.silenceMs && { idle_session_timeout: options.silenceMs }),
       },
     } as unknown as postgres.Options<Record<string, never>>) as unknown as Pool

@@ -3,7 +3,14 @@
 import type { Sql } from './sql.ts'
 import { clearState } from './state.ts'
 
-export type Trouble = 'halt' | 'proof' | 'stuck' | `signer ${string}` | `role ${string}` | `fee ${string}` | `funds ${string}`
+export type Trouble =
+  | 'halt'
+  | 'proof'
+  | 'stuck'
+  | `signer ${string}`
+  | `role ${string}`
+  | `fee ${string}`
+  | `funds ${string}`
 
 /** Longer than fees, a provider or a signer usually go up and down, and short for a person who waits to hear that it is over. */
 const CALM_SEC = 600

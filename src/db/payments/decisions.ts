@@ -203,7 +203,8 @@ export async function dismissDust(
       where: sql`p.id = c.id`,
       returning: sql`p.block_hash, p.from_address`,
       ofRow: sql`jsonb_build_object('heldFor', reason, 'blockHash', block_hash, 'from', from_address)`,
-      ...{ evidence, by },
+      evidence,
+      by,
     },
     sql<{ count: number; sumWei: bigint }[]>`count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei"`,
   )

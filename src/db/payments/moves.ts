@@ -123,7 +123,8 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
       set: sql`tier_id = ${tier?.tierId ?? null}, tier_version = ${tier?.version ?? null}`,
     }),
     ...('reason' in decision && { reason: decision.reason }),
-    ...{ evidence, by },
+    evidence,
+    by,
   })
   if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
 }
@@ -159,7 +160,10 @@ export async function writeVerdicts(
         ? sql`tier_id = coalesce(c."tierId", p.tier_id), tier_version = coalesce(c."tierVersion", p.tier_version)`
         : sql`tier_id = c."tierId", tier_version = c."tierVersion"`,
     ...(name !== 'accept' && { reason: sql`c.reason` }),
-    ...{ returning: sql`c.evidence AS of_row`, ofRow: sql`of_row`, evidence: {}, by: 'pass' },
+    returning: sql`c.evidence AS of_row`,
+    ofRow: sql`of_row`,
+    evidence: {},
+    by: 'pass',
   })
   if (moved !== judged.length)
     throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)

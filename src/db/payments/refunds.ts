@@ -165,7 +165,8 @@ export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, 
     where: sql`p.id = ${paymentId}`,
     to: sql`CASE WHEN ${waits} THEN 'held' ELSE ${verdict} END`,
     reason: sql`CASE WHEN ${waits} THEN 'soldOut' ELSE ${reason} END`,
-    ...{ ...tier, returning: sql`p.state` },
+    ...tier,
+    returning: sql`p.state`,
   }
   const [moved] = await moveAndRead(sql, 'cancelRefund', change, sql<Word[]>`state AS verdict, reason`)
   return moved ?? Promise.reject(new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`))

@@ -55,16 +55,20 @@ const { nodeId, owner, tierId, priceWei, paymentTxHash, ...shown } = NODE_FIELDS
 const { creditedWei, withdrawnWei, balanceWei, mintTxHash, mintedAt, nextCreditAt } = shown
 /** Columns of a node, by the fields of its page. An expelled one is in cohort 0. */
 const NODE_COLUMNS = {
-  ...{
-    nodeId,
-    owner,
-    tierId,
-    tierNo: 'c.tier_no::text',
-    cohort: 'coalesce(n.cohort, 0)::text',
-    priceWei,
-    paymentTxHash,
-  },
-  ...{ creditedWei, withdrawnWei, balanceWei, mintTxHash, blockNumber: 'n.block_number::text', mintedAt, nextCreditAt },
+  nodeId,
+  owner,
+  tierId,
+  tierNo: 'c.tier_no::text',
+  cohort: 'coalesce(n.cohort, 0)::text',
+  priceWei,
+  paymentTxHash,
+  creditedWei,
+  withdrawnWei,
+  balanceWei,
+  mintTxHash,
+  blockNumber: 'n.block_number::text',
+  mintedAt,
+  nextCreditAt,
 }
 
 /** Every node, with its present totals. */

@@ -198,10 +198,15 @@ function pageOf([, node, matchedBy, credits, withdrawals, ...more]: (Buffer | nu
     (field) => field?.toString('latin1'),
   )
   return {
-    ...{ node, credits, withdrawals },
+    node,
+    credits,
+    withdrawals,
     matchedBy: matchedBy?.toString('latin1') === 'id' ? 'id' : 'nodeId',
     owner: owner as Address,
-    ...{ nodeId, balanceWei, creditedWei, withdrawnWei },
+    nodeId,
+    balanceWei,
+    creditedWei,
+    withdrawnWei,
     followedTo: followedTo === '' ? null : Number(followedTo),
   }
 }

@@ -80,23 +80,30 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
     {
       check: 'allowance',
       passes: passes({ tierNodes: use.tierNodes, tierInFlight }) ?? false,
-      ...{ limit: tier.maxPerWallet, owned: use.tierNodes, underWay: tierInFlight },
+      limit: tier.maxPerWallet,
+      owned: use.tierNodes,
+      underWay: tierInFlight,
     },
     {
       check: 'cap',
       passes: walletMax === null ? null : passes({ walletNodes: use.walletNodes, walletInFlight, walletMax }),
-      ...{ limit: walletMax, owned: use.walletNodes, underWay: walletInFlight },
+      limit: walletMax,
+      owned: use.walletNodes,
+      underWay: walletInFlight,
     },
     {
       check: 'holding',
       // Unread, whatever the tier says about a holding that stays unreadable, because nothing was paid yet.
       passes: passes({ holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei } }),
-      ...{ token: tier.holdingToken, requiredWei: tier.holdingWei, heldWei },
+      token: tier.holdingToken,
+      requiredWei: tier.holdingWei,
+      heldWei,
     },
     {
       check: 'ether',
       passes: requiredWei === null || balanceWei === null ? null : balanceWei >= requiredWei,
-      ...{ requiredWei, balanceWei },
+      requiredWei,
+      balanceWei,
     },
     { check: 'review', passes: passes({ ...facts.standing, payer: payerOf(facts) }) },
   ]
@@ -109,7 +116,11 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const isOpen = (opensAt ?? now) <= now && (closesAt === null || now < closesAt)
   const passes = isOpen && (opensAfter === null || openedBlock !== null)
   const opening = {
-    ...{ check: 'opening' as const, passes, opensAt: isoOf(opensAt), closesAt: isoOf(closesAt), opensAfter },
+    check: 'opening' as const,
+    passes,
+    opensAt: isoOf(opensAt),
+    closesAt: isoOf(closesAt),
+    opensAfter,
   }
   return [
     ...((opensAt ?? closesAt ?? opensAfter) ? [opening] : []),
@@ -140,19 +151,24 @@ function wouldPass(
   lists: readonly Hash[] | null = null,
 ): Passes {
   const verdict = judgePayment({
-    ...{ from, blockTime: 0, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
-    ...{ isToOldWallet: false, senderDenied: false, beforeRestore: false },
+    from,
+    blockTime: 0,
+    valueWei: tier.priceWei,
+    succeeded: true,
+    wallets: [],
+    serviceAccounts: [],
+    isToOldWallet: false,
+    senderDenied: false,
+    beforeRestore: false,
     selection: { kind: 'onSale', tier, byGrace: false, supply: null, lists },
-    ...{
-      walletNodes: 0,
-      walletInFlight: 0,
-      walletMax: 1,
-      tierNodes: 0,
-      tierInFlight: 0,
-      sold: 0,
-      reserved: 0,
-      mayOpen: false,
-    },
+    walletNodes: 0,
+    walletInFlight: 0,
+    walletMax: 1,
+    tierNodes: 0,
+    tierInFlight: 0,
+    sold: 0,
+    reserved: 0,
+    mayOpen: false,
     listed: null,
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },

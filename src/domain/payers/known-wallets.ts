@@ -86,14 +86,18 @@ export const KNOWN_PROXIES: readonly KnownProxy[] = [
 ]
 
 const safe = (version: string, address: string): KnownImplementation => ({
-  ...{ name: 'Safe', version, address: at(address) },
+  name: 'Safe',
+  version,
+  address: at(address),
   at: 'slot0',
   source: SAFE,
 })
 const by1967 =
   (name: string, source: string) =>
   (version: string, address: string): KnownImplementation => ({
-    ...{ name, version, address: at(address) },
+    name,
+    version,
+    address: at(address),
     at: 'eip1967',
     source,
   })

@@ -70,7 +70,9 @@ export function mailTargetOf(text: string): MailTarget | null {
     port: port === '' ? (PORTS[protocol] ?? 0) : Number(port),
     tls: protocol === 'smtps:',
     user: user === '' ? null : user,
-    ...{ from, to, events: kindsOf(kinds) },
+    from,
+    to,
+    events: kindsOf(kinds),
   }
 }
 

@@ -92,10 +92,16 @@ export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign)
 export function appManifest(settings: Pick<HttpSettings, 'site'>): string {
   const { name, logoUrl } = saleOf(settings)
   return JSON.stringify({
-    ...{ id: '/', start_url: '/', scope: '/', display: 'minimal-ui' },
-    ...{ name, short_name: name, description: ABOUT },
+    id: '/',
+    start_url: '/',
+    scope: '/',
+    display: 'minimal-ui',
+    name,
+    short_name: name,
+    description: ABOUT,
     // The background of the light theme. Each page sets its own for both themes.
-    ...{ background_color: '#f6f7fa', theme_color: '#f6f7fa' },
+    background_color: '#f6f7fa',
+    theme_color: '#f6f7fa',
     icons: [{ src: logoUrl, sizes: 'any', type: 'image/svg+xml' }],
   })
 }

@@ -65,7 +65,10 @@ const rootOf = (text: unknown): Hash | Refusal => {
 
 /** Protocol totals, from the ledger alone. Triggers keep them. */
 export const stats = route({
-  ...{ path: '/api/stats', perMinute: 120, keptSec: 10, staleSec: 30 },
+  path: '/api/stats',
+  perMinute: 120,
+  keptSec: 10,
+  staleSec: 30,
   asked: () => [],
   read: readStats,
 })
@@ -75,14 +78,18 @@ export const tiers = route({ path: '/api/tiers', keptSec: 30, staleSec: 90, aske
 
 /** The nodes a wallet owns, `[]` for none. */
 export const nodesOfAddress = route({
-  ...{ path: '/api/nodes/:address', keptSec: 5, staleSec: 15 },
+  path: '/api/nodes/:address',
+  keptSec: 5,
+  staleSec: 15,
   asked: ({ params }, checksum) => [parseAddress(params.address, checksum)],
   read: readNodesOf,
 })
 
 /** What an allowlist allows a wallet, with the proof. A list never changes. */
 export const allowlisted = route({
-  ...{ path: '/api/allowlists/:root/:address', keptSec: 60, none: 'unknownAllowlist' },
+  path: '/api/allowlists/:root/:address',
+  keptSec: 60,
+  none: 'unknownAllowlist',
   asked: ({ params }, checksum) => [rootOf(params.root), parseAddress(params.address, checksum)],
   read: async (sql, root: Hash, address: Address) => {
     const found = await readAllowlisted(sql, root, address)
@@ -92,21 +99,29 @@ export const allowlisted = route({
 
 /** The newest rounds, each with the turns it paid and the terms to recompute them from. */
 export const distributions = route({
-  ...{ path: '/api/distributions', keptSec: 10, staleSec: 30 },
+  path: '/api/distributions',
+  keptSec: 10,
+  staleSec: 30,
   asked: ({ query }) => [parseLimit(query)],
   read: readDistributions,
 })
 
 /** A round's turns one by one, page by page, each with the terms to recompute it from. */
 export const turns = route({
-  ...{ path: '/api/distributions/:id/turns', keptSec: 10, staleSec: 30, none: 'unknownRound' },
+  path: '/api/distributions/:id/turns',
+  keptSec: 10,
+  staleSec: 30,
+  none: 'unknownRound',
   asked: ({ params, query }) => [parseId(params.id), parseLimit(query), parseOffset(query)],
   read: (sql, round: bigint, limit: number, offset: number) => readTurns(sql, { round, limit, offset }),
 })
 
 /** The state of a payment. It does not ask the chain, so pages can poll it. POST /api/payments/claim reports an unknown one. */
 export const payment = route({
-  ...{ path: '/api/payment/:hash', perMinute: 120, keptSec: 1, none: 'unknownPayment' },
+  path: '/api/payment/:hash',
+  perMinute: 120,
+  keptSec: 1,
+  none: 'unknownPayment',
   asked: (target) => [hashOf(target, 'badPaymentHash')],
   read: async (sql, txHash: Hash) => {
     const found = await readPaymentsIn(sql, txHash)
@@ -116,14 +131,17 @@ export const payment = route({
 
 /** What a wallet has paid, newest first, `[]` for nothing: how a buyer finds a payment without its hash. */
 export const paymentsOfAddress = route({
-  ...{ path: '/api/payments/:address', keptSec: 1 },
+  path: '/api/payments/:address',
+  keptSec: 1,
   asked: ({ params, query }, checksum) => [parseAddress(params.address, checksum), parseLimit(query)],
   read: readPaymentsOf,
 })
 
 /** What a transaction did: paid, minted, credited, refunded, paid out. It does not ask the chain. */
 export const transaction = route({
-  ...{ path: '/api/transaction/:hash', keptSec: 5, none: 'unknownTransaction' },
+  path: '/api/transaction/:hash',
+  keptSec: 5,
+  none: 'unknownTransaction',
   asked: (target) => [hashOf(target, 'badTransactionHash')],
   read: readTransaction,
 })

@@ -11,7 +11,8 @@ import type { Tools } from '../tools.ts'
 export const LOGO_PATH = '/brand/logo.svg'
 
 const UNNAMED: SiteSettings = {
-  ...{ chainName: null, explorerUrl: null },
+  chainName: null,
+  explorerUrl: null,
   brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
 }
 

@@ -45,7 +45,9 @@ A list is never changed: enter a new one, and have the tier name that.`,
     rows: field.ofForm<string>(
       `lines of address,allocation, up to ${POSTED_ENTRIES_MAX}; the command takes larger lists`,
       {
-        ...{ schema: { type: 'string', maxLength: ROWS_BYTES_MAX }, value: 'rows', otherwise: '' },
+        schema: { type: 'string', maxLength: ROWS_BYTES_MAX },
+        value: 'rows',
+        otherwise: '',
         form: `lines of address,allocation, up to ${POSTED_ENTRIES_MAX}`,
         parse: (given) => (typeof given === 'string' && given.length <= ROWS_BYTES_MAX ? given : undefined),
       },

@@ -35,7 +35,8 @@ export function build(list: ListRead): BuiltList {
       if (tree === null) throw new Error('a list with a bad line has no parts')
       const [from, to] = [number * PART_ROWS, (number + 1) * PART_ROWS]
       return {
-        ...{ addresses: addresses.slice(from, to), allocations: allocations.slice(from, to) },
+        addresses: addresses.slice(from, to),
+        allocations: allocations.slice(from, to),
         leaves: [...tree.leaves.subarray(from, to)],
         // There are nearly twice as many nodes as rows.
         firstPage: (2 * from) / PAGE_NODES,

@@ -81,8 +81,12 @@ class ListReader {
     if (!this.isOver && (this.#rest.length > 0 || this.#restIsLong)) this.#endLine(new Uint8Array())
     if (this.#addresses.length === 0 && this.#badLines === 0) this.#complain('there is no row')
     return {
-      ...{ addresses: this.#addresses, allocations: this.#allocations, allocated: this.#allocated },
-      ...{ badLines: this.#badLines, duplicates: this.#duplicates, badChecksums: this.#badChecksums },
+      addresses: this.#addresses,
+      allocations: this.#allocations,
+      allocated: this.#allocated,
+      badLines: this.#badLines,
+      duplicates: this.#duplicates,
+      badChecksums: this.#badChecksums,
       problems: this.#problems,
     }
   }

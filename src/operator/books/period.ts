@@ -39,7 +39,10 @@ const MOMENT = { schema: { type: 'string' }, value: 'moment', form: FORM }
 export const PERIOD = {
   month: field.orNull(
     field.ofForm<AskedPeriod>('a month, by UTC', {
-      ...{ value: 'yyyy-mm', form: 'a month like 2026-10', otherwise: { from: null, to: null }, parse: parseMonth },
+      value: 'yyyy-mm',
+      form: 'a month like 2026-10',
+      otherwise: { from: null, to: null },
+      parse: parseMonth,
       schema: { type: 'string', examples: ['2026-10'] },
     }),
   ),

@@ -65,7 +65,12 @@ export function verifyLedger(
     if (await isTakenBack()) return takenBack
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return {
-      ...{ blockNumber: cursor.number, blockHash: cursor.hash, nodes, nodesInAll, cohorts, cover },
+      blockNumber: cursor.number,
+      blockHash: cursor.hash,
+      nodes,
+      nodesInAll,
+      cohorts,
+      cover,
       drifts: inOrder(drifts),
     }
   })

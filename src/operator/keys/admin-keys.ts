@@ -38,7 +38,13 @@ async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys)
     keys: rows.map(({ passkeyId: _none, ...row }) => ({ ...row, state: stateOf(row, now) })),
     passkeys: passkeys.map((row) => ({ ...row, state: stateOf(row, now) })),
     invitations: invitations.map(({ id, label, scopes, madeBy, madeAt, expiresAt, passkeyExpiresAt }) => ({
-      ...{ id, label, scopes, madeBy, madeAt, expiresAt, passkeyExpiresAt },
+      id,
+      label,
+      scopes,
+      madeBy,
+      madeAt,
+      expiresAt,
+      passkeyExpiresAt,
     })),
   }
 }

@@ -15,13 +15,18 @@ const FRESH_MS = 600_000
 /** The fields of a gift. `expires` is read as seconds; its default is this many days. */
 export const giftOf = (expires: string, days: number) => ({
   label: field.text('who acts by it', {
-    ...{ pattern: LABEL_FORM, schema: 'KeyLabel', value: 'name' },
+    pattern: LABEL_FORM,
+    schema: 'KeyLabel',
+    value: 'name',
     form: 'at most 32 letters, digits, dots, dashes or underscores',
   }),
   scopes: SCOPES_GIVEN,
   expires: field.orElse(
     field.ofForm<number>(expires, {
-      ...{ value: 'time', otherwise: 0, form: `a time like 90d or 8h, at most ${DAYS_MAX}d`, parse: secondsOf },
+      value: 'time',
+      otherwise: 0,
+      form: `a time like 90d or 8h, at most ${DAYS_MAX}d`,
+      parse: secondsOf,
       schema: { type: 'string', default: `${days}d`, examples: ['90d', '8h'] },
     }),
     days * DAY_SEC,
@@ -36,7 +41,10 @@ export const checkGift: field.Check<ReturnType<typeof giftOf>> = ({ label }, { c
 
 /** Scopes as a list, or comma-separated as on the command line. */
 const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}`, {
-  ...{ schema: 'Scopes', value: 'list', otherwise: [], form: `some of ${SCOPES.join(', ')}` },
+  schema: 'Scopes',
+  value: 'list',
+  otherwise: [],
+  form: `some of ${SCOPES.join(', ')}`,
   parse: (value) => {
     const given = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value
     if (!Array.isArray(given) || given.length === 0) return undefined

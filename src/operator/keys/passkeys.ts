@@ -41,8 +41,13 @@ export const invite = defineAct({
     if ((await countLivePasskeys(sql)) + (await invitations.countOpenInvitations(sql)) >= PEOPLE_MAX)
       return refuseAct('conflict', `There are ${PEOPLE_MAX} passkeys and invitations: revoke those that are not used.`)
     const { id, expiresAt, passkeyExpiresAt } = await invitations.insertInvitation(sql, {
-      ...{ label, digest, scopes, seconds, madeBy: actor.name },
-      ...{ byKey: passkey ? null : keyId, byPasskey: passkey?.id ?? null },
+      label,
+      digest,
+      scopes,
+      seconds,
+      madeBy: actor.name,
+      byKey: passkey ? null : keyId,
+      byPasskey: passkey?.id ?? null,
     })
     const after = { label, scopes, expiresAt, passkeyExpiresAt }
     record({ action: 'passkeyInvited', subject: `invitation ${id}`, after })

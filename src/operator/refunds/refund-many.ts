@@ -95,7 +95,8 @@ async function prepareOne(
 async function batchOf({ pool }: LedgerDb, transfers: Parameters<typeof safeBatch>[0]): Promise<SafeBatch> {
   const { chainId } = (await readState(pool, 'identity')) as { chainId: number }
   return safeBatch(transfers, {
-    ...{ chainId, createdAt: Date.now() },
+    chainId,
+    createdAt: Date.now(),
     description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
   })
 }

@@ -88,7 +88,14 @@ async function recordRefund(
     if (refusal) return refusal
     const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
     const recorded = await insertRefund(sql, {
-      ...{ paymentRef: payment.ref, txHash: refundTxHash, innerIndex, from, to, valueWei, blockNumber, blockHash },
+      paymentRef: payment.ref,
+      txHash: refundTxHash,
+      innerIndex,
+      from,
+      to,
+      valueWei,
+      blockNumber,
+      blockHash,
       // The passes watch it until its block is final.
       final: false,
       recordedBy: actor.name,

@@ -23,7 +23,8 @@ export function safeBatch(
     createdAt,
     meta: { name: 'Refunds', description },
     transactions: transfers.map(({ to, valueWei }) => ({
-      ...{ to: checksum(to), value: valueWei.toString() },
+      to: checksum(to),
+      value: valueWei.toString(),
       data: '0x' as const,
     })),
   }

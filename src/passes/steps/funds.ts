@@ -65,7 +65,11 @@ async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, ma
     // The needed amount goes up and down with the fees, so funds stay low until they have sufficed for a while.
     const low = isShort || calm === 'lasting'
     const funds: Funds = {
-      ...{ sender: role, address: sender.address, balanceWei: String(balanceWei), neededWei: String(neededWei), low },
+      sender: role,
+      address: sender.address,
+      balanceWei: String(balanceWei),
+      neededWei: String(neededWei),
+      low,
     }
     await writeState(sql, trouble, funds, 'pass')
     if (!begins && calm !== 'over') return

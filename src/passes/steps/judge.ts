@@ -116,7 +116,8 @@ export async function beginJudging(
     height: cursor.number,
     hasSecond: ctx.chain.providers.length >= VOICES,
     trustsProvider: ctx.rules.trustsProvider,
-    ...{ versions: waiting.versions, onContract: waiting.onContract },
+    versions: waiting.versions,
+    onContract: waiting.onContract,
     recheckUpTo,
   }
   const pages = judgeInTurn({ ...ctx, basis }, waiting.candidates, page)

@@ -121,7 +121,10 @@ async function readAccepted(
   // Each round leaves out at least one more tier.
   for (;;) {
     const page = await payments.readPayments(pool, {
-      ...{ states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX, exceptTiers },
+      states: ['accepted'],
+      upToBlock,
+      limit: MINT_BATCH_MAX,
+      exceptTiers,
       ...(!believes && { rests: 'onMore' as const }),
     })
     const lacking = page.filter(({ tierNo }) => tierNo !== null && choose(tierNo) === null)

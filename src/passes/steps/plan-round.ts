@@ -124,8 +124,14 @@ async function readCandidates(
     return {
       state,
       planned: {
-        ...{ cohort, size, unbackedNodes: unbacked.get(cohort) ?? 0 },
-        ...{ pendingDue: nextDue, skipped, isSkipNeeded, isDelayed, turns: [] },
+        cohort,
+        size,
+        unbackedNodes: unbacked.get(cohort) ?? 0,
+        pendingDue: nextDue,
+        skipped,
+        isSkipNeeded,
+        isDelayed,
+        turns: [],
       },
       payable: { cohort, intervalSec, firstPayable, payable },
     }

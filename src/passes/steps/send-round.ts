@@ -74,7 +74,10 @@ function callOf(
     kind: 'credit',
     round,
     credits: plan.credits.map(({ cohort, pendingDue, skipped, turns, amountWei }) => ({
-      ...{ cohort, firstDue: pendingDue, skipped, paid: turns.length },
+      cohort,
+      firstDue: pendingDue,
+      skipped,
+      paid: turns.length,
       amountPerNodeWei: amountWei,
     })),
     valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),

@@ -23,7 +23,9 @@ function logOf(name: Name, missing = { topics: 0, words: 0 }): WireLog {
   const inData = inputs.filter(({ indexed }) => !indexed).map((_, index) => word(_, inTopics.length + index))
   const topics = inTopics.slice(missing.topics).map((text) => `0x${text}` as Hash)
   return {
-    ...{ ...AT, logIndex: 0, address: '0x' as never },
+    ...AT,
+    logIndex: 0,
+    address: '0x' as never,
     topics: [factoryTopics[name], ...topics],
     data: `0x${inData.slice(missing.words).join('')}`,
   }

@@ -23,8 +23,12 @@ const accessList = fc.array(fc.record({ address: bytes(20), storageKeys: fc.arra
   maxLength: 3,
 })
 const authorization = fc.record({
-  ...{ chainId: fc.constantFrom('0x0', '0x1'), address: bytes(20), nonce: quantity(63n) },
-  ...{ yParity: fc.constantFrom('0x0', '0x1'), r: quantity(255n), s: quantity(254n) },
+  chainId: fc.constantFrom('0x0', '0x1'),
+  address: bytes(20),
+  nonce: quantity(63n),
+  yParity: fc.constantFrom('0x0', '0x1'),
+  r: quantity(255n),
+  s: quantity(254n),
 })
 
 /** Fields of a transaction as a node answers them, without a signature. */
@@ -48,7 +52,12 @@ type Given = typeof given extends fc.Arbitrary<infer T> ? T : never
 function rpcFields({ type, to, nonce, gas, value, input, tip, price, ...more }: Given): Fields {
   const cap = toHex(BigInt(price) + BigInt(tip))
   return {
-    ...{ type: toHex(type), nonce, gas, value, input, chainId: '0x1' },
+    type: toHex(type),
+    nonce,
+    gas,
+    value,
+    input,
+    chainId: '0x1',
     to: type >= 3 ? (to ?? `0x${'11'.repeat(20)}`) : to,
     ...(type < 2 ? { gasPrice: cap } : { maxFeePerGas: cap, maxPriorityFeePerGas: tip, gasPrice: tip }),
     ...(type > 0 ? { accessList: more.accessList } : {}),
@@ -63,7 +72,12 @@ function rpcFields({ type, to, nonce, gas, value, input, tip, price, ...more }: 
 function signed(given: Given) {
   const { gas, input, type, accessList: list, authorizationList, gasPrice, ...more } = rpcFields(given)
   const data = {
-    ...{ ...more, type: Number(type), gasLimit: gas, data: input, accessList: list, authorizationList },
+    ...more,
+    type: Number(type),
+    gasLimit: gas,
+    data: input,
+    accessList: list,
+    authorizationList,
     ...(Number(type) < 2 ? { gasPrice } : {}),
   }
   const common = Number(type) === 0 && !given.hasChain ? beforeChainIds : prague
@@ -77,7 +91,12 @@ test('every type is encoded, hashed and signed as by the kept library', async ()
     const { v, r, s } = tx as unknown as { v: bigint; r: bigint; s: bigint }
     const from = privateKeyToAccount(given.key as Hex).address
     const answer: Fields = {
-      ...{ ...rpcFields(given), hash: toHex(tx.hash()), from, v: toHex(v), r: toHex(r), s: toHex(s) },
+      ...rpcFields(given),
+      hash: toHex(tx.hash()),
+      from,
+      v: toHex(v),
+      r: toHex(r),
+      s: toHex(s),
       ...(given.type > 0 ? { yParity: toHex(v) } : {}),
     }
     const ours = encodeTransaction(answer)

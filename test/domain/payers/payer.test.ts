@@ -19,12 +19,16 @@ const [safeProxy] = KNOWN_PROXIES.filter(({ at }) => at === 'slot0')
 const [safe] = KNOWN_IMPLEMENTATIONS.filter(({ at }) => at === 'slot0')
 assert.ok(safeProxy && safe)
 const known: PayerCode = {
-  ...{ kind: 'contract', codeHash: safeProxy.codeHash },
+  kind: 'contract',
+  codeHash: safeProxy.codeHash,
   implementation: { at: 'slot0', address: safe.address },
 }
 const delegating: PayerCode = { kind: 'delegation', to: safe.address }
 const facts = (code: PayerCode, mode: ContractWalletMode, shown: object = {}): PayerFacts => ({
-  ...{ kind: 'inner', mode, signedIn: false, allowed: false },
+  kind: 'inner',
+  mode,
+  signedIn: false,
+  allowed: false,
   code: { kind: 'read', code },
   ...shown,
 })
@@ -63,7 +67,8 @@ test('what nobody signed is held, with the address that its sender has on the pa
     [`0x${'0'.repeat(40)}`, `0xeeee${'f'.repeat(32)}eeef`],
   ] as const)
     assert.deepEqual(held(from).kind === 'held' && held(from), {
-      ...{ kind: 'held', evidence: { unsignedType: 126, onParentChain } },
+      kind: 'held',
+      evidence: { unsignedType: 126, onParentChain },
     })
 })
 
@@ -72,7 +77,7 @@ test('a plain sender passes, whatever the mode', () => assert.equal(verdictOf({ 
 test('code that was not read is undecided, and what stays unreadable is held in every mode', () => {
   for (const mode of ['hold', 'proven', 'all'] as const) {
     const of = (code: Extract<PayerFacts, { kind: 'inner' }>['code']) =>
-      verdictOf({ ...{ kind: 'inner', mode, signedIn: true, allowed: true }, code })
+      verdictOf({ kind: 'inner', mode, signedIn: true, allowed: true, code })
     assert.equal(of({ kind: 'unread' }), 'undecided')
     assert.equal(of({ kind: 'unreadable', sinceSec: RETRY_SEC - 1 }), 'undecided')
     assert.equal(of({ kind: 'unreadable', sinceSec: RETRY_SEC }), 'held')
@@ -84,8 +89,13 @@ test('a held contract keeps what it was judged by', () => {
   assert.deepEqual(verdict, {
     kind: 'held',
     evidence: {
-      ...{ mode: 'hold', signedIn: true, allowed: false, knownWallets: 1 },
-      ...{ payerCode: 'contract', codeHash: safeProxy.codeHash, implementation: safe.address },
+      mode: 'hold',
+      signedIn: true,
+      allowed: false,
+      knownWallets: 1,
+      payerCode: 'contract',
+      codeHash: safeProxy.codeHash,
+      implementation: safe.address,
       knownWallet: `Safe ${safe.version}`,
     },
   })

@@ -10,7 +10,10 @@ import { ACTS, FIELDS } from './documented.ts'
 const NAMED_MAX = 5
 /** A valid value for each path parameter. */
 const IN_PATH: Record<string, string> = {
-  ...{ payment: '999', nodeId: '999', id: '999', tierId: 'none' },
+  payment: '999',
+  nodeId: '999',
+  id: '999',
+  tierId: 'none',
   address: `0x${'12'.repeat(20)}`,
 }
 

@@ -87,7 +87,9 @@ describe('passkeys', () => {
       .json
     const { id } = await passkeyOf('mara')
     assert.partialDeepStrictEqual((await door.desk.post(`passkeys/${id}/revoke`, { reason: 'left' })).json, {
-      ...{ id, label: 'mara', revoked: true },
+      id,
+      label: 'mara',
+      revoked: true,
     })
     // A session that an instance still caches as open creates nothing that outlives it.
     for (const path of ['keys', 'keys/invite']) {

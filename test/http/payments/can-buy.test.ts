@@ -10,8 +10,12 @@ import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../../suppor
 const BUYER = walletOf(50)
 const BASIC_WEI = '10000000000000000'
 const READ: BuyerReading = {
-  ...{ blockNumber: 100, balanceWei: wei(10n ** 18n), gasPriceWei: wei(10n ** 9n), walletMax: 3 },
-  ...{ code: { kind: 'none' }, heldWei: 10n ** 21n },
+  blockNumber: 100,
+  balanceWei: wei(10n ** 18n),
+  gasPriceWei: wei(10n ** 9n),
+  walletMax: 3,
+  code: { kind: 'none' },
+  heldWei: 10n ** 21n,
 }
 
 describe('the checks before a purchase', () => {

@@ -25,16 +25,18 @@ describe('the reads of payments', () => {
     const { payments, updatedAt, ...first } = json
     assert.deepEqual(payments, [{ ...first, updatedAt }])
     assert.deepEqual(first, {
-      ...{
-        txHash: hashOf('pay 1'),
-        status: 'minted',
-        reason: null,
-        from: walletOf(1),
-        tierId: 'basic',
-        valueWei: PRICE_WEI,
-      },
-      ...{ blockNumber: 9, paidAt: new Date(blockTime(9) * 1000).toISOString(), assurance: 'believed' },
-      ...{ nodeId: '1', mintTxHash: hashOf('mint 1'), refundTxHash: null },
+      txHash: hashOf('pay 1'),
+      status: 'minted',
+      reason: null,
+      from: walletOf(1),
+      tierId: 'basic',
+      valueWei: PRICE_WEI,
+      blockNumber: 9,
+      paidAt: new Date(blockTime(9) * 1000).toISOString(),
+      assurance: 'believed',
+      nodeId: '1',
+      mintTxHash: hashOf('mint 1'),
+      refundTxHash: null,
     })
   })
 

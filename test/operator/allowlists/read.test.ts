@@ -15,8 +15,13 @@ const problems = async (text: string, entriesMax?: number) =>
 test('takes rows with or without header, byte order mark, quotes, spaces, carriage returns, blank lines and a last line end', async () => {
   const plain = await read(`${A},1\n${B},20`)
   assert.deepEqual(plain, {
-    ...{ addresses: [A, B], allocations: [1, 20], allocated: 21 },
-    ...{ badLines: 0, duplicates: 0, badChecksums: 0, problems: [] },
+    addresses: [A, B],
+    allocations: [1, 20],
+    allocated: 21,
+    badLines: 0,
+    duplicates: 0,
+    badChecksums: 0,
+    problems: [],
   })
   for (const text of [
     `${A},1\n${B},20\n`,

@@ -19,8 +19,15 @@ export interface Paid {
 export async function enterPayments(world: World, paid: readonly Paid[]): Promise<void> {
   const { number: blockNumber, hash: blockHash, time: blockTime } = (await readCursor(world.pool)) ?? assert.fail()
   const transfers = paid.map(({ from, valueWei, succeeded = true }, txIndex) => ({
-    ...{ blockNumber, blockHash, blockTime, txIndex, from, succeeded },
-    ...{ txHash: keyOf(txIndex), wallet: world.at(3), valueWei: wei(valueWei) },
+    blockNumber,
+    blockHash,
+    blockTime,
+    txIndex,
+    from,
+    succeeded,
+    txHash: keyOf(txIndex),
+    wallet: world.at(3),
+    valueWei: wei(valueWei),
   }))
   const size = Math.ceil(transfers.length / 100)
   for (let last = transfers.length; last > 0; last -= size)

@@ -20,7 +20,11 @@ const STEP = PLACES + 7n
 const ladder = async () => {
   await enterTier(world, { tierId: 'before', tierNo: 11, priceWei: wei(PLACES), maxPerWallet: 2, supply: 2 })
   await enterTier(world, {
-    ...{ tierId: 'step', tierNo: 13, priceWei: wei(STEP), maxPerWallet: 3, opensAfter: 'before' },
+    tierId: 'step',
+    tierNo: 13,
+    priceWei: wei(STEP),
+    maxPerWallet: 3,
+    opensAfter: 'before',
   })
   await world.settle()
 }

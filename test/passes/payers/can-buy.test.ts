@@ -25,7 +25,9 @@ before(async () => {
   await world.settle()
   const { pool, rpc, factory, ctx } = world
   service = await startService({
-    ...{ sql: pool, readSql: pool, paymentAddress: null },
+    sql: pool,
+    readSql: pool,
+    paymentAddress: null,
     readings: createReadings({ rpc, factory, distributor: null }),
     operator: { ...ctx, readPool: pool, signers: { minter: world.at(1), distributor: world.at(2) } } as never,
   })
@@ -92,19 +94,26 @@ test('it names what is required and what is there, in wei', async () => {
   ])
   const answer = await ask(7, 'founder')
   assert.deepEqual(checkOf(answer, 'ether'), {
-    ...{ check: 'ether', passes: true },
+    check: 'ether',
+    passes: true,
     requiredWei: String(FOUNDER + GAS_WEI * BigInt(gasPrice)),
     balanceWei: String(BigInt(balance)),
   })
   const { decimals, symbol, ...holding } = checkOf(answer, 'holding')
   assert.deepEqual([decimals, typeof symbol], [18, 'string'])
   assert.deepEqual(holding, {
-    ...{ check: 'holding', passes: true, token: world.token },
+    check: 'holding',
+    passes: true,
+    token: world.token,
     requiredWei: String(1_000n * ETHER),
     heldWei: String(1_000n * ETHER),
   })
   assert.deepEqual(checkOf(answer, 'allowance'), {
-    ...{ check: 'allowance', passes: false, limit: 2, owned: 2, underWay: 0 },
+    check: 'allowance',
+    passes: false,
+    limit: 2,
+    owned: 2,
+    underWay: 0,
   })
   // Gas counts, too, so a wallet with exactly the price cannot pay.
   await world.chain.rpc('anvil_setBalance', [world.at(9), `0x${BASIC.toString(16)}`])

@@ -78,19 +78,28 @@ const withTx =
 /** A transaction that no one signed, as a template if a block has none. */
 const BLANK: Pair = {
   tx: {
-    ...{
-      type: '0x2',
-      chainId: '0x7a69',
-      nonce: '0x0',
-      gas: '0x5208',
-      maxFeePerGas: '0x2',
-      maxPriorityFeePerGas: '0x1',
-    },
-    ...{ accessList: [], r: '0x1', s: '0x1', yParity: '0x0', v: '0x0', input: '0x' },
+    type: '0x2',
+    chainId: '0x7a69',
+    nonce: '0x0',
+    gas: '0x5208',
+    maxFeePerGas: '0x2',
+    maxPriorityFeePerGas: '0x1',
+    accessList: [],
+    r: '0x1',
+    s: '0x1',
+    yParity: '0x0',
+    v: '0x0',
+    input: '0x',
   },
   receipt: {
-    ...{ type: '0x2', status: '0x1', gasUsed: '0x5208', cumulativeGasUsed: '0x5208', effectiveGasPrice: '0x1' },
-    ...{ logsBloom: `0x${'0'.repeat(512)}`, contractAddress: null, logs: [] },
+    type: '0x2',
+    status: '0x1',
+    gasUsed: '0x5208',
+    cumulativeGasUsed: '0x5208',
+    effectiveGasPrice: '0x1',
+    logsBloom: `0x${'0'.repeat(512)}`,
+    contractAddress: null,
+    logs: [],
   },
 }
 

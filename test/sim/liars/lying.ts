@@ -40,7 +40,11 @@ export function lyingOf(play: Play): Lying | null {
   const names = Object.keys(LIES).filter((name) => ![FORK, NO_HASHES].includes(name) || isPossible(name))
   const name = dice.pick('lie', names)
   const liar = createLiar(LIES[name] ?? assert.fail(), {
-    ...{ chain, fork, depth: dice.between('depth', 1, FORK_MAX), at: world.at, factory },
+    chain,
+    fork,
+    depth: dice.between('depth', 1, FORK_MAX),
+    at: world.at,
+    factory,
     lastNode: () => world.read<bigint>('lastId'),
   })
   return { name, voices: dice.pick('voices', VOICES), liar, dice, counted: 0 }
@@ -73,7 +77,11 @@ async function beginLie(play: Play): Promise<void> {
 async function restart(play: Play): Promise<void> {
   const { chain, rpcOn, pool, factory } = play.stage
   const first = new Provider({
-    ...{ chain, rules: play.sendRules, weather: null, onRequest: async () => {}, onFault: () => {} },
+    chain,
+    rules: play.sendRules,
+    weather: null,
+    onRequest: async () => {},
+    onFault: () => {},
     answerInstead: async (call) => (await play.lying?.liar.answer(call)) ?? null,
   })
   const rpc = rpcOn([first])

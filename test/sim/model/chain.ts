@@ -203,13 +203,11 @@ export class ModelChain {
       cumulativeGas += result.gas
       mined.push({
         ...transaction,
-        ...{
-          index: mined.length,
-          succeeded: result.succeeded,
-          gasUsed: result.gas,
-          cumulativeGas,
-          price: result.price,
-        },
+        index: mined.length,
+        succeeded: result.succeeded,
+        gasUsed: result.gas,
+        cumulativeGas,
+        price: result.price,
         bloom: bloomOf(result.logs),
         created: result.created,
         trace: result.trace,
@@ -233,20 +231,26 @@ export class ModelChain {
     const gasUsed = mined.at(-1)?.cumulativeGas ?? 0n
     const header: Header = {
       parentHash: parent?.hash ?? ZERO_HASH,
-      ...{ sha3Uncles: NO_UNCLES, miner: ZERO_ADDRESS, stateRoot: trie.root },
+      sha3Uncles: NO_UNCLES,
+      miner: ZERO_ADDRESS,
+      stateRoot: trie.root,
       transactionsRoot: listRoot(mined.map(({ raw }) => fromHex(raw))),
       receiptsRoot: listRoot(mined.map((transaction) => encodeReceipt({ ...transaction, type: TYPE }))),
       logsBloom: bloomOf(mined.flatMap(({ logs }) => logs)),
-      ...{
-        difficulty: '0x0',
-        number: hex(number),
-        gasLimit: hex(GAS_LIMIT),
-        gasUsed: hex(gasUsed),
-        timestamp: hex(time),
-      },
-      ...{ extraData: '0x', mixHash: sha256(`${parent?.hash}/${this.made++}`), nonce: NO_NONCE },
-      ...{ baseFeePerGas: hex(baseFee), withdrawalsRoot: EMPTY_ROOT, blobGasUsed: '0x0', excessBlobGas: '0x0' },
-      ...{ parentBeaconBlockRoot: ZERO_HASH, requestsHash: NO_REQUESTS },
+      difficulty: '0x0',
+      number: hex(number),
+      gasLimit: hex(GAS_LIMIT),
+      gasUsed: hex(gasUsed),
+      timestamp: hex(time),
+      extraData: '0x',
+      mixHash: sha256(`${parent?.hash}/${this.made++}`),
+      nonce: NO_NONCE,
+      baseFeePerGas: hex(baseFee),
+      withdrawalsRoot: EMPTY_ROOT,
+      blobGasUsed: '0x0',
+      excessBlobGas: '0x0',
+      parentBeaconBlockRoot: ZERO_HASH,
+      requestsHash: NO_REQUESTS,
     }
     const hash = headerHash(header)
     return { number, hash, header, time, baseFee, gasUsed, transactions: mined, state, trie, next: state }

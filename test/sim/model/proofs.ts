@@ -29,8 +29,12 @@ export function stateTrie(state: State, before: Sealed | null): StateTrie {
 export function proofOf({ state, trie }: Sealed, address: Address, slots: readonly Hex[]) {
   const { nonce, balanceWei, storageRoot, codeHash } = accountOf(state, address)
   return {
-    ...{ address, nonce: `0x${nonce.toString(16)}`, balance: `0x${balanceWei.toString(16)}` },
-    ...{ codeHash, storageHash: storageRoot, accountProof: trie.proof(address) },
+    address,
+    nonce: `0x${nonce.toString(16)}`,
+    balance: `0x${balanceWei.toString(16)}`,
+    codeHash,
+    storageHash: storageRoot,
+    accountProof: trie.proof(address),
     storageProof: slots.map((key) => {
       const value = `0x${BigInt(wordAt(state, address, key)).toString(16)}`
       return { key, value, proof: storageTrie(wordsOf(state, address)).proof(key) }

@@ -109,14 +109,12 @@ function encode(wire: WireTransaction): Hex {
   const type = TYPES[Number(wire.type)]
   const number = (value: Hex | undefined) => (value === undefined ? undefined : BigInt(value))
   const fields = {
-    ...{
-      type,
-      to: wire.to,
-      data: wire.input,
-      nonce: Number(wire.nonce),
-      value: BigInt(wire.value),
-      gas: BigInt(wire.gas),
-    },
+    type,
+    to: wire.to,
+    data: wire.input,
+    nonce: Number(wire.nonce),
+    value: BigInt(wire.value),
+    gas: BigInt(wire.gas),
     ...(wire.chainId && { chainId: Number(wire.chainId) }),
     ...(Number(wire.type) < 2
       ? { gasPrice: number(wire.gasPrice) }
@@ -140,7 +138,11 @@ type WireAuthorization = NonNullable<WireTransaction['authorizationList']>[numbe
 
 function authorization({ chainId, address, nonce, r, s, yParity }: WireAuthorization): Authorization<number, true> {
   return {
-    ...{ address, chainId: Number(chainId), nonce: Number(nonce) },
-    ...{ r: word(r), s: word(s), yParity: Number(yParity) },
+    address,
+    chainId: Number(chainId),
+    nonce: Number(nonce),
+    r: word(r),
+    s: word(s),
+    yParity: Number(yParity),
   }
 }

@@ -91,18 +91,22 @@ function showTransaction(transaction: Transaction, block: ModelBlock | null, ind
   const { hash, from, to, value, data, nonce, gas, maxFee, tip, signature } = transaction
   const { r, s, yParity } = signature
   return {
-    ...{
-      type: hex(TYPE),
-      chainId: hex(MODEL_CHAIN_ID),
-      hash,
-      from,
-      to,
-      input: data,
-      value: hex(value),
-      nonce: hex(nonce),
-    },
-    ...{ gas: hex(gas), maxFeePerGas: hex(maxFee), maxPriorityFeePerGas: hex(tip), accessList: [] },
-    ...{ r, s, yParity: hex(yParity), v: hex(yParity) },
+    type: hex(TYPE),
+    chainId: hex(MODEL_CHAIN_ID),
+    hash,
+    from,
+    to,
+    input: data,
+    value: hex(value),
+    nonce: hex(nonce),
+    gas: hex(gas),
+    maxFeePerGas: hex(maxFee),
+    maxPriorityFeePerGas: hex(tip),
+    accessList: [],
+    r,
+    s,
+    yParity: hex(yParity),
+    v: hex(yParity),
     blockHash: block?.hash ?? null,
     blockNumber: block ? hex(block.number) : null,
     transactionIndex: index === null ? null : hex(index),
@@ -111,16 +115,25 @@ function showTransaction(transaction: Transaction, block: ModelBlock | null, ind
 
 function showLog(block: ModelBlock, mined: MinedTransaction, log: MinedTransaction['logs'][number]) {
   return {
-    ...{ address: log.address, topics: log.topics, data: log.data, removed: false },
-    ...{ blockHash: block.hash, blockNumber: hex(block.number) },
-    ...{ transactionHash: mined.hash, transactionIndex: hex(mined.index), logIndex: hex(log.index) },
+    address: log.address,
+    topics: log.topics,
+    data: log.data,
+    removed: false,
+    blockHash: block.hash,
+    blockNumber: hex(block.number),
+    transactionHash: mined.hash,
+    transactionIndex: hex(mined.index),
+    logIndex: hex(log.index),
   }
 }
 
 function showBlock(block: ModelBlock | null, full: boolean) {
   return (
     block && {
-      ...{ hash: block.hash, ...block.header, uncles: [], withdrawals: [] },
+      hash: block.hash,
+      ...block.header,
+      uncles: [],
+      withdrawals: [],
       transactions: block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
     }
   )
@@ -128,14 +141,19 @@ function showBlock(block: ModelBlock | null, full: boolean) {
 
 function showReceipt({ block, mined }: { block: ModelBlock; mined: MinedTransaction }) {
   return {
-    ...{ transactionHash: mined.hash, transactionIndex: hex(mined.index), blockHash: block.hash },
-    ...{ blockNumber: hex(block.number), from: mined.from, to: mined.to, contractAddress: mined.created },
-    ...{ type: hex(TYPE), status: mined.succeeded ? '0x1' : '0x0', logsBloom: mined.bloom },
-    ...{
-      gasUsed: hex(mined.gasUsed),
-      cumulativeGasUsed: hex(mined.cumulativeGas),
-      effectiveGasPrice: hex(mined.price),
-    },
+    transactionHash: mined.hash,
+    transactionIndex: hex(mined.index),
+    blockHash: block.hash,
+    blockNumber: hex(block.number),
+    from: mined.from,
+    to: mined.to,
+    contractAddress: mined.created,
+    type: hex(TYPE),
+    status: mined.succeeded ? '0x1' : '0x0',
+    logsBloom: mined.bloom,
+    gasUsed: hex(mined.gasUsed),
+    cumulativeGasUsed: hex(mined.cumulativeGas),
+    effectiveGasPrice: hex(mined.price),
     logs: mined.logs.map((log) => showLog(block, mined, log)),
   }
 }
@@ -186,7 +204,10 @@ function complete(chain: ModelChain, request: Request): Transaction {
   const from = lower(request.from ?? ZERO_ADDRESS)
   const data = request.data ?? request.input ?? '0x'
   const transaction = sign({
-    ...{ from, to: request.to ? lower(request.to) : null, value: BigInt(request.value ?? 0), data },
+    from,
+    to: request.to ? lower(request.to) : null,
+    value: BigInt(request.value ?? 0),
+    data,
     nonce: request.nonce === undefined ? chain.nextNonce(from) : Number(request.nonce),
     gas: BigInt(request.gas ?? TRANSFER_GAS),
     maxFee: BigInt(request.maxFeePerGas ?? chain.head.baseFee * 2n + TIP),

@@ -284,7 +284,10 @@ function create(state: State, environment: Environment, message: Message, { logs
 function frameOf(state: State, environment: Environment, message: Message, { logs, trace }: Records): Frame {
   const self = message.to as Address
   return {
-    ...{ self, sender: message.from, value: message.value, number: environment.number },
+    self,
+    sender: message.from,
+    value: message.value,
+    number: environment.number,
     time: BigInt(environment.time),
     blockHash: environment.blockHash,
     balance: () => balanceOf(state, self),

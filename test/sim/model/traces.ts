@@ -9,7 +9,12 @@ const FAILED = 'execution reverted'
 /** A call with its internal ones, as callTracer shows them. */
 export function nestedTrace({ type, from, to, value, failed, calls }: Call): object {
   return {
-    ...{ type, from, value: hex(value), gas: '0x0', gasUsed: '0x0', input: '0x' },
+    type,
+    from,
+    value: hex(value),
+    gas: '0x0',
+    gasUsed: '0x0',
+    input: '0x',
     ...(to !== null && { to }),
     ...(failed && { error: FAILED }),
     ...(calls.length > 0 && { calls: calls.map(nestedTrace) }),
@@ -19,13 +24,17 @@ export function nestedTrace({ type, from, to, value, failed, calls }: Call): obj
 /** A transaction's calls one after the other, as trace_block shows them. */
 export function flatTraces({ hash, index, trace }: MinedTransaction, block: ModelBlock): object[] {
   const where = {
-    ...{ blockHash: block.hash, blockNumber: block.number },
-    ...{ transactionHash: hash, transactionPosition: index },
+    blockHash: block.hash,
+    blockNumber: block.number,
+    transactionHash: hash,
+    transactionPosition: index,
   }
   const walk = (call: Call, traceAddress: number[]): object[] => [
     {
       ...where,
-      ...{ traceAddress, subtraces: call.calls.length, ...flat(call) },
+      traceAddress,
+      subtraces: call.calls.length,
+      ...flat(call),
       ...(call.failed && { error: 'Reverted' }),
     },
     ...call.calls.flatMap((inner, place) => walk(inner, [...traceAddress, place])),

@@ -64,7 +64,9 @@ async function parse(raw: Hex): Promise<Transaction> {
   if (tx.type !== 'eip1559') throw new Error(`the model chain knows no transactions of type ${tx.type}`)
   const from = await signerOf(raw, tx)
   return {
-    ...{ hash: hashOf(fromHex(raw)), raw, from },
+    hash: hashOf(fromHex(raw)),
+    raw,
+    from,
     to: tx.to ? address(tx.to) : null,
     value: tx.value ?? 0n,
     data: tx.data ?? '0x',

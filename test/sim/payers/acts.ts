@@ -156,10 +156,20 @@ export const PAYERS_ACTS: Record<string, PayersAct> = {
 
 /** Weight of each in the draw, relative to the others. */
 const WEIGHTS: Record<string, number> = {
-  ...{ 'payment by a forwarder': 8, 'payment by another forwarder': 5, 'payment by a delegating account': 4 },
-  ...{ 'split payment': 6, 'payment by a contract that ends': 3, 'payment by a contract that is gone': 3 },
-  ...{ 'inner outflow': 3, mode: 6, 'allowed contract': 3, 'disallowed contract': 3, 'contract signs in': 2 },
-  ...{ 'bad traces': 8, 'good traces': 4, 'claim after a contract': 6 },
+  'payment by a forwarder': 8,
+  'payment by another forwarder': 5,
+  'payment by a delegating account': 4,
+  'split payment': 6,
+  'payment by a contract that ends': 3,
+  'payment by a contract that is gone': 3,
+  'inner outflow': 3,
+  mode: 6,
+  'allowed contract': 3,
+  'disallowed contract': 3,
+  'contract signs in': 2,
+  'bad traces': 8,
+  'good traces': 4,
+  'claim after a contract': 6,
 }
 const DRAWN = Object.keys(PAYERS_ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
 

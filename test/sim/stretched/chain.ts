@@ -121,7 +121,13 @@ export class StretchedChain {
     const shown = { ...full, ...header, hash: moved.blockHash }
     const short = { ...shown, transactions: mined.map((one) => one.hash) }
     this.#placed.push({
-      ...{ number, hash: moved.blockHash, header, logs, proofs, short, full: { ...shown, transactions: mined } },
+      number,
+      hash: moved.blockHash,
+      header,
+      logs,
+      proofs,
+      short,
+      full: { ...shown, transactions: mined },
     })
     forgetStates(this.#inner)
   }
@@ -149,8 +155,13 @@ export class StretchedChain {
   /** The header of a block without any of the model's business. */
   #quietHeader(number: number, last: Placed): Header {
     return {
-      ...{ ...last.header, transactionsRoot: EMPTY_ROOT, receiptsRoot: EMPTY_ROOT, gasUsed: '0x0' },
-      ...{ number: hex(number), timestamp: hex(this.timeOf(number)), mixHash: randomnessOf(number) },
+      ...last.header,
+      transactionsRoot: EMPTY_ROOT,
+      receiptsRoot: EMPTY_ROOT,
+      gasUsed: '0x0',
+      number: hex(number),
+      timestamp: hex(this.timeOf(number)),
+      mixHash: randomnessOf(number),
       parentHash: this.#hashAt(number - 1),
     }
   }

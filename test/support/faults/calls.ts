@@ -151,7 +151,8 @@ interface Receipt {
 }
 
 const foreignOf = (receipt: Receipt): Receipt => ({
-  ...{ ...receipt, blockHash: otherHash(receipt.blockHash) },
+  ...receipt,
+  blockHash: otherHash(receipt.blockHash),
   status: receipt.status === '0x1' ? '0x0' : '0x1',
 })
 

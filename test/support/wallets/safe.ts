@@ -30,11 +30,13 @@ export async function makeSafe(chain: TestChain, owner: string, valueWei: bigint
   const factory = await deploy('proxies/SafeProxyFactory.sol/SafeProxyFactory.json')
   const handler = await deploy('handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json')
   const initializer = encodeFunctionData({
-    ...{ abi, functionName: 'setup' },
+    abi,
+    functionName: 'setup',
     args: [[owner as Address], 1n, NONE, '0x', handler, NONE, 0n, NONE],
   })
   const made = await mined(chain, {
-    ...{ from, to: factory },
+    from,
+    to: factory,
     data: encodeFunctionData({ abi, functionName: 'createProxyWithNonce', args: [singleton.address, initializer, 0n] }),
   })
   const log = made.logs.at(-1) ?? assert.fail('the factory says nothing')
@@ -48,7 +50,8 @@ export function paySafely(owner: Address, to: Address, valueWei: bigint): Hex {
   // The signature for that is the owner's address, and 1.
   const signatures = concatHex([pad(owner), pad('0x00'), '0x01'])
   return encodeFunctionData({
-    ...{ abi, functionName: 'execTransaction' },
+    abi,
+    functionName: 'execTransaction',
     args: [to, valueWei, '0x', 0, 0n, 0n, 0n, NONE, NONE, signatures],
   })
 }

@@ -114,7 +114,8 @@ async function sign(
   const callData = encodeFunctionData({ abi: accountAbi, functionName: 'execute', args: [to, valueWei, data] })
   const unsigned = { ...made, nonce, callData, ...GAS, ...FEES, signature: '0x' } as Operation
   const typed = getUserOperationTypedData({
-    ...{ chainId: chain.chainId, entryPointAddress: ENTRY_POINT },
+    chainId: chain.chainId,
+    entryPointAddress: ENTRY_POINT,
     userOperation: unsigned,
   })
   const signature = await privateKeyToAccount(accountOf(chain, owner).privateKey).signTypedData(typed)

@@ -6,7 +6,9 @@ import type { ConsoleUnderTest } from '../console.ts'
 
 const DEVICE = {
   ...({ protocol: 'ctap2', transport: 'internal', hasResidentKey: true } as const),
-  ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
 }
 
 /** Declares it, within the describe of the console. */

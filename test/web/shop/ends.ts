@@ -84,8 +84,11 @@ async function replaced(end: End): Promise<void> {
   const { page, own, service } = end
   await page.goto(`${service.url}/`)
   const intent = {
-    ...{ payer: own.address, tierId: 'basic', priceWei: BASIC_WEI.toString() },
-    ...{ at: Date.now(), txHash: NEVER_SENT },
+    payer: own.address,
+    tierId: 'basic',
+    priceWei: BASIC_WEI.toString(),
+    at: Date.now(),
+    txHash: NEVER_SENT,
   }
   await page.evaluate(`localStorage.setItem('node-ledger.intent', ${JSON.stringify(JSON.stringify(intent))})`)
   await page.goto(`${service.url}/payment/${NEVER_SENT}`)

@@ -46,7 +46,12 @@ addEventListener('eip6963:announceProvider', async ({ detail }) => {
 dispatchEvent(new Event('eip6963:requestProvider'))`
   const { outputFiles } = await build({
     stdin: { contents: example + page, resolveDir: CLIENT, loader: 'tsx' },
-    ...{ bundle: true, minify: true, format: 'esm', platform: 'browser', jsx: 'automatic', write: false },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    jsx: 'automatic',
+    write: false,
     define: { 'process.env.NODE_ENV': '"development"' },
     alias: {
       '@node-ledger/client/viem': src('viem/index.ts'),

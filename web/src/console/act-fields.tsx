@@ -56,7 +56,10 @@ interface ControlProps {
 
 function Control({ field: { name, choices, required, placeholder, ether, lines }, text, isWrong, fill }: ControlProps) {
   const shared = {
-    ...{ id: `act-${name}`, name, required, value: text },
+    id: `act-${name}`,
+    name,
+    required,
+    value: text,
     ...(isWrong && { 'aria-invalid': true, 'aria-describedby': `act-${name}-wrong` }),
   }
   if (choices) {

@@ -50,7 +50,10 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
   const own = value === null ? [['true', 'yes'] as const] : words?.map((word) => [word, WORDS[word] ?? word] as const)
   const none = ['', value === null ? 'no' : 'as it is'] as const
   return {
-    ...{ name, label: `${capital(help)}${ether ? ', in ether' : ''}`, required, ether },
+    name,
+    label: `${capital(help)}${ether ? ', in ether' : ''}`,
+    required,
+    ether,
     ...(value === 'rows' && { lines: true }),
     ...(own && { choices: required ? own : [none, ...own] }),
     ...(placeholder && { placeholder }),

@@ -22,8 +22,12 @@ const KEPT_SEC = 2
 const DEADLINE_MS = 8_000
 
 const UNREAD: BuyerReading = {
-  ...{ blockNumber: null, balanceWei: null, gasPriceWei: null },
-  ...{ walletMax: null, code: null, heldWei: null },
+  blockNumber: null,
+  balanceWei: null,
+  gasPriceWei: null,
+  walletMax: null,
+  code: null,
+  heldWei: null,
 }
 
 export const canBuy = (tools: Tools): Route => ({
@@ -79,14 +83,12 @@ async function readSale(
   const nextBlock = (cursor?.number ?? -1) + 1
   const quoted = offer?.tierId === tier.tierId ? offer : null
   return {
-    ...{
-      tier,
-      history,
-      quoted: quoted?.state === 'open' && !quoted.soldOut,
-      sold: quoted?.sold ?? 0,
-      most: quoted?.most ?? null,
-      now: cursor?.time ?? 0,
-    },
+    tier,
+    history,
+    quoted: quoted?.state === 'open' && !quoted.soldOut,
+    sold: quoted?.sold ?? 0,
+    most: quoted?.most ?? null,
+    now: cursor?.time ?? 0,
     standing: await readBuyerStanding(sql, address, tier),
     rest: {
       wallets: wallets.map(({ wallet }) => wallet),
@@ -100,16 +102,16 @@ function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReadi
   const { tier, quoted, sold, most, now, history, standing, rest } = sale
   const { minter = null, distributor = null } = deps.operator?.signers ?? {}
   return {
-    ...{
-      from,
-      tier,
-      quoted,
-      ...{ sold, most, now },
-      versions: history,
-      use: standing.use,
-      listed: standing.listed,
-      waiting: standing.waiting,
-    },
+    from,
+    tier,
+    quoted,
+    sold,
+    most,
+    now,
+    versions: history,
+    use: standing.use,
+    listed: standing.listed,
+    waiting: standing.waiting,
     standing: {
       wallets: rest.wallets,
       serviceAccounts: [minter, distributor].filter((account) => account !== null),

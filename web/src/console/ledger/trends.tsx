@@ -135,7 +135,8 @@ function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas', TrendSerie
     weiOf: (of: Ledger) => bigint,
     words: (of: Ledger) => string,
   ) => ({
-    ...{ label, shape },
+    label,
+    shape,
     values: bins.map(({ ledger }) => ledger && etherAsNumber(weiOf(ledger))),
     words: (index: number) => {
       const ledger = bins[index]?.ledger

@@ -59,7 +59,10 @@ const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'Opens', cell: ({ opensAt }) => timeOf(opensAt) },
   { heading: 'Opens after', cell: ({ opensAfter }) => opensAfter ?? '' },
   { heading: 'Closes', cell: ({ closesAt }) => timeOf(closesAt) },
-  { heading: 'List', cell: ({ allowlist }) => (allowlist ? <code title={allowlist}>{allowlist.slice(0, 10)}</code> : 'anyone') },
+  {
+    heading: 'List',
+    cell: ({ allowlist }) => (allowlist ? <code title={allowlist}>{allowlist.slice(0, 10)}</code> : 'anyone'),
+  },
   { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
   ENTERED,
 ]

@@ -104,7 +104,9 @@ const whyNotSold = ({ state, soldOut }: Tier): string | null =>
 /** What is left of a tier, how many of it somebody is paying for, and whether the contract keeps to it. */
 export const leftInWords = ({ remaining, supply, reserved, enforcedBy }: Tier): ReactNode =>
   rich(enforcedBy.supply === 'contract' ? t.leftByContract : t.left, {
-    ...{ strong, n: remaining ?? 0, supply: supply ?? 0 },
+    strong,
+    n: remaining ?? 0,
+    supply: supply ?? 0,
     beingPaid: reserved > 0 ? fill(t.beingPaid, { n: reserved }) : '',
   })
 

@@ -126,13 +126,21 @@ async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
 function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
   return [
     ...credits.map(({ id, createdAt: at, distributionId: round, ...rest }) => ({
-      ...{ key: `credit ${nodeId} ${id}`, nodeId, at, reference: { round } },
+      key: `credit ${nodeId} ${id}`,
+      nodeId,
+      at,
+      reference: { round },
       ...rest,
     })),
     ...withdrawals
       .filter(({ status }) => status !== 'failed')
       .map(({ id, createdAt: at, txHash, amountWei, usdPerEther }) => ({
-        ...{ key: `withdrawal ${id}`, nodeId, at, amountWei, usdPerEther, reference: { txHash } },
+        key: `withdrawal ${id}`,
+        nodeId,
+        at,
+        amountWei,
+        usdPerEther,
+        reference: { txHash },
       })),
   ]
 }

@@ -47,14 +47,17 @@ function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series
   const shownAt = (index: number | null) => index ?? at.length - 1
   return new uPlot(
     {
-      ...{ width: host.clientWidth, height: HEIGHT_PX, cursor: { y: false } },
+      width: host.clientWidth,
+      height: HEIGHT_PX,
+      cursor: { y: false },
       // The last label on the time axis extends beyond the plot's own edge.
       padding: [null, 36, null, null],
       tzDate: inUtc,
       series: [
         { label: 'Time', value: (_plot, _value, _series, index) => span(at[shownAt(index)], by) },
         ...series.map(({ label, words, shape }) => ({
-          ...{ label, spanGaps: false },
+          label,
+          spanGaps: false,
           ...(shape === 'bars'
             ? { fill: bars, points: { show: false }, ...(barPaths && { paths: barPaths }) }
             : { stroke: line, width: 2 }),
