@@ -113,6 +113,7 @@ test('a provider on another chain does not keep blocks from being final', async 
   assert.deepEqual(await readFinality(world.ctx, (await readCursor(world.pool)) ?? assert.fail('no cursor')), {
     said: final,
     firm: final,
+    isNamed: false,
   })
 })
 

@@ -181,6 +181,12 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     await world.pay(6, BASIC)
     await world.settle()
   },
+  'fee.capped': async () => {
+    await world.pay(6, BASIC)
+    await world.chain.mine()
+    await world.instance({ rules: { feeCapWei: 1n } }).payments()
+    await world.settle()
+  },
   'terms.changed': () => done('terms', { payouts: false }),
   'tiers.changed': () => {
     const gold = { tierId: 'gold', label: 'Gold', priceWei: String(ETHER / 7n), maxPerWallet: 3, payoutBps: 10_000 }

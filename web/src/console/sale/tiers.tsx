@@ -61,7 +61,14 @@ const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'Closes', cell: ({ closesAt }) => timeOf(closesAt) },
   {
     heading: 'List',
-    cell: ({ allowlist }) => (allowlist ? <code title={allowlist}>{allowlist.slice(0, 10)}</code> : 'anyone'),
+    cell: ({ allowlist }) =>
+      allowlist ? (
+        <code translate="no" title={allowlist}>
+          {allowlist.slice(0, 10)}
+        </code>
+      ) : (
+        'anyone'
+      ),
   },
   { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
   ENTERED,
