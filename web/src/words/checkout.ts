@@ -51,8 +51,8 @@ export const words = {
   rules: {
     amount: '<what>The amount</what> is exactly {amount} ETH, not a wei more or less.',
     allowance: '<what>The allowance</what>: at most {nodes} of this tier a wallet, those under way included.',
-    holding: '<what>The holding</what>: {holding}.',
-    holdingAtBlock: '<what>The holding</what>: {holding}, read at the block of your transfer.',
+    buyer: '<what>The buyer</what>: {who}.',
+    buyerAtBlock: '<what>The buyer</what>: {who}, read at the block of your transfer.',
     sender: '<what>The sender</what> is the account itself, by a plain transfer.',
     held: '<what>What does not pass</what> is held, not lost: the operator releases it or sends it back by hand.',
   },

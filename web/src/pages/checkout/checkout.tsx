@@ -23,7 +23,7 @@ import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
 import { Preflight } from './preflight.tsx'
-import { holdingInWords, Ladder, labelOf, leftInWords, useMostPerWallet } from './tiers.tsx'
+import { Ladder, labelOf, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 const t = words.buy
@@ -172,13 +172,13 @@ const what = (text: ReactNode) => <strong className="what">{text}</strong>
 
 /** The rules that will be checked, before a wallet is named. */
 function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | undefined }) {
-  const { amount, allowance, holding, holdingAtBlock, sender, held } = words.rules
+  const { amount, allowance, buyer, buyerAtBlock, sender, held } = words.rules
   const mostOf = useMostPerWallet()
   return (
     <ul className="checks">
       <li>{rich(amount, { what, amount: ether(tier.priceWei) })}</li>
       <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: mostOf(tier) }) })}</li>
-      <li>{rich(tier.holdingWei > 0n ? holdingAtBlock : holding, { what, holding: holdingInWords(tier) })}</li>
+      <li>{rich(tier.holdingWei > 0n ? buyerAtBlock : buyer, { what, who: whoMayBuy(tier).join(', ') })}</li>
       <li>
         {rich(sender, { what })} {mode && walletWords.contractsMay[mode]}
       </li>

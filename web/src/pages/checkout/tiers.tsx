@@ -44,8 +44,9 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
           <ul className="terms">
             <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
             <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: mostOf(tier) }) })}</li>
-            <li>{holdingInWords(tier)}</li>
-            {tier.allowlistRoot && <li>{t.listed}</li>}
+            {whoMayBuy(tier).map((who) => (
+              <li key={who}>{who}</li>
+            ))}
             {tier.remaining !== null && <li>{leftInWords(tier)}</li>}
             {tier.state === 'upcoming' && tier.opensAt && <li>{fill(t.opens, { at: everyTime(tier.opensAt) })}</li>}
             {tier.state === 'upcoming' && tier.opensAfter && (
@@ -116,9 +117,14 @@ export function useMostPerWallet(): (tier: Tier) => number {
   return ({ maxPerWallet }) => Math.min(maxPerWallet, data?.maxPerWallet ?? maxPerWallet)
 }
 
+/** Who may buy a tier, in words: those on its list, holders of its token, or anyone. */
+export function whoMayBuy(tier: Tier): string[] {
+  const bounds = [...(tier.allowlistRoot ? [t.listed] : []), ...(tier.holdingWei > 0n ? [holdingInWords(tier)] : [])]
+  return bounds.length > 0 ? bounds : [t.open]
+}
+
 /** The required holding of a tier, in words. */
-export function holdingInWords({ holdingWei, holdingToken, holdingSymbol, holdingDecimals }: Tier): string {
-  if (holdingWei === 0n) return t.open
+function holdingInWords({ holdingWei, holdingToken, holdingSymbol, holdingDecimals }: Tier): string {
   const symbol = holdingSymbol ?? fill(t.tokensOf, { token: String(holdingToken) })
   return fill(t.forHolders, { amount: ether(holdingWei, holdingDecimals ?? 18), symbol })
 }
