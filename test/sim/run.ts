@@ -65,6 +65,8 @@ export interface SeedOutcome {
 export interface SeedOptions {
   /** Ends the business after so many steps, to look for a shorter way to the same failure. */
   stepsMax?: number
+  /** False: every provider tells the truth. */
+  liars?: boolean | undefined
 }
 
 let tallyNow: Tally = new Map()
@@ -74,7 +76,7 @@ armInstances(() => tallyNow)
 export async function playSeed(
   stage: Stage,
   seed: number,
-  { stepsMax = Infinity }: SeedOptions = {},
+  { stepsMax = Infinity, liars = true }: SeedOptions = {},
 ): Promise<SeedOutcome> {
   const begun = createPlay(stage, seed)
   const { dice, log, tally } = begun
@@ -86,7 +88,7 @@ export async function playSeed(
     providers: dice.roll('providers') < 0.3 ? 2 : 1,
   }
   play.providers = providersFor(play)
-  play.lying = lyingOf(play)
+  play.lying = liars ? lyingOf(play) : null
   if (play.lying) play.providers = play.lying.voices === 'the only one' ? 1 : 2
   let steps = 0
   let failure: Error | null = null
@@ -256,7 +258,7 @@ async function lookAtHalt({ stage: { observer }, tally, log, pastFinal }: Play):
   count(tally, 'halt cleared')
 }
 
-export interface RunOptions {
+export interface RunOptions extends Pick<SeedOptions, 'liars'> {
   from: number
   count: number
   backend: Backend
@@ -276,7 +278,15 @@ export interface RunCounts {
 }
 
 /** Plays seeds `from` to `from + count - 1`, one after the other, in this process. */
-export async function runSeeds({ from, count: seeds, backend, say, onSeed, signal }: RunOptions): Promise<RunCounts> {
+export async function runSeeds({
+  from,
+  count: seeds,
+  backend,
+  say,
+  onSeed,
+  signal,
+  liars,
+}: RunOptions): Promise<RunCounts> {
   const counts: RunCounts = { seeds: 0, failed: [], tally: new Map() }
   // A chain's process keeps no process alive; the seeds must.
   const alive = setInterval(() => {}, 60_000)
@@ -287,12 +297,12 @@ export async function runSeeds({ from, count: seeds, backend, say, onSeed, signa
         await stage.close()
         stage = await openStage(backend)
       }
-      const outcome = await playUnhindered(stage, seed)
+      const outcome = await playUnhindered(stage, seed, { liars })
       counts.seeds++
       addTo(counts.tally, outcome.tally)
       if (outcome.failure) {
         counts.failed.push(seed)
-        say(tellFailure(outcome, backend, await shortest(stage, outcome)))
+        say(tellFailure(outcome, backend, await shortest(stage, outcome, { liars })))
       }
       onSeed?.(counts)
     }
@@ -304,15 +314,15 @@ export async function runSeeds({ from, count: seeds, backend, say, onSeed, signa
 }
 
 /** Once more if a busy machine's database did not answer, because that is no finding. */
-async function playUnhindered(stage: Stage, seed: number): Promise<SeedOutcome> {
-  const outcome = await playSeed(stage, seed)
-  return isDatabaseDown(outcome.failure) ? playSeed(stage, seed) : outcome
+async function playUnhindered(stage: Stage, seed: number, options: SeedOptions): Promise<SeedOutcome> {
+  const outcome = await playSeed(stage, seed, options)
+  return isDatabaseDown(outcome.failure) ? playSeed(stage, seed, options) : outcome
 }
 
 /** The fewest steps of the seed's business after which it breaks. */
-async function shortest(stage: Stage, { seed, steps }: SeedOutcome): Promise<number> {
+async function shortest(stage: Stage, { seed, steps }: SeedOutcome, options: SeedOptions): Promise<number> {
   for (let stepsMax = 0; stepsMax < steps; stepsMax++)
-    if ((await playSeed(stage, seed, { stepsMax })).failure) return stepsMax
+    if ((await playSeed(stage, seed, { ...options, stepsMax })).failure) return stepsMax
   return steps
 }
 
@@ -323,7 +333,7 @@ export function tellFailure({ seed, failure }: SeedOutcome, backend: Backend, st
 }
 
 /** Everything that a run claims to draw, and which of it never happened. */
-export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
+export function neverMet(tally: Tally, liars = true): { claimed: number; missing: string[] } {
   const claimed = [
     ...SIM_FAULTS.map((fault) => `fault ${fault}`),
     ...FAILPOINTS.map((point) => `point ${point}`),
@@ -345,7 +355,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
       'clock jump',
       'no fork guard',
     ],
-    ...[...Object.keys(LIES).map((name) => `lie ${name}`), ...VOICES.map((by) => `lies by ${by}`)],
+    ...(liars ? [...Object.keys(LIES).map((name) => `lie ${name}`), ...VOICES.map((by) => `lies by ${by}`)] : []),
     ...['decision taken back', 'refund given up', 'refund recorded'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }
