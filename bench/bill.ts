@@ -1,4 +1,4 @@
-// What an idle service costs at its provider for a day of mainnet and of Base: calls, units and dollars by published lists, and bytes on
+// The daily cost of an idle service at its provider, on mainnet and on Base: calls, units and dollars by published lists, and bytes on
 // the wire. Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'

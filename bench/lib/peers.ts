@@ -28,7 +28,7 @@ export interface PonderTask {
   chainId: number
   factory: string
   paymentsWallet: string
-  /** Null: it follows the chain. */
+  /** Null if it follows the chain. */
   endBlock: number | null
 }
 

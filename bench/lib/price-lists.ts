@@ -1,4 +1,4 @@
-// What hosted providers charge for a call, in their own units or in dollars, from their own documentation. We guess no
+// Prices of hosted providers per call, in their own units or in dollars, from their own documentation. We guess no
 // price: one that is missing there is missing here.
 
 export interface PriceList {

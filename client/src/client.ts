@@ -90,9 +90,9 @@ export interface LedgerClient {
   claimPayment(txHash: string, options?: CallOptions): Promise<Payment>
   /** The state of a payment in the ledger; does not look at the chain. Throws 404 while the ledger lacks it. */
   getPayment(txHash: string, options?: CallOptions): Promise<Payment>
-  /** What a wallet has paid, newest first. Use it if a payment's hash was lost. */
+  /** A wallet's payments, newest first. Use it if a payment's hash was lost. */
   getPaymentsOfAddress(address: string, options?: ListOptions): Promise<Payment[]>
-  /** What the ledger recorded of a transaction. Throws 404 if it recorded nothing. */
+  /** The ledger's record of a transaction. Throws 404 if it has none. */
   getTransaction(txHash: string, options?: CallOptions): Promise<Transaction>
   /**
    * The events of one stream, until it ends: the present states, `current`, then each difference. Throws if the stream

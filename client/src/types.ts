@@ -39,7 +39,7 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
-/** What an allowlist allows a wallet. */
+/** The allocation of a wallet on an allowlist. */
 export interface Allowlisted extends Revived<Schemas['Allowlisted']> {}
 /** What the nodes of a tier got. */
 export interface Quote extends Revived<Schemas['Quote']> {}
@@ -63,7 +63,7 @@ export interface Payment extends Revived<Schemas['Payment']> {}
 export interface Wallet extends Revived<Schemas['Wallet']> {}
 export interface Health extends Revived<Schemas['Health']> {}
 
-/** What to watch: a wallet, or the payments of a transaction. */
+/** A wallet, or the payments of a transaction, to watch. */
 export type Watched = { address: string } | { payment: string }
 
 /** A state, not a change. `current` ends each batch and names every entry; the service took back those it omits. */

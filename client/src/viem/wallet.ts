@@ -139,7 +139,7 @@ export async function declineGifts(
   return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber }
 }
 
-/** What to withdraw: an amount of one node, or all that several hold (`null`). */
+/** An amount to withdraw from one node, or the nodes from which to withdraw everything (`null`). */
 export interface WithdrawalRequest {
   nodeIds: readonly NodeId[]
   amountWei: bigint | null
