@@ -275,7 +275,7 @@ function senderSamples(
       node_ledger_outbox_pending_age_seconds: age(pending?.since),
       node_ledger_sender_needed_ether: funds ? ether(BigInt(funds.neededWei)) : null,
       node_ledger_sender_funds_low: funds ? Number(funds.low) : null,
-      node_ledger_role_lost: Number(f.lostRoles?.includes(role) ?? false),
+      node_ledger_role_lost: Number(f.lostRoles.includes(role)),
       node_ledger_signer_down: Number(f.notSigning.includes(role)),
     },
     { sender: role },

@@ -1,7 +1,7 @@
 // Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours. It must never copy
 // anything else, because a rebuild that copied what it should prove would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
-import { hasSupply, move } from '../db/payments/moves.ts'
+import { byVerdict, move } from '../db/payments/moves.ts'
 import { PAGE_NODES } from '../db/sale/allowlists.ts'
 
 /** The operator's own tables with the operator's columns, and the prices of past hours. */
@@ -158,12 +158,14 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
       SELECT p.id, r.verdict, r.reason, r.evidence, r.decided_by, r.decided_at FROM ${rows} JOIN payments p ON p.ref = r.ref
       WHERE NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_at = r.decided_at)
       ORDER BY r.place`
-    const waits = sql`(c.verdict = 'accepted' AND ${hasSupply(sql, sql`c.tier_id`)})`
     await move(sql, 'copyVerdict', {
       chosen: sql`SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC`,
       where: sql`p.ref = c.ref AND p.succeeded`,
-      to: sql`CASE WHEN ${waits} THEN 'held' ELSE c.verdict END`,
-      reason: sql`CASE WHEN ${waits} THEN 'soldOut' WHEN c.verdict <> 'accepted' THEN c.reason END`,
+      ...byVerdict(sql, {
+        tierId: sql`c.tier_id`,
+        verdict: sql`c.verdict`,
+        reason: sql`CASE WHEN c.verdict <> 'accepted' THEN c.reason END`,
+      }),
       set: sql`tier_id = c.tier_id, tier_version = c.tier_version`,
     })
   })

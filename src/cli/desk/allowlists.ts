@@ -40,7 +40,7 @@ async function add(call: Call): Promise<ExitCode> {
       const { preview } = list
       const asIs = { ...preview, changed: false }
       if (preview.root === null) {
-        await out.result(asIs, () => problemsInWords(preview).replaceAll('. Line', '.\nLine'))
+        await out.result(asIs, () => problemsInWords(preview).join('\n'))
         return EXIT.negative
       }
       if (flags.has('dry-run')) {

@@ -60,7 +60,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const { block, runs, since, rule, host } = stuck
     return {
       says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last by the word of ${host}` : ''}: ${rule}`,
-      fail: 'docs/RUNBOOK.md, "NodeLedgerPassesStuck", says what to do. The passes try again, and go on by themselves.',
+      fail: 'See the runbook. The passes try again, and continue automatically.',
       reading: stuck,
     }
   },
@@ -85,7 +85,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   'passes.roles': async ({ pool }) =>
     (await readLostRoles(pool)).map((lost) => ({
       says: `since ${lost.since} the contract knows another account than ${lost.address} as its ${lost.role}: nothing is sent for it`,
-      fail: 'docs/RUNBOOK.md, "NodeLedgerRoleLost", says what to do. Each pass asks again, and what waits goes on by itself.',
+      fail: 'See the runbook. Each pass asks again, and what waits goes on by itself.',
       reading: lost,
     })),
 

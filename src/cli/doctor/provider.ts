@@ -14,13 +14,13 @@ export interface ProviderExamined {
   readonly headNumber: number
 }
 
-/** The service puts that many calls into a request, and halves it where a provider refuses. */
+/** The sizes to try. The service batches up to the first, and halves a batch that a provider refuses. */
 const BATCHES = [50, 10, 3, 1]
 const TIMEOUT_MS = 5_000
 const REPLY_BYTES_MAX = 1024 * 1024
 /** No chain makes so many blocks while the doctor looks. */
 const NOT_THERE_YET = 10_000_000
-/** The mint of one node takes about so many times the gas of a transfer. */
+/** The mint of one node takes about this many times the gas of a transfer. */
 const MINT_BY_TRANSFERS = 8n
 const NOBODY = `0x${'0'.repeat(36)}dead`
 

@@ -5,7 +5,7 @@ import type { InnerTransferIn } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue, reattach, withdrawStrayVerdicts } from './inner.ts'
-import { enter, hasSupply, move } from './moves.ts'
+import { byVerdict, enter, move } from './moves.ts'
 import { decidedByHand, isReleased } from './recheck.ts'
 import { adoptNodes } from './rows.ts'
 
@@ -97,11 +97,7 @@ export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<voi
       AND coalesce(a.value_wei = p.value_wei, true) AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)
     RETURNING p.id, p.ref`
   if (applied && (await isReleased(sql, applied.id))) {
-    const waits = hasSupply(sql, sql`p.tier_id`)
-    const to = {
-      to: sql`CASE WHEN ${waits} THEN 'held' ELSE 'accepted' END`,
-      reason: sql`CASE WHEN ${waits} THEN 'soldOut' END`,
-    }
+    const to = byVerdict(sql, { tierId: sql`p.tier_id`, verdict: sql`'accepted'`, reason: sql`NULL` })
     await move(sql, 'resume', { where: sql`p.id = ${applied.id}`, ...to })
   }
   await adoptNodes(sql, applied ? [...refs, applied.ref] : refs)

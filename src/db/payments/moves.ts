@@ -170,8 +170,20 @@ export async function writeVerdicts(
 }
 
 /** True if a tier has a supply. Then a release that comes back waits, held as `soldOut`, until the judge gives it a place. */
-export const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
+const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
   sql`EXISTS (SELECT FROM tiers l WHERE l.tier_id = ${tierId} AND l.live AND l.supply IS NOT NULL)`
+
+/** Where a payment goes by a verdict that holds again: an accepted one of a tier with a supply waits for a place. */
+export function byVerdict(
+  sql: Sql,
+  { tierId, verdict, reason }: { tierId: Fragment; verdict: Fragment; reason: Fragment },
+): { to: Fragment; reason: Fragment } {
+  const waits = sql`${verdict} = 'accepted' AND ${hasSupply(sql, tierId)}`
+  return {
+    to: sql`CASE WHEN ${waits} THEN 'held' ELSE ${verdict} END`,
+    reason: sql`CASE WHEN ${waits} THEN 'soldOut' ELSE ${reason} END`,
+  }
+}
 
 /** The moves that bring a payment into the ledger, and those that bring it back after its block was reorganised out. */
 const COMES_BACK = {

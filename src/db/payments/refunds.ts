@@ -4,7 +4,7 @@ import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { hasSupply, move, moveAndRead } from './moves.ts'
+import { byVerdict, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
 export interface Refund {
@@ -160,11 +160,9 @@ async function withdrawVerdict(
 export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<Word> {
   // It has no tier before it is judged.
   const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
-  const waits = verdict === 'accepted' ? hasSupply(sql, sql`p.tier_id`) : sql`false`
   const change = {
     where: sql`p.id = ${paymentId}`,
-    to: sql`CASE WHEN ${waits} THEN 'held' ELSE ${verdict} END`,
-    reason: sql`CASE WHEN ${waits} THEN 'soldOut' ELSE ${reason} END`,
+    ...byVerdict(sql, { tierId: sql`p.tier_id`, verdict: sql`${verdict}::text`, reason: sql`${reason}::text` }),
     ...tier,
     returning: sql`p.state`,
   }

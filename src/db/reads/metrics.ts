@@ -1,11 +1,12 @@
 // The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so a scrape costs the same whatever the size of the
 // ledger. Nothing here writes. Times are unix seconds by the database's clock.
 import { actsOf } from '../../domain/webhooks/kinds.ts'
+import { STUCK } from '../blocks/stuck.ts'
 import { actionIn } from '../core/audit.ts'
 import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
 import { DUE_AND_SCHEDULED, UNBACKED } from '../nodes/cohorts.ts'
-import { NOT_SIGNING } from '../sends/signers.ts'
+import { LOST_ROLES, NOT_SIGNING } from '../sends/signers.ts'
 import { TIERS_NOW } from './public-api.ts'
 
 /** The most that we count row by row, because a flood of dust must not slow scrapes down. */
@@ -67,8 +68,8 @@ export interface LedgerFigures {
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null if there is none. */
   oldestRefundTime: number | null
-  /** Roles that the contract gave another account; null if there are none. */
-  lostRoles: string[] | null
+  /** Roles that the contract gave another account. */
+  lostRoles: string[]
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
@@ -106,7 +107,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
           FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id WHERE o.state = 'pending' GROUP BY o.sender) s) AS outbox,
       (SELECT jsonb_array_length(value) FROM settings WHERE name = 'drift') AS drift,
       (SELECT value ->> 'reason' FROM settings WHERE name = 'halted') AS halted,
-      coalesce((SELECT (value -> 'lasts')::boolean FROM settings WHERE name = 'stuck'), false) AS stuck,
+      ${sql.unsafe(STUCK)} IS NOT NULL AS stuck,
       ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
@@ -120,7 +121,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       ${ofLastDay(sql, actsOf('refund.alarm'))} AS "refundAlarms",
       (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
         LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
-      (SELECT jsonb_agg(substr(name, 11)) FROM settings WHERE name LIKE 'lost role %') AS "lostRoles",
+      ${sql.unsafe(LOST_ROLES)} AS "lostRoles",
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
         'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,

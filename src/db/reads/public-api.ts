@@ -2,6 +2,7 @@
 // statement, at a cost that does not grow with the ledger. Nothing here writes.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import type { Address, Hash } from '../../domain/units.ts'
+import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
@@ -347,8 +348,7 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       ${withoutSuccess(sql, sql`tick`)} AS "secondsWithoutSuccess",
       ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
-      (SELECT jsonb_build_object('block', value -> 'block', 'since', value -> 'since') FROM settings
-        WHERE name = 'stuck' AND (value -> 'lasts')::boolean) AS stuck,
+      ${sql.unsafe(STUCK)} AS stuck,
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       coalesce((SELECT payouts FROM credit_terms
         WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)

@@ -58,6 +58,9 @@ export async function noteInRole(sql: Sql, role: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${`lost role ${role}`}`
 }
 
+/** SQL: a JSON list of the lost roles. */
+export const LOST_ROLES = `(SELECT coalesce(jsonb_agg(substr(name, 11) ORDER BY name), '[]') FROM settings WHERE name LIKE 'lost role %')`
+
 /** The accounts that the contract did not know in their role at the last call. */
 export async function readLostRoles(sql: Sql): Promise<LostRole[]> {
   return await sql<LostRole[]>`

@@ -52,15 +52,10 @@ const route =
     }
   }
 
-/** The path's hash; the refusal says what the path names. */
-const hashOf = ({ params }: Target, refusal: RefusalName): Hash | Refusal => {
-  const hash = parseHash(params.hash)
+/** A hash of the path. The refusal says what the path names. */
+const hashOf = (text: unknown, refusal: RefusalName): Hash | Refusal => {
+  const hash = parseHash(text)
   return isRefusal(hash) ? refuse(refusal) : hash
-}
-
-const rootOf = (text: unknown): Hash | Refusal => {
-  const root = parseHash(text)
-  return isRefusal(root) ? refuse('badRoot') : root
 }
 
 /** Protocol totals, from the ledger alone. Triggers keep them. */
@@ -85,12 +80,12 @@ export const nodesOfAddress = route({
   read: readNodesOf,
 })
 
-/** What an allowlist allows a wallet, with the proof. A list never changes. */
+/** The allocation of a wallet on an allowlist, with its proof. A list never changes. */
 export const allowlisted = route({
   path: '/api/allowlists/:root/:address',
   keptSec: 60,
   none: 'unknownAllowlist',
-  asked: ({ params }, checksum) => [rootOf(params.root), parseAddress(params.address, checksum)],
+  asked: ({ params }, checksum) => [hashOf(params.root, 'badRoot'), parseAddress(params.address, checksum)],
   read: async (sql, root: Hash, address: Address) => {
     const found = await readAllowlisted(sql, root, address)
     return found && toJson({ root, address, ...found })
@@ -122,7 +117,7 @@ export const payment = route({
   perMinute: 120,
   keptSec: 1,
   none: 'unknownPayment',
-  asked: (target) => [hashOf(target, 'badPaymentHash')],
+  asked: ({ params }) => [hashOf(params.hash, 'badPaymentHash')],
   read: async (sql, txHash: Hash) => {
     const found = await readPaymentsIn(sql, txHash)
     return found === null || found.states.every(({ status }) => status === 'ignored') ? null : found.json
@@ -142,6 +137,6 @@ export const transaction = route({
   path: '/api/transaction/:hash',
   keptSec: 5,
   none: 'unknownTransaction',
-  asked: (target) => [hashOf(target, 'badTransactionHash')],
+  asked: ({ params }) => [hashOf(params.hash, 'badTransactionHash')],
   read: readTransaction,
 })

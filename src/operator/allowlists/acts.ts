@@ -60,7 +60,7 @@ A list is never changed: enter a new one, and have the tier name that.`,
     const list = build(await readList([Buffer.from(rows)], POSTED_ENTRIES_MAX))
     if (dryRun) return { ...list.preview, changed: false }
     if (list.preview.root === null)
-      return refuseField('invalid', 'rows', `has bad lines. ${problemsInWords(list.preview)}`)
+      return refuseField('invalid', 'rows', `has bad lines. ${problemsInWords(list.preview).join(' ')}`)
     return await enterList(pool, actor, list, of)
   },
   says: enteredInWords,
@@ -88,14 +88,12 @@ export async function enterList(
 
 export function enteredInWords({ changed, ...preview }: EnteredList): string {
   const { root, entries, allocated } = preview
-  if (root === null) return problemsInWords(preview)
+  if (root === null) return problemsInWords(preview).join(' ')
   return `${changed ? 'Entered' : 'No change'}: ${root}, ${entries} wallets, ${allocated} nodes in all.`
 }
 
 /** What is wrong with a list, in lines. */
-export function problemsInWords({ badLines, duplicates, badChecksums, problems }: ListPreview): string {
-  return [
-    `Bad lines: ${badLines}; duplicates: ${duplicates}; wrong checksums: ${badChecksums}.`,
-    ...problems.map(({ line, text }) => `Line ${line}: ${text}.`),
-  ].join(' ')
-}
+export const problemsInWords = ({ badLines, duplicates, badChecksums, problems }: ListPreview): string[] => [
+  `Bad lines: ${badLines}; duplicates: ${duplicates}; wrong checksums: ${badChecksums}.`,
+  ...problems.map(({ line, text }) => `Line ${line}: ${text}.`),
+]

@@ -84,7 +84,7 @@ export async function send(
   if (reading.now < nonce)
     return { kind: 'refused', why: 'providerBehind', detail: `nonce ${reading.now}, the ledger is at ${nonce}` }
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return await refuseCapped(ctx, sender, { nonce, maxFeeWei: fees.maxFeeWei })
-  await inTransaction(ctx.pool, (sql) => noteCalm(sql, `fee ${sender.address}`))
+  await noteCalm(ctx.pool, `fee ${sender.address}`)
   const valueWei = call.kind === 'credit' ? call.valueWei : 0n
   const needed = valueWei + estimate.gas * fees.maxFeeWei
   if (balance < needed) {
