@@ -131,6 +131,17 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
+  referrals: {
+    scope: 'prices',
+    fields: {
+      code: { help: "the code", value: "code", required: true },
+      payee: { help: "who is paid the commission", value: "address", required: true },
+      commissionBps: { help: "the commission, in basis points of the price", value: "bps", required: true },
+      opensAt: { help: "from when it counts, unix seconds of block time; by default from the next block on", value: "unix", required: false },
+      closesAt: { help: "until when it counts, unix seconds of block time; by default for good", value: "unix", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
   'terms/preview': {
     scope: 'terms',
     fields: {

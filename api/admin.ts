@@ -150,6 +150,12 @@ export interface paths {
         /** Enter a list of wallets and of how many nodes each may buy, which a tier may name */
         post: operations["addAllowlist"];
     };
+    "/api/admin/referrals": {
+        /** List the referral codes with their versions */
+        get: operations["listReferrals"];
+        /** Register a referral code, or give it a new version, from the next block on */
+        post: operations["registerReferral"];
+    };
     "/api/admin/nodes/unpaid": {
         /** List nodes without a payment, each with its grant */
         get: operations["listUnpaidNodes"];
@@ -970,6 +976,26 @@ export interface components {
             allocated: components["schemas"]["Count"];
             enteredAt: components["schemas"]["Time"];
             /** @description Who entered it. */
+            enteredBy: string;
+        };
+        /** @description A version of a referral code, in force from a block on until the next one. */
+        ReferralVersion: {
+            /** @description The code. */
+            code: string;
+            /** @description Its version, from 1. */
+            version: components["schemas"]["Count"];
+            /** @description Who is paid the commission. */
+            payee: components["schemas"]["Address"];
+            /** @description The commission in basis points of the price. */
+            commissionBps: components["schemas"]["Count"];
+            /** @description From when it counts, unix seconds of block time; null: it counts. */
+            opensAt: number | null;
+            /** @description Until when it counts, unix seconds of block time; null: for good. */
+            closesAt: number | null;
+            /** @description The first block whose payments it holds for. */
+            fromBlock: components["schemas"]["BlockNumber"];
+            enteredAt: components["schemas"]["Time"];
+            /** @description Who registered it. */
             enteredBy: string;
         };
         AllowlistEntered: {
@@ -3288,6 +3314,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AllowlistEntered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReferrals: {
+        requestBody?: never;
+        responses: {
+            /** @description The codes, each with its versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        referrals: components["schemas"]["ReferralVersion"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerReferral: {
+        parameters: {
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description the code */
+                    code: string;
+                    /** @description who is paid the commission */
+                    payee: components["schemas"]["AddressInput"];
+                    /** @description the commission, in basis points of the price */
+                    commissionBps: components["schemas"]["WholeInput"];
+                    /** @description from when it counts, unix seconds of block time; by default from the next block on */
+                    opensAt?: components["schemas"]["WholeInput"];
+                    /** @description until when it counts, unix seconds of block time; by default for good */
+                    closesAt?: components["schemas"]["WholeInput"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The code as it counts from now on. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        referral: components["schemas"]["ReferralVersion"];
+                        /** @description False if it said the same already. */
+                        changed: boolean;
+                        says: components["schemas"]["Says"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -144,6 +144,21 @@ CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
 CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
 CREATE INDEX tiers_no ON tiers (tier_no, from_time);
 
+-- A version of a referral code, in force from a block on until the next version. Never changed.
+CREATE TABLE referral_codes (
+  code text NOT NULL CHECK (code ~ '^[a-z0-9_-]{1,32}$'),
+  version int NOT NULL CHECK (version > 0),
+  payee address NOT NULL,
+  commission_bps int NOT NULL CHECK (commission_bps BETWEEN 0 AND 2000), -- of the price, to the payee
+  opens_at bigint, -- unix seconds of block time, as the next one; null: no such bound
+  closes_at bigint,
+  from_block bigint NOT NULL,
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  PRIMARY KEY (code, version),
+  CHECK (closes_at > opens_at)
+);
+
 -- From a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row holds from time 0.
 -- Rows are never changed. One that does not hold yet may be taken back.
 CREATE TABLE credit_terms (

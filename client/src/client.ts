@@ -15,6 +15,7 @@ import type {
   NodeDetail,
   Payment,
   Quote,
+  Referral,
   SingleTurns,
   Stats,
   SyncedNodes,
@@ -65,6 +66,8 @@ export interface LedgerClient {
   getTiers(options?: CallOptions): Promise<Tier[]>
   /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` for one that is not listed. Throws 404 when there is no such list. */
   getAllowlisted(root: string, address: string, options?: CallOptions): Promise<Allowlisted>
+  /** Whom a referral code pays, how much of the price, and whether it counts now. Throws 404 when it was never registered. */
+  getReferral(code: string, options?: CallOptions): Promise<Referral>
   /** How far the contract's balance covers its debt. Readings are `null` while the chain is unreachable. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
@@ -145,6 +148,7 @@ export function createClient(options: ClientOptions): LedgerClient {
     getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
     getAllowlisted: (root, address, options) =>
       get<Allowlisted>(`/api/allowlists/${inPath(root)}/${inPath(address)}`, options),
+    getReferral: (code, options) => get<Referral>(`/api/referrals/${inPath(code)}`, options),
     getCover: (options) => get<Cover>('/api/cover', options),
     getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${inPath(address)}`, options),
     getNode: (id, options) => get<NodeDetail>(`/api/node/${inPath(String(id))}`, options, { limit: options?.limit }),

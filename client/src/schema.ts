@@ -180,6 +180,36 @@ export interface components {
             /** @description The Merkle proof, as OpenZeppelin's `MerkleProof` takes it; `null` for a wallet that is not listed. */
             proof: components["schemas"]["Hash"][] | null;
         };
+        /**
+         * @example {
+         *       "code": "friends",
+         *       "payee": "0x2222222222222222222222222222222222222222",
+         *       "commissionBps": 500,
+         *       "opensAt": null,
+         *       "closesAt": null,
+         *       "open": true
+         *     }
+         */
+        Referral: {
+            /** @description The code. */
+            code: string;
+            /** @description Who is paid the commission, once a payment is a node. */
+            payee: components["schemas"]["Address"];
+            /** @description The commission in basis points of the price. */
+            commissionBps: number;
+            /**
+             * Format: date-time
+             * @description From when it counts, by block time; `null`: it counts.
+             */
+            opensAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it counts, by block time; `null`: for good.
+             */
+            closesAt: string | null;
+            /** @description Whether it counts at the followed block. */
+            open: boolean;
+        };
         Quote: {
             /** @description The exact amount to send. */
             priceWei: components["schemas"]["Wei"];
@@ -1079,6 +1109,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Allowlisted"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReferral: {
+        parameters: {
+            path: {
+                /**
+                 * @description The code.
+                 * @example friends
+                 */
+                code: string;
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The code. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Referral"];
                 };
             };
             304: components["responses"]["NotModified"];

@@ -41,6 +41,8 @@ export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
 /** The allocation of a wallet on an allowlist. */
 export interface Allowlisted extends Revived<Schemas['Allowlisted']> {}
+/** A referral code. */
+export interface Referral extends Revived<Schemas['Referral']> {}
 /** What the nodes of a tier got. */
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */

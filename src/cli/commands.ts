@@ -51,6 +51,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     modules: () => [import('../operator/allowlists/acts.ts')],
     views: () => import('./desk/allowlists.ts'),
   },
+  referrals: { modules: () => [import('../operator/referrals.ts')] },
   senders: { modules: () => [import('../operator/deny-list.ts')] },
   nodes: { modules: () => [import('../operator/grants.ts')] },
   pause: { modules: () => [import('../operator/pause.ts')] },

@@ -25,6 +25,7 @@ const REFUSALS = {
   badTransactionHash: [400, 'A transaction is named by its hash: 0x and 64 hex digits.'],
   badPaymentHash: [400, 'A payment is named by its transaction hash: 0x and 64 hex digits.'],
   badRoot: [400, 'An allowlist is named by its root: 0x and 64 hex digits.'],
+  badCode: [400, 'A referral code is 1 to 32 of a-z, 0-9, _ and -.'],
   badWatch: [400, 'Name what to watch, once: address=0x… or payment=0x….'],
   badNodeId: [400, 'nodeId must be a chain node id: a positive whole number, as a decimal string.'],
   badSignature: [400, 'signature must be a hex string that begins with 0x.'],
@@ -58,6 +59,7 @@ const REFUSALS = {
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],
   unknownAllowlist: [404, 'There is no such allowlist.'],
+  unknownReferral: [404, 'There is no such referral code.'],
   noSuchTier: [404, 'There is no such tier.'],
   unknownPayment: [
     404,

@@ -19,6 +19,7 @@ import * as pause from './pause.ts'
 import * as paymentWallets from './payment-wallets.ts'
 import * as payments from './payments.ts'
 import * as preview from './preview.ts'
+import * as referrals from './referrals.ts'
 import * as refund from './refunds/refund.ts'
 import * as refundMany from './refunds/refund-many.ts'
 import * as refunding from './refunds/refunding.ts'
@@ -40,6 +41,7 @@ const MODULES = [
     refunding,
     tiers,
     allowlists,
+    referrals,
     terms,
     paymentWallets,
     contractWallets,

@@ -320,7 +320,7 @@ async function enter(
  * The newest block there is; payments up to it were made under the old terms. No pass follows beyond it before the version is stored, so payments are
  * judged and credited only by the terms in force at their block.
  */
-async function readNow(deps: ChainRead, sql: Sql) {
+export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
   const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }

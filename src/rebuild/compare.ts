@@ -43,6 +43,7 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'blocks', key: 'number', columns: '*' },
   { table: 'tiers', key: 'tier_id, version', columns: '*' },
   { table: 'allowlists', key: 'id', columns: '*' },
+  { table: 'referral_codes', key: 'code, version', columns: '*' },
   { table: 'allowlist_entries', key: 'list, address', columns: '*' },
   { table: 'allowlist_nodes', key: 'list, page', columns: 'list, page, md5(nodes) AS nodes' },
   { table: 'credit_terms', key: 'from_time', columns: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec' },

@@ -9,6 +9,7 @@ const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, allowlist, live, from_block, from_time, entered_at, entered_by`,
   tier_openings: 'tier_id, opens_after, from_block',
+  referral_codes: 'code, version, payee, commission_bps, opens_at, closes_at, from_block, entered_at, entered_by',
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'ref, reason, granted_by, granted_at',
   attributions:
@@ -46,7 +47,7 @@ const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 const SWITCHES = ['paused', 'secondPerson']
 
 /**
- * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy through a contract, admin keys, passkeys,
+ * Copies tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy through a contract, admin keys, passkeys,
  * the prices and the pause from the other ledger. Idempotent.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {

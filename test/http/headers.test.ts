@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { insertAllowlist } from '../../src/db/sale/allowlists.ts'
+import { insertReferral } from '../../src/db/sale/referrals.ts'
 import { hash } from '../../src/domain/units.ts'
 import { PUBLIC_URL, type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
@@ -19,6 +20,7 @@ const CACHE: Record<string, string> = {
   '/api/deploy-quote': 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
   '/api/tiers': 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
   [LISTED]: 'public, max-age=0, s-maxage=60',
+  '/api/referrals/friends': 'public, max-age=0, s-maxage=10',
   '/api/price': 'public, max-age=60',
   '/api/openapi.json': 'public, max-age=300',
   '/.well-known/node-ledger.json': 'public, max-age=60',
@@ -28,6 +30,7 @@ const LIMITED: Record<string, number> = {
   '/api/cover': 60,
   '/api/tiers': 60,
   [LISTED]: 60,
+  '/api/referrals/friends': 60,
   [`/api/nodes/${walletOf(1)}`]: 60,
   '/api/node/1': 60,
   '/api/distributions': 60,
@@ -43,6 +46,8 @@ describe('headers', () => {
     await insertSmallLedger(service.sql)
     const list = { root: hash(`0x${'11'.repeat(32)}`), label: 'a list', entries: 1, allocated: 1, enteredBy: 'test' }
     await insertAllowlist(service.sql, list)
+    const code = { code: 'friends', payee: walletOf(1), commissionBps: 500, opensAt: null, closesAt: null }
+    await insertReferral(service.sql, code, { version: 1, fromBlock: 1, enteredBy: 'test' })
   })
   after(() => service.close())
 

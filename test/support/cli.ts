@@ -21,6 +21,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   'terms list': 'terms',
   'tiers list': 'tiers',
   'allowlists list': 'allowlists',
+  'referrals list': 'referrals',
   'senders list': 'senders',
   'nodes unpaid': 'nodes/unpaid',
   'transactions list': 'transactions',

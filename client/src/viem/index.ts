@@ -3,6 +3,7 @@ export { type VerifiedAllocation, verifyAllowlisted } from './allowlist.ts'
 export { recompute } from './amount.ts'
 export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
+export { referralSuffix } from './referral.ts'
 export { isContract, type OwnWallet } from './send.ts'
 export { type RecomputedTurn, recomputeRound } from './turns.ts'
 export {

@@ -5,6 +5,8 @@ import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from 
 import { readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
 import { readTransaction } from '../../db/reads/public-transactions.ts'
 import { readAllowlisted } from '../../db/sale/allowlists.ts'
+import { readPublicReferral } from '../../db/sale/referrals.ts'
+import { CODE_FORM } from '../../domain/payers/referrals.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
 import { parseAddress, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
@@ -90,6 +92,15 @@ export const allowlisted = route({
     const found = await readAllowlisted(sql, root, address)
     return found && toJson({ root, address, ...found })
   },
+})
+
+/** What a referral code says, and whether it counts now. */
+export const referral = route({
+  path: '/api/referrals/:code',
+  keptSec: 10,
+  none: 'unknownReferral',
+  asked: ({ params: { code = '' } }) => [CODE_FORM.test(code) ? code : refuse('badCode')],
+  read: readPublicReferral,
 })
 
 /** The newest rounds, each with the turns it paid and the terms to recompute them from. */

@@ -1,0 +1,28 @@
+// Referral codes, as a transfer carries them in its calldata by ERC-8021, schema 0: the codes, their length in a byte, the schema, a marker. We read
+// from the end, and no further than a bound, so that no calldata costs more than another. A suffix that is not well-formed has no codes.
+
+/** A code that can be registered. */
+export const CODE_FORM = /^[a-z0-9_-]{1,32}$/
+/** The most that a code may give its payee of a price: a fifth. */
+export const COMMISSION_BPS_MAX = 2_000
+
+const MARKER = '8021'.repeat(8)
+const SCHEMA = '00'
+/** How far back from the end of calldata we read, with the marker. */
+const SUFFIX_BYTES_MAX = 256
+/** One code or more, with a comma between two of them: ASCII without spaces. */
+const CODES = /^[!-+\--~]+(,[!-+\--~]+)*$/
+
+/** The codes in a transaction's calldata, in their order. */
+export function codesIn(calldata: string): string[] {
+  const tail = calldata
+    .slice(2)
+    .slice(-2 * SUFFIX_BYTES_MAX)
+    .toLowerCase()
+  const lengthAt = tail.length - MARKER.length - SCHEMA.length - 2
+  if (lengthAt < 0 || !tail.endsWith(SCHEMA + MARKER)) return []
+  const begin = lengthAt - 2 * Number.parseInt(tail.slice(lengthAt, lengthAt + 2), 16)
+  if (begin < 0) return []
+  const text = Buffer.from(tail.slice(begin, lengthAt), 'hex').toString('latin1')
+  return CODES.test(text) ? text.split(',') : []
+}

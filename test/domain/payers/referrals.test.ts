@@ -1,0 +1,83 @@
+// Codes in calldata, as ERC-8021 has them: read from the end, within bounds, or not at all. Compared with the `ox` library.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Attribution } from 'ox/erc8021'
+import { referralSuffix } from '../../../client/src/viem/referral.ts'
+import { codesIn } from '../../../src/domain/payers/referrals.ts'
+
+const MARKER = '8021'.repeat(8)
+const hexOf = (text: string) => Buffer.from(text, 'latin1').toString('hex')
+/** Calldata that ends in a suffix, with any length byte and schema. */
+const endingIn = (codes: string, { before = '', length = codes.length, schema = '00' } = {}) =>
+  `0x${before}${hexOf(codes)}${length.toString(16).padStart(2, '0')}${schema}${MARKER}`
+const ODD_TEXT = 'a'.repeat(238)
+
+test('the codes of a suffix are read in their order, whatever calldata comes before', () => {
+  const rows: [string, string[]][] = [
+    [endingIn('friends'), ['friends']],
+    [endingIn('b,a,b'), ['b', 'a', 'b']],
+    [endingIn('Any.code!,x'), ['Any.code!', 'x']],
+    [endingIn('friends', { before: 'ff'.repeat(100_000) }), ['friends']],
+    [endingIn('friends').replace('8021'.repeat(8), '8021'.repeat(8).toUpperCase()), ['friends']],
+    // The whole of what is read: 238 bytes of codes, the length, the schema and the marker.
+    [endingIn(ODD_TEXT), [ODD_TEXT]],
+  ]
+  for (const [calldata, codes] of rows) assert.deepEqual(codesIn(calldata), codes, calldata.slice(-120))
+})
+
+test('a suffix that is not well-formed, or of another schema, has no codes', () => {
+  const rows = [
+    '0x',
+    `0x${MARKER}`,
+    `0x00${MARKER}`,
+    endingIn(''),
+    endingIn('a,'),
+    endingIn(',a'),
+    endingIn('a,,b'),
+    endingIn('a b'),
+    endingIn('a\n'),
+    endingIn('\u00e9'),
+    endingIn('abc', { length: 4 }),
+    endingIn('abc', { length: 255 }),
+    endingIn('abc', { schema: '01' }),
+    endingIn('abc', { schema: '02' }),
+    endingIn('abc').slice(0, -2),
+    `${endingIn('abc')}00`,
+    endingIn('a'.repeat(239), { before: 'ff'.repeat(64) }),
+  ]
+  for (const calldata of rows) assert.deepEqual(codesIn(calldata), [], calldata)
+})
+
+test('any calldata is read without a fault, and as another library reads it within our bounds', () => {
+  const suffix = fc.record({
+    before: fc.uint8Array({ maxLength: 300 }),
+    codes: fc.array(fc.string({ minLength: 1, maxLength: 40 }), { maxLength: 6 }),
+    length: fc.option(fc.nat(255), { nil: undefined }),
+    schema: fc.constantFrom('00', '00', '00', '01', '02', 'ff'),
+  })
+  fc.assert(
+    fc.property(suffix, ({ before, codes, length, schema }) => {
+      const text = codes.join()
+      const calldata = endingIn(text, {
+        before: Buffer.from(before).toString('hex'),
+        length: length ?? Math.min(text.length, 255),
+        schema,
+      }) as `0x${string}`
+      const read = codesIn(calldata)
+      if (read.length > 0) assert.deepEqual(read, Attribution.fromData(calldata)?.codes)
+      const isOurs = schema === '00' && length === undefined && text.length <= 238
+      if (isOurs && codes.every((code) => /^[!-+\--~]+$/.test(code))) assert.deepEqual(read, codes)
+    }),
+  )
+  fc.assert(fc.property(fc.uint8Array(), (bytes) => codesIn(`0x${Buffer.from(bytes).toString('hex')}`).length === 0))
+})
+
+test('what the client encodes is what the library encodes, and what we read', () => {
+  for (const code of ['a', 'friends', 'x_1-y', 'z'.repeat(32)]) {
+    assert.equal(referralSuffix(code), Attribution.toDataSuffix({ codes: [code] }))
+    assert.deepEqual(codesIn(`0x${randomBytes(4).toString('hex')}${referralSuffix(code).slice(2)}`), [code])
+  }
+  for (const code of ['', 'A', 'a,b', 'z'.repeat(33), 'a b']) assert.throws(() => referralSuffix(code), TypeError)
+})
