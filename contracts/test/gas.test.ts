@@ -1,5 +1,5 @@
 // Owns the cost of each act, to the unit of gas, as its receipt says on a real node. It must never estimate, and no figure
-// here changes without its row in docs/CONTRACT.md.
+// here changes without its row in docs/CONTRACT.md, if it has one.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
@@ -77,7 +77,7 @@ const measured = new Map<string, number>()
 
 function record(what: keyof typeof GAS, gas: number): void {
   measured.set(what, Math.round(gas))
-  assert.equal(Math.round(gas), GAS[what], `${what}: a changed figure needs its row in docs/CONTRACT.md`)
+  assert.equal(Math.round(gas), GAS[what], `${what}: mend its row in docs/CONTRACT.md, if it has one`)
 }
 
 describe('gas by receipt', () => {
