@@ -302,6 +302,24 @@ test('a transaction of ours that did nothing, left out of its block, keeps no sa
     assert.equal(await audited(world, 'leftOut'), 1)
   }))
 
+test('a transaction that somebody else signed with our key, left out of its block, is found by the nonce: it is told, and the sale goes on', () =>
+  onProvenChain(async ({ world, first }) => {
+    await payBesideOthers(world)
+    await world.settle()
+    const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+    await world.pay(6, 1n, STRANGER)
+    const txHash = await world.pay(1, 1n, STRANGER)
+    await world.chain.mine()
+    first.rule = hide(world, number, ({ from }) => from === world.at(1))
+    await world.payments()
+    assert.equal(await audited(world, 'foreignTransaction'), 0)
+    const paid = await payBesideOthers(world)
+    assert.ok((await runs(world, 5, isMinted(world, paid.txHash))) <= 5)
+    assert.equal(await audited(world, 'leftOut'), 1)
+    const [told] = await world.pool`SELECT subject FROM audit WHERE action = 'foreignTransaction'`
+    assert.equal(told?.subject, txHash)
+  }))
+
 test('while the only provider contradicts what a block commits to, nothing is filed of it, and it is told', async () => {
   const providers: FalseProvider[] = []
   const between = async (target: string) => {

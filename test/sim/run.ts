@@ -1,6 +1,7 @@
 // Plays a seed from its first block to rest, and many seeds one after the other. Every draw comes from the seed. Its
 // log records what it did, and a failure shows it.
 import assert from 'node:assert/strict'
+import { settleFacts } from '../../src/boot/preflight.ts'
 import { clearHalt, readHalt } from '../../src/db/blocks/halts.ts'
 import { isDatabaseDown } from '../../src/db/core/faults.ts'
 import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
@@ -65,8 +66,6 @@ export interface SeedOutcome {
 export interface SeedOptions {
   /** Ends the business after so many steps, to look for a shorter way to the same failure. */
   stepsMax?: number
-  /** False: every provider tells the truth. */
-  liars?: boolean | undefined
 }
 
 let tallyNow: Tally = new Map()
@@ -76,7 +75,7 @@ armInstances(() => tallyNow)
 export async function playSeed(
   stage: Stage,
   seed: number,
-  { stepsMax = Infinity, liars = true }: SeedOptions = {},
+  { stepsMax = Infinity }: SeedOptions = {},
 ): Promise<SeedOutcome> {
   const begun = createPlay(stage, seed)
   const { dice, log, tally } = begun
@@ -88,13 +87,15 @@ export async function playSeed(
     providers: dice.roll('providers') < 0.3 ? 2 : 1,
   }
   play.providers = providersFor(play)
-  play.lying = liars ? lyingOf(play) : null
+  play.lying = lyingOf(play)
   if (play.lying) play.providers = play.lying.voices === 'the only one' ? 1 : 2
   let steps = 0
   let failure: Error | null = null
   try {
     if (!play.facts.guardUsable) count(tally, 'no fork guard')
     await stage.reset(dice.roll('begun') < 0.85)
+    // As each start does.
+    play.facts = await settleFacts(stage.pool, play.facts, () => {})
     await limitSupply(play)
     await listBuyers(play)
     const head = await stage.chain.block()
@@ -258,7 +259,7 @@ async function lookAtHalt({ stage: { observer }, tally, log, pastFinal }: Play):
   count(tally, 'halt cleared')
 }
 
-export interface RunOptions extends Pick<SeedOptions, 'liars'> {
+export interface RunOptions {
   from: number
   count: number
   backend: Backend
@@ -278,15 +279,7 @@ export interface RunCounts {
 }
 
 /** Plays seeds `from` to `from + count - 1`, one after the other, in this process. */
-export async function runSeeds({
-  from,
-  count: seeds,
-  backend,
-  say,
-  onSeed,
-  signal,
-  liars,
-}: RunOptions): Promise<RunCounts> {
+export async function runSeeds({ from, count: seeds, backend, say, onSeed, signal }: RunOptions): Promise<RunCounts> {
   const counts: RunCounts = { seeds: 0, failed: [], tally: new Map() }
   // A chain's process keeps no process alive; the seeds must.
   const alive = setInterval(() => {}, 60_000)
@@ -297,12 +290,12 @@ export async function runSeeds({
         await stage.close()
         stage = await openStage(backend)
       }
-      const outcome = await playUnhindered(stage, seed, { liars })
+      const outcome = await playUnhindered(stage, seed)
       counts.seeds++
       addTo(counts.tally, outcome.tally)
       if (outcome.failure) {
         counts.failed.push(seed)
-        say(tellFailure(outcome, backend, await shortest(stage, outcome, { liars })))
+        say(tellFailure(outcome, backend, await shortest(stage, outcome)))
       }
       onSeed?.(counts)
     }
@@ -314,15 +307,15 @@ export async function runSeeds({
 }
 
 /** Once more if a busy machine's database did not answer, because that is no finding. */
-async function playUnhindered(stage: Stage, seed: number, options: SeedOptions): Promise<SeedOutcome> {
-  const outcome = await playSeed(stage, seed, options)
-  return isDatabaseDown(outcome.failure) ? playSeed(stage, seed, options) : outcome
+async function playUnhindered(stage: Stage, seed: number): Promise<SeedOutcome> {
+  const outcome = await playSeed(stage, seed)
+  return isDatabaseDown(outcome.failure) ? playSeed(stage, seed) : outcome
 }
 
 /** The fewest steps of the seed's business after which it breaks. */
-async function shortest(stage: Stage, { seed, steps }: SeedOutcome, options: SeedOptions): Promise<number> {
+async function shortest(stage: Stage, { seed, steps }: SeedOutcome): Promise<number> {
   for (let stepsMax = 0; stepsMax < steps; stepsMax++)
-    if ((await playSeed(stage, seed, { ...options, stepsMax })).failure) return stepsMax
+    if ((await playSeed(stage, seed, { stepsMax })).failure) return stepsMax
   return steps
 }
 
@@ -333,7 +326,7 @@ export function tellFailure({ seed, failure }: SeedOutcome, backend: Backend, st
 }
 
 /** Everything that a run claims to draw, and which of it never happened. */
-export function neverMet(tally: Tally, liars = true): { claimed: number; missing: string[] } {
+export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
   const claimed = [
     ...SIM_FAULTS.map((fault) => `fault ${fault}`),
     ...FAILPOINTS.map((point) => `point ${point}`),
@@ -355,7 +348,7 @@ export function neverMet(tally: Tally, liars = true): { claimed: number; missing
       'clock jump',
       'no fork guard',
     ],
-    ...(liars ? [...Object.keys(LIES).map((name) => `lie ${name}`), ...VOICES.map((by) => `lies by ${by}`)] : []),
+    ...[...Object.keys(LIES).map((name) => `lie ${name}`), ...VOICES.map((by) => `lies by ${by}`)],
     ...['decision taken back', 'refund given up', 'refund recorded'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }

@@ -14,20 +14,18 @@ export interface Share {
   backend: Backend
   /** Least share of the classes (faults, failpoints, interruptions, acts, fates) that must have happened; few seeds promise none. */
   met?: number
-  /** False: every provider tells the truth. */
-  liars?: boolean
 }
 
 /** A test of so many seeds. `NL_SIM_SEEDS` plays fewer of them, if you are working on something else. */
-export function testSeeds({ from, count, backend, met = 0, liars = true }: Share): void {
+export function testSeeds({ from, count, backend, met = 0 }: Share): void {
   const wanted = Number(process.env.NL_SIM_SEEDS ?? count)
   const last = from + Math.min(count, wanted) - 1
   test(`seeds ${from} to ${last} on the ${backend} chain: all invariants hold`, { timeout: TIMEOUT_MS }, async (t) => {
     const failures: string[] = []
-    const counts = await runSeeds({ from, count: last - from + 1, backend, liars, say: (line) => failures.push(line) })
+    const counts = await runSeeds({ from, count: last - from + 1, backend, say: (line) => failures.push(line) })
     for (const line of report(counts)) t.diagnostic(line)
     assert.deepEqual(failures, [])
-    const { claimed, missing } = neverMet(counts.tally, liars)
+    const { claimed, missing } = neverMet(counts.tally)
     const share = (claimed - missing.length) / claimed
     if (wanted >= count) assert.ok(share >= met, `of ${claimed} classes these never happened: ${missing.join(', ')}`)
   })

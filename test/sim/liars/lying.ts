@@ -109,11 +109,15 @@ function countLies({ lying, tally }: Play): void {
   count(tally, `lies by ${lying.voices}`)
 }
 
-/** What a lie may have left in the ledger at rest: no ether and no node depends on it, and nothing but the block's list shows it. */
+/**
+ * What a lie may have left in the ledger at rest, because nothing but the block's list shows it: transfers that moved nothing, and the hash or sender of
+ * an amount that is no tier's price, which is proven once a person releases it.
+ */
 const MOVED_NOTHING = /^zeroTransfers |^payment .* failed$/
+const AMOUNT = /^payment .* (\d+)$/
 
 /**
- * The operator's look at the blocks once somebody has lied: it may find transfers that moved nothing, and nothing else.
+ * The operator's look at the blocks once somebody has lied: it may find what a lie can leave, and nothing else.
  * @returns true if the ledger went back for one.
  */
 export async function rescanAfterLies({ lying, stage, log, tally }: Play): Promise<boolean> {
@@ -124,7 +128,12 @@ export async function rescanAfterLies({ lying, stage, log, tally }: Play): Promi
   const fromBlock = oldest === FIRST_BLOCK ? oldest : oldest + 1
   const found = await rescan(operatorDeps(world.ctx, pool), { name: 'operator', requestId: null }, { fromBlock })
   if (isOperatorRefusal(found)) return assert.fail(found.message)
-  for (const { key } of [...found.missing, ...found.surplus]) assert.match(key, MOVED_NOTHING, `after a lie: ${key}`)
+  const prices = (await stage.observer<{ wei: string }[]>`SELECT price_wei::text AS wei FROM tiers`).map(
+    ({ wei }) => wei,
+  )
+  const isOfNoPrice = (key: string) => !prices.includes(AMOUNT.exec(key)?.[1] ?? String(PLUS))
+  for (const { key } of [...found.missing, ...found.surplus])
+    assert.ok(MOVED_NOTHING.test(key) || isOfNoPrice(key), `after a lie: ${key}`)
   if (found.wentBackTo === null) return false
   count(tally, 'rescan after a lie')
   log.push(`the operator has the blocks from ${found.wentBackTo + 1} on read again`)
@@ -139,9 +148,9 @@ async function isAllAskedFor({ stage: { observer } }: Play): Promise<boolean> {
 export const HONEST = 12
 const OTHER = 13
 const [WALLET, STRANGER] = [3, 11]
-/** Most runs after the lie until the service must report it, and must mint the payment beside it. */
+/** Most runs after the lie until the service must report it, and must have minted the payment beside it. */
 const TOLD_MAX = 2
-const MINTED_MAX = 5
+const DECIDED_MAX = 5
 const RUNS = 8
 /** Nothing reveals these unless another provider contradicts them. */
 const UNTOLD = ['finalized too high', 'balances made up', NO_HASHES, FORK]
@@ -218,21 +227,22 @@ async function tell(play: Play, lying: Lying): Promise<void> {
   const before = liar.spoken()
   let spokenAt: number | null = null
   let toldAt: number | null = null
-  let mintedAt: number | null = null
-  for (let run = 1; run <= RUNS && mintedAt === null; run++) {
+  let decidedAt: number | null = null
+  for (let run = 1; run <= RUNS && decidedAt === null; run++) {
     await runPass(play, 0, 'payments', { kind: 'nothing' })
     await runPass(play, 0, 'credit', { kind: 'nothing' })
     if (liar.spoken() > before) spokenAt ??= run
     if (await isTold(play, last?.id ?? 0)) toldAt ??= run
-    if (await isMinted(play, honest)) mintedAt = run
+    if (await isDecided(play, honest)) decidedAt = run
     await mine(play, 2)
   }
-  play.log.push(`    spoken in run ${spokenAt}, told in ${toldAt}, the payment beside it minted in ${mintedAt}`)
+  play.log.push(`    spoken in run ${spokenAt}, told in ${toldAt}, the payment beside it decided in ${decidedAt}`)
   if (spokenAt === null) return
   if (!UNTOLD.includes(name))
     assert.ok(toldAt !== null && toldAt < spokenAt + TOLD_MAX, `${name}, by ${voices}: not told within two runs`)
   if (voices !== 'the first of two' || name === FORK || !play.facts.guardUsable) return
-  assert.ok(mintedAt !== null && mintedAt < spokenAt + MINTED_MAX, `${name}: the payment beside it is not minted`)
+  const isInTime = decidedAt !== null && decidedAt < spokenAt + DECIDED_MAX
+  assert.ok(isInTime, `${name}: the payment beside it is not minted: ${await standingOf(play, honest)}`)
 }
 
 const TELLING = ['proofFailed', 'proofLowered', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']
@@ -242,6 +252,13 @@ async function isTold({ stage: { observer } }: Play, since: number): Promise<boo
   return rows.count > 0
 }
 
-async function isMinted({ stage: { observer } }: Play, txHash: Hash): Promise<boolean> {
-  return (await observer`SELECT FROM payments WHERE tx_hash = ${txHash} AND state = 'minted'`).count > 0
+/** Minted, or its tier is sold out: whether rightly, we check at rest. */
+async function isDecided(play: Play, txHash: Hash): Promise<boolean> {
+  return ['minted', 'held soldOut'].includes(await standingOf(play, txHash))
+}
+
+async function standingOf({ stage: { observer } }: Play, txHash: Hash): Promise<string> {
+  const [row] = await observer<{ standing: string }[]>`
+    SELECT concat_ws(' ', state, reason) AS standing FROM payments WHERE tx_hash = ${txHash}`
+  return row?.standing ?? 'not on record'
 }
