@@ -29,17 +29,14 @@ function routes(beginnings: readonly string[]): string[] {
     const fields = [
       ...query.map(({ name, required: isRequired }: Part) => `${name}${isRequired ? '' : '?'}`),
       ...Object.keys(properties).map((name) => `${name}${required.includes(name) ? '' : '?'}`),
-    ]
-    const answer = resolved(of.responses['200'].content['application/json']?.schema ?? {})
-    const answered = Object.keys(answer.properties ?? {})
+    ].filter((name) => name !== 'reason?')
     return [
       `\`${method.toUpperCase()} ${route.replaceAll(/\{(\w+)\}/g, ':$1')}\``,
       of['x-scope'],
       fields.length === 0 ? '' : `\`${fields.join(', ')}\``,
-      answered.length === 0 ? 'a file' : `\`{${answered.join(', ')}}\``,
     ].join(' | ')
   })
-  return ['route | scope | fields | answer', '---|---|---|---', ...rows]
+  return ['route | scope | fields', '---|---|---', ...rows]
 }
 
 const events = (): string[] => [

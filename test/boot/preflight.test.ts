@@ -198,7 +198,7 @@ test('a provider that denies the contract’s block hashes at a start switches n
   }
 })
 
-test('production does not start on the word of one provider that nothing proves, unless it is trusted', async () => {
+test('T37: production does not start on the word of one provider that nothing proves, unless it is trusted', async () => {
   const liar = await startFalseProvider(world.chain.rpcUrl)
   liar.rule = async ({ method }, forward) => {
     const answer = await forward()

@@ -76,7 +76,7 @@ const DEPLOYER = '0x365f5f375f365f5ff500'
 /** Accepts every signature once someone has called it without data: that call sets slot 0, and it multiplies the magic value by that. */
 const TOUCHED = '0x3660095760015f55005b5f54631626ba7e60e01b025f5260205ff3'
 
-test('a wallet that is not deployed yet proves itself by its own deployment, and one that is there only by its own word', async () => {
+test('T42, T43: a wallet that is not deployed yet proves itself by its own deployment, and one that is there only by its own word', async () => {
   const prove = createWalletProver(rpc)
   const deployer = address(`0x${'de'.repeat(20)}`)
   await chain.rpc('anvil_setCode', [deployer, DEPLOYER])

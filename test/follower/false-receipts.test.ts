@@ -129,7 +129,7 @@ const LOG_LIES = {
   'each log twice': twice,
 }
 
-test('logs that one provider leaves out or tells otherwise are those of the block’s root, and it is told', async () => {
+test('T30: logs that one provider leaves out or tells otherwise are those of the block’s root, and it is told', async () => {
   const { number, hash, events } = await mintBlock()
   for (const [name, change] of Object.entries(LOG_LIES))
     for (const whole of [true, false]) {
@@ -145,7 +145,7 @@ test('logs that one provider leaves out or tells otherwise are those of the bloc
     }
 })
 
-test('a payment that failed is told as a success: it stays one that failed, beside an honest provider', async () => {
+test('T29: a payment that failed is told as a success: it stays one that failed, beside an honest provider', async () => {
   for (const liar of [first, second]) {
     const before = (await failures()).length
     const { txHash, hash } = await failedPayment()
@@ -174,7 +174,7 @@ test('both providers tell the same false receipts: nothing is followed, and noth
   assert.equal((await paymentOf(world, txHash))?.state, 'ignored')
 })
 
-test('on a chain that proves no receipts two providers must tell the outcome alike', async () => {
+test('T34: on a chain that proves no receipts two providers must tell the outcome alike', async () => {
   const { number, hash, txHash } = await failedPayment()
   await world.pool`UPDATE chain_proofs SET lowered_block = 1, lowered_by = 'test' WHERE part = 'receipts'`
   const read = await observe(number)

@@ -30,7 +30,7 @@ const headers = (change: (header: Wire) => Wire): Rule => {
   }
 }
 const LIES: Record<string, (header: Wire) => Wire> = {
-  'another mixHash by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
+  'T35: another mixHash by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
     ({ mixHash }) => ({ mixHash: other(mixHash) }),
   'another time by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
     ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) - 1).toString(16)}` }),

@@ -96,7 +96,7 @@ for (const [name, rule] of [
     assert.deepEqual([(await residues()).length, await outflows(), await checkedUpTo()], [0, 0, checked])
   })
 
-test('beside an honest provider such a one files nothing, what did come is found, and the host is told', async () => {
+test('T28: beside an honest provider such a one files nothing, what did come is found, and the host is told', async () => {
   for (const [liar, rule, name] of [
     [first, stateOfNow, 'first'],
     [second, foreign, 'second'],

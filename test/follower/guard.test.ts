@@ -26,7 +26,7 @@ const told = () =>
   world.pool<{ detail: Record<string, unknown> }[]>`SELECT detail FROM audit WHERE action = 'guardRefused'`
 const isBlock = ({ method }: { method: string }) => method === 'eth_getBlockByNumber'
 
-test('while one provider names another hash for the block of a guard, nothing is signed, and it is told within two runs', async () => {
+test('T38: while one provider names another hash for the block of a guard, nothing is signed, and it is told within two runs', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   second.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, hash: ELSEWHERE })

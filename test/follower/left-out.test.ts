@@ -109,7 +109,7 @@ test('a payment told as dust in the first block that is followed: the ledger goe
   }
 })
 
-test('a payment that failed, told as dust: nothing shows it until a rescan, which proves the block, and it is told', () =>
+test('T24: a payment that failed, told as dust: nothing shows it until a rescan, which proves the block, and it is told', () =>
   onProvenChain(async ({ world, first }) => {
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
     const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
@@ -130,7 +130,7 @@ test('a payment that failed, told as dust: nothing shows it until a rescan, whic
     assert.deepEqual([state, reason], ['ignored', 'failed'])
   }))
 
-test('a provider that shows the whole block each second time has the ledger go back once, and the payment is minted', () =>
+test('T23: a provider that shows the whole block each second time has the ledger go back once, and the payment is minted', () =>
   onProvenChain(async ({ world, first }) => {
     const { number, txHash } = await payBesideOthers(world)
     const lie = lieBody(world, number, leftOut)
@@ -204,7 +204,7 @@ test('a contract’s payment has its block’s list compared, and the ledger doe
     assert.equal((await paymentOf(world, txHash))?.state, 'held')
   }))
 
-test('a wrong amount that is released is proven first: what a provider told of its sender mints nothing', () =>
+test('T25: a wrong amount that is released is proven first: what a provider told of its sender mints nothing', () =>
   onProvenChain(async ({ world, first }) => {
     const amount = BASIC + 7n
     const { number, txHash } = await payBesideOthers(world, amount)
@@ -248,7 +248,7 @@ function hide(world: World, number: number, isHidden: (tx: Wire) => boolean): Ru
   }
 }
 
-test('a call of the contract, left out of a block with its log, is found by the contract’s storage, and it is told', () =>
+test('T31: a call of the contract, left out of a block with its log, is found by the contract’s storage, and it is told', () =>
   onProvenChain(async ({ world, first }) => {
     const { txHash } = await payBesideOthers(world)
     assert.ok((await runs(world, 5, isMinted(world, txHash))) <= 5)
@@ -267,7 +267,7 @@ test('a call of the contract, left out of a block with its log, is found by the 
     assert.equal(await audited(world, 'proofFailed'), 1)
   }))
 
-test('a call of the contract, left out of a range in which another block has a log, is found by the storage between the logs', () =>
+test('T33: a call of the contract, left out of a range in which another block has a log, is found by the storage between the logs', () =>
   onProvenChain(async ({ world, first }) => {
     for (let bought = 0; bought < 2; bought++) await payBesideOthers(world)
     await world.settle()
@@ -286,7 +286,7 @@ test('a call of the contract, left out of a range in which another block has a l
     assert.equal(await audited(world, 'proofFailed'), 1)
   }))
 
-test('a transaction of ours that did nothing, left out of its block, keeps no sale: its payment is minted within five runs', () =>
+test('T32: a transaction of ours that did nothing, left out of its block, keeps no sale: its payment is minted within five runs', () =>
   onProvenChain(async ({ world, first }) => {
     const { txHash } = await payBesideOthers(world)
     await world.payments()
@@ -302,7 +302,7 @@ test('a transaction of ours that did nothing, left out of its block, keeps no sa
     assert.equal(await audited(world, 'leftOut'), 1)
   }))
 
-test('a transaction that somebody else signed with our key, left out of its block, is found by the nonce: it is told, and the sale goes on', () =>
+test('T32: a transaction that somebody else signed with our key, left out of its block, is found by the nonce: it is told, and the sale goes on', () =>
   onProvenChain(async ({ world, first }) => {
     await payBesideOthers(world)
     await world.settle()

@@ -116,7 +116,7 @@ for (const [name, change] of Object.entries(LIES))
     }
   })
 
-test('a header that does not recompute is told, not stored, and a payment in its block is minted beside the other provider', async () => {
+test('T19: a header that does not recompute is told, not stored, and a payment in its block is minted beside the other provider', async () => {
   // From then on a liar is the last choice, so the other one comes first.
   for (const liar of [first, second]) {
     const before = (await failures()).length
@@ -249,7 +249,7 @@ const unpaid = async (of: World, paid: readonly Hash[]) => {
   return rows.filter(({ txHash, from }) => !paid.includes(txHash) || from === THIEF)
 }
 
-test('both providers tell the same false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
+test('T20: both providers tell the same false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
   const paid = await paidBefore()
   for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
     const before = (await failures()).length
@@ -269,7 +269,7 @@ test('both providers tell the same false transactions: nothing is followed, and 
   }
 })
 
-test('the only provider tells false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
+test('T21: the only provider tells false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
   const { alone, liar } = await startAlone()
   try {
     await send(alone, { valueWei: 1n })
@@ -317,7 +317,7 @@ test('a false sender by one of two providers: the payment is minted to who paid,
   assert.deepEqual([told.length > 0, new Set(told.map(({ detail }) => detail.part))], [true, new Set(['transactions'])])
 })
 
-test('a deposit that nobody signed is held in every mode, with its sender’s address on the parent chain', async () => {
+test('T26: a deposit that nobody signed is held in every mode, with its sender’s address on the parent chain', async () => {
   for (const part of ['header', 'transactions'] as const)
     await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
   const number = await next()
@@ -337,7 +337,7 @@ test('a deposit that nobody signed is held in every mode, with its sender’s ad
   )
 })
 
-test('on a chain that proves nothing, a payment that one of two providers adds stays seen, and true ones are minted', async () => {
+test('T22: on a chain that proves nothing, a payment that one of two providers adds stays seen, and true ones are minted', async () => {
   for (const part of ['header', 'transactions'] as const)
     await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
   const paid = await paidBefore()

@@ -35,7 +35,7 @@ async function rotate({ world, thief, desk, sign }: Stage, credit: CohortCredit)
 /** A cohort's next turn, for nothing. */
 const nextTurn = (cohort: number, firstDue: number): CohortCredit => oneTurn(cohort, firstDue, wei(0n))
 
-attack('a year of turns burned at the floor costs owners what lies above the floor, and no more', async (stage) => {
+attack('T6: a year of turns burned at the floor costs owners what lies above the floor, and no more', async (stage) => {
   const { world, thief, desk, sign } = stage
   const floorGwei = 100_000n
   await sign(await previewBounds(desk, { floorGwei: String(floorGwei), ceilingGwei: '1000000000' }))
@@ -72,7 +72,7 @@ attack('a year of turns burned at the floor costs owners what lies above the flo
 })
 
 attack(
-  'an own cohort of one node is filled by the ceiling a turn at most, with the thief’s own ether',
+  'T7: an own cohort of one node is filled by the ceiling a turn at most, with the thief’s own ether',
   async (stage) => {
     const { world, thief, done, desk, sign } = stage
     await sign(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '10000000' }))
@@ -113,7 +113,7 @@ attack(
 )
 
 attack(
-  'a rogue node whose turn a thief of both keys has paid leaves within its window, and its cohort is paid again',
+  'T8: a rogue node whose turn a thief of both keys has paid leaves within its window, and its cohort is paid again',
   async (stage) => {
     const { world, thief, done, desk, sign } = stage
     await world.pay(5, BASIC)
@@ -144,7 +144,7 @@ attack(
 )
 
 attack(
-  'rogue nodes in 24 cohorts cost a thief 1.5 million gas; one that is seen after its window holds its cohort up for good',
+  'T8: rogue nodes in 24 cohorts cost a thief 1.5 million gas; one that is seen after its window holds its cohort up for good',
   async (stage) => {
     const { world, thief, done, desk } = stage
     await world.pay(5, BASIC)
@@ -181,7 +181,7 @@ attack(
 )
 
 attack(
-  'an interval below the least cannot be had, and one set by mistake is caught up with in one round',
+  'T5: an interval below the least cannot be had, and one set by mistake is caught up with in one round',
   async (stage) => {
     const { world, thief } = stage
     const own = Number(await world.read<bigint>('lastCohort')) + 1

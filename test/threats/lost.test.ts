@@ -21,7 +21,7 @@ async function toNextTurn({ chain }: World, turns = 1): Promise<void> {
   await chain.mine()
 }
 
-attack('a lost minter costs nothing: what was paid waits, and another key mints it', async (stage) => {
+attack('T15: a lost minter costs nothing: what was paid waits, and another key mints it', async (stage) => {
   const { world, desk, sign } = stage
   // Account 10 has the role, and its key is gone.
   await sign(await previewMinter(desk, { address: world.at(10), nodes: '1000', cohorts: '1000' }))
@@ -35,27 +35,30 @@ attack('a lost minter costs nothing: what was paid waits, and another key mints 
   for (const txHash of paid) assert.equal(await standingOf(world, txHash), 'minted')
 })
 
-attack('a lost distributor costs nothing: every turn that is due waits, and another key pays it', async (stage) => {
-  const { world, desk, sign } = stage
-  await world.pay(5, BASIC)
-  await world.settle()
-  // Account 11 has the role, and its key is gone.
-  const wide = { floorGwei: '0', ceilingGwei: '1000000000' }
-  await sign(await previewDistributor(desk, { address: world.at(11), ...wide }))
-  await toNextTurn(world, 3)
-  const keyless = world.instance({ distributor: null })
-  await keyless.payments()
-  assert.equal((await keyless.credit()).txHash, null)
-  assert.equal(await balanceOf(world, 1), 0n)
-  await sign(await previewDistributor(desk, { address: world.at(2), ...wide }))
-  await world.rest()
-  const [paid] = await world.pool<{ turns: number }[]>`SELECT sum(turns)::int AS turns FROM turns`
-  assert.ok((paid?.turns ?? 0) >= 3, `${paid?.turns} turns`)
-  assert.ok((await balanceOf(world, 1)) > 0n)
-})
+attack(
+  'T16: a lost distributor costs nothing: every turn that is due waits, and another key pays it',
+  async (stage) => {
+    const { world, desk, sign } = stage
+    await world.pay(5, BASIC)
+    await world.settle()
+    // Account 11 has the role, and its key is gone.
+    const wide = { floorGwei: '0', ceilingGwei: '1000000000' }
+    await sign(await previewDistributor(desk, { address: world.at(11), ...wide }))
+    await toNextTurn(world, 3)
+    const keyless = world.instance({ distributor: null })
+    await keyless.payments()
+    assert.equal((await keyless.credit()).txHash, null)
+    assert.equal(await balanceOf(world, 1), 0n)
+    await sign(await previewDistributor(desk, { address: world.at(2), ...wide }))
+    await world.rest()
+    const [paid] = await world.pool<{ turns: number }[]>`SELECT sum(turns)::int AS turns FROM turns`
+    assert.ok((paid?.turns ?? 0) >= 3, `${paid?.turns} turns`)
+    assert.ok((await balanceOf(world, 1)) > 0n)
+  },
+)
 
 attack(
-  'a lost owner stops no sale before the budget is spent, no round and no withdrawal, and nobody else has its powers',
+  'T17: a lost owner stops no sale before the budget is spent, no round and no withdrawal, and nobody else has its powers',
   async (stage) => {
     const { world, desk, sign } = stage
     await sign(await previewMinter(desk, { address: world.at(1), nodes: '2', cohorts: '10' }))

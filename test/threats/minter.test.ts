@@ -26,7 +26,7 @@ async function rotate({ world, desk, sign }: Stage) {
   return world.instance({ minter: senderAt(world, 10) })
 }
 
-attack('a squatted ref costs its buyer the node, not the ether: held, seen, and paid back', async (stage) => {
+attack('T1: a squatted ref costs its buyer the node, not the ether: held, seen, and paid back', async (stage) => {
   const { world, thief, done, desk, sign } = stage
   const paid = await world.pay(5, BASIC)
   const honest = await world.pay(6, BASIC)
@@ -60,7 +60,7 @@ attack('a squatted ref costs its buyer the node, not the ether: held, seen, and 
 })
 
 attack(
-  'a node of a more expensive tier under a payment’s ref is not that payment’s, and is credited nothing',
+  'T2: a node of a more expensive tier under a payment’s ref is not that payment’s, and is credited nothing',
   async (stage) => {
     const { world, thief, done, desk, sign } = stage
     const paid = await world.pay(5, BASIC)
@@ -85,7 +85,7 @@ attack(
   },
 )
 
-attack('an opening at the top, or as many as there are, keeps no buyer from a node', async (stage) => {
+attack('T3: an opening at the top, or as many as there are, keeps no buyer from a node', async (stage) => {
   const { world, thief, desk, sign } = stage
   await sign(await previewMinter(desk, { address: world.at(1), nodes: '100', cohorts: '3' }))
   const last = Number(await world.read<bigint>('lastCohort'))
@@ -109,7 +109,7 @@ attack('an opening at the top, or as many as there are, keeps no buyer from a no
   await sign(await previewMinter(desk, { address: world.at(1), nodes: '1000', cohorts: '1000' }))
 })
 
-attack('rogue nodes in each cohort end at the budget, are credited nothing, and leave', async (stage) => {
+attack('T4: rogue nodes in each cohort end at the budget, are credited nothing, and leave', async (stage) => {
   const { world, thief, done, desk, sign } = stage
   const paid = [await world.pay(5, BASIC), await world.pay(6, ETHER / 40n)]
   await world.settle()

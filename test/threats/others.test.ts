@@ -20,7 +20,7 @@ async function call(world: World, from: number, functionName: string, args: read
   return (await world.succeeded(await world.call(from, world.factory, data))) === true
 }
 
-attack('a stolen owner takes the surplus, and nothing that was credited', async ({ world, doctor }) => {
+attack('T10: a stolen owner takes the surplus, and nothing that was credited', async ({ world, doctor }) => {
   const paid = await world.pay(5, BASIC)
   await world.settle()
   await world.chain.increaseTime(INTERVAL_SEC)
@@ -47,7 +47,7 @@ attack('a stolen owner takes the surplus, and nothing that was credited', async 
   assert.equal(await call(world, 0, 'unpause'), true)
 })
 
-attack('a pending owner can accept, and nothing before', async ({ world, doctor }) => {
+attack('T11: a pending owner can accept, and nothing before', async ({ world, doctor }) => {
   assert.equal(await call(world, 0, 'transferOwnership', [world.at(9)]), true)
   assert.ok((await doctor()).includes('owner.offer'))
   for (const [name, args] of [
@@ -66,7 +66,7 @@ attack('a pending owner can accept, and nothing before', async ({ world, doctor 
   assert.equal(await call(world, 0, 'acceptOwnership'), true)
 })
 
-attack('a stolen payments wallet loses what it holds; nodes and balances stay', async ({ world }) => {
+attack('T13, T18: a stolen payments wallet loses what it holds; nodes and balances stay', async ({ world }) => {
   const paid = await world.pay(5, BASIC)
   await world.settle()
   const before = await world.pool`SELECT FROM wallet_outflows`
@@ -78,7 +78,7 @@ attack('a stolen payments wallet loses what it holds; nodes and balances stay', 
 })
 
 attack(
-  'a stolen admin key decides what an operator decides, each in the audit log, and sends nothing',
+  'T14: a stolen admin key decides what an operator decides, each in the audit log, and sends nothing',
   async ({ world }) => {
     const wrong = await world.pay(5, BASIC + 1n)
     await world.settle()
@@ -109,7 +109,7 @@ attack(
 )
 
 attack(
-  'nodes that a thief of the minter and of an admin key buys for a wei count as paid, until they are expelled',
+  'T12: nodes that a thief of the minter and of an admin key buys for a wei count as paid, until they are expelled',
   async ({ world, thief, done, desk, sign, doctor }) => {
     const honest = await world.pay(5, BASIC)
     await world.settle()

@@ -268,7 +268,7 @@ test('a reorganisation is reported, and what comes back in another block is anot
   assert.ok(Number(reorganised?.event.data.toBlock) < Number(first?.event.data.blockNumber))
 })
 
-test('funds that become low are reported once, though they come and go, and once more when they become low after they sufficed for a while', async () => {
+test('T9: funds that become low are reported once, though they come and go, and once more when they become low after they sufficed for a while', async () => {
   const { distributor, ctx } = {
     distributor: world.at(2),
     ctx: world.instance({ rules: { fundsWarnTransactions: 50 } }).ctx,

@@ -82,7 +82,7 @@ test('a proxy names its implementation in the slot of EIP-1967, or in its first 
   assert.equal(filled?.kind === 'contract' && filled.implementation, null)
 })
 
-test('it is the code after that very block: an implementation that changes later does not count', async () => {
+test('T41: it is the code after that very block: an implementation that changes later does not count', async () => {
   const proxy = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
   const then = await stage.head()
   // A change takes effect at the block that is the head.
@@ -114,7 +114,7 @@ test('a provider that takes no block by hash is asked by number, while that bloc
   assert.equal(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), at), null, 'a state that is gone')
 })
 
-test('of two providers both must tell the same code; of three, two', async () => {
+test('T44: of two providers both must tell the same code; of three, two', async () => {
   const providers: FalseProvider[] = []
   const rpcs: Rpc[] = []
   try {
@@ -140,7 +140,7 @@ test('of two providers both must tell the same code; of three, two', async () =>
   }
 })
 
-test('once headers recompute, one provider that proves the code suffices, and one that tells another is told and has no say', async () => {
+test('T27: once headers recompute, one provider that proves the code suffices, and one that tells another is told and has no say', async () => {
   const providers: FalseProvider[] = []
   for (let i = 0; i < 3; i++) providers.push(await startFalseProvider(stage.chain.rpcUrl))
   const [first] = providers as [FalseProvider]

@@ -96,7 +96,7 @@ const ownerOf = async (txHash: Hash) => {
   return row?.owner
 }
 
-test('without a mode a contract waits, known or not; a delegating account buys; an address without code waits', async () => {
+test('T39: without a mode a contract waits, known or not; a delegating account buys; an address without code waits', async () => {
   const payers = { unknown: await contract(), known: await knownWallet(), bare: await contract('0x') }
   const delegating = await contract(`0xef0100${'ab'.repeat(20)}`)
   const paid = [
@@ -117,7 +117,7 @@ test('without a mode a contract waits, known or not; a delegating account buys; 
   assert.equal(asked.includes(world.at(10)), false, 'a plain sender is not asked about')
 })
 
-test('a sender whom the only provider names waits in every mode, until the operator trusts it; one whom two name does not', async () => {
+test('T36: a sender whom the only provider names waits in every mode, until the operator trusts it; one whom two name does not', async () => {
   await enter('all')
   const { payments } = world.instance({ rules: { trustsProvider: false } })
   const payers = [await contract(), await contract(`0xef0100${'ab'.repeat(20)}`), await contract()] as const
@@ -147,7 +147,7 @@ test('what waits is not asked about, and not judged, again and again', async () 
   assert.equal((await evidenceOf(txHash)).length, 1)
 })
 
-test('a change to proven has a known wallet buy that waits, and not another proxy, nor an address without code', async () => {
+test('T40: a change to proven has a known wallet buy that waits, and not another proxy, nor an address without code', async () => {
   const payers = [await knownWallet(), await knownWallet(`0x${'ee'.repeat(20)}` as Address), await contract('0x')]
   const paid = await Promise.all([paidBy(payers[0] as Address)])
   for (const payer of payers.slice(1)) paid.push(await paidBy(payer))
