@@ -36,27 +36,51 @@ export async function followPayment(
   txHash: Hex | string,
   options: FollowOptions = {},
 ): Promise<FollowedPayment> {
-  const { onState, signal, from, pollMs = 4_000, timeoutMs = 600_000 } = options
+  const { from } = options
+  const [followed] = await follow(ledger, txHash, options, (all) => [all.find((each) => each.from === from) ?? all[0]])
+  if (!followed)
+    throw new LedgerError('The transaction has no payment.', { status: 400, retryable: false, retryAfter: null })
+  return followed
+}
+
+/** Waits in the same way for all payments that `from` made in one transaction; they are in the order of its inner calls. */
+export function followPayments(
+  ledger: LedgerClient,
+  txHash: Hex | string,
+  options: FollowOptions & { from: Hex },
+): Promise<FollowedPayment[]> {
+  return follow(ledger, txHash, options, (all) => all.filter(({ from }) => from === options.from))
+}
+
+type Chosen = (all: readonly Payment[]) => (Payment | undefined)[]
+
+async function follow(
+  ledger: LedgerClient,
+  txHash: Hex | string,
+  { onState, signal, pollMs = 4_000, timeoutMs = 600_000 }: FollowOptions,
+  choose: Chosen,
+): Promise<FollowedPayment[]> {
   const deadline = Date.now() + timeoutMs
   const call = signal ? { signal } : {}
   const stop = new AbortController()
   let changes: Changes | null = null
-  let last: string | null = null
+  const last: string[] = []
+  const tell = (chosen: readonly Payment[]) => {
+    for (const [at, payment] of (chosen.length > 0 ? chosen : [null]).entries()) {
+      const state = payment?.status ?? 'waiting'
+      if (state !== last[at]) onState?.(state, payment)
+      last[at] = state
+    }
+  }
   let { claimed, waitMs } = await claim(ledger, txHash, call)
   try {
     for (;;) {
-      const payment = claimed?.payments?.find((each) => each.from === from) ?? claimed
-      const state = payment?.status ?? 'waiting'
-      if (state !== last && claimed !== undefined) {
-        onState?.(state, payment ?? null)
-        last = state
-      }
-      if (payment && SETTLED.has(payment.status)) {
-        const node = payment.nodeId === null ? null : await ledger.getNode(payment.nodeId, call)
-        return { payment, node }
-      }
+      const chosen = claimed ? choose(claimed.payments ?? [claimed]).filter((payment) => payment !== undefined) : []
+      if (claimed !== undefined) tell(chosen)
+      if (chosen.length > 0 && chosen.every(({ status }) => SETTLED.has(status)))
+        return Promise.all(chosen.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, call) })))
       const pauseMs = Math.max(pollMs, waitMs)
-      if (Date.now() + pauseMs > deadline) throw timeIsUp(txHash, last ?? state)
+      if (Date.now() + pauseMs > deadline) throw timeIsUp(txHash, last[0] ?? 'waiting')
       changes ??= new Changes(ledger, txHash, either(stop.signal, signal))
       const told = await changes.next(pauseMs, signal)
       ;({ claimed, waitMs } = told ? { claimed: told, waitMs } : await claim(ledger, txHash, call))
@@ -65,6 +89,9 @@ export async function followPayment(
     stop.abort()
   }
 }
+
+const nodeOf = async (ledger: LedgerClient, { nodeId }: Payment, call: { signal?: AbortSignal }) =>
+  nodeId === null ? null : ledger.getNode(nodeId, call)
 
 /** The states of a payment, in the order in which the ledger reaches them. */
 class Changes {

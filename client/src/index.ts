@@ -10,7 +10,8 @@ export {
   type TurnsOptions,
 } from './client.ts'
 export { LedgerError } from './errors.ts'
-export { type FollowedPayment, type FollowOptions, followPayment } from './follow.ts'
+export { type FollowedPayment, type FollowOptions, followPayment, followPayments } from './follow.ts'
+export { type Most, mostOf } from './most.ts'
 export type { RetryOptions } from './transport.ts'
 export type * from './types.ts'
 export { type WatchedWallet, type WatchOptions, watchAddress, watchPayment } from './watch.ts'

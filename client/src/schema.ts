@@ -237,6 +237,11 @@ export interface components {
             canBuy: boolean | null;
             /** @description One for each rule, in this order. Those of the opening, the supply and the list are there if the tier has them. */
             checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["OpeningCheck"] | components["schemas"]["SupplyCheck"] | components["schemas"]["AllowlistCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
+            /**
+             * @description Whether what the wallet pays by inner calls would become nodes automatically, so that it may pay for several in one transaction: the sale
+             *     takes it from this wallet, and the service's providers trace blocks. `null` if the wallet's code could not be read.
+             */
+            inner: boolean | null;
             /** @description The block of the chain reads; `null` if they failed. */
             blockNumber: number | null;
         };
@@ -1418,6 +1423,7 @@ export interface operations {
                      *           "passes": true
                      *         }
                      *       ],
+                     *       "inner": false,
                      *       "blockNumber": 1204
                      *     }
                      */

@@ -288,6 +288,7 @@ export interface Readings {
   nodesOf(owner: Address): Promise<readonly bigint[] | null>
   /** Reads a wallet that is about to buy, and its holding of a token; each reading may be null on its own. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
+  tracesAgree(): Promise<boolean>
 }
 
 /** A wallet that is about to buy, at one block. */

@@ -57,10 +57,12 @@ after(() => service.stop())
 test('the README has an example for every method', async () => {
   const { createClient } = await import('../../client/src/index.ts')
   const wallets = await import('../../client/src/viem/wallet.ts')
+  const buying = await import('../../client/src/viem/buy.ts')
   const verifiers = await import('../../client/src/viem/verify.ts')
   const names = [
     ...Object.keys(createClient({ baseUrl: service.url })),
     ...Object.keys(wallets),
+    ...Object.keys(buying),
     ...Object.keys(verifiers),
   ]
   const missing = names.filter((name) => !examples.some((example) => example.includes(`${name}(`)))

@@ -4,6 +4,8 @@ import { createClient, createWalletClient, custom, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
+import type { Address } from '../../src/domain/units.ts'
+import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { HANGING_MS } from '../support/until.ts'
 
 type Hex = `0x${string}`
@@ -34,13 +36,22 @@ interface Request {
   params?: unknown
 }
 
+interface AccountOptions {
+  address: Hex
+  owner: number
+  speaks?: boolean
+  sends?: boolean
+  batches?: boolean
+}
+
 /**
  * Puts an account with ether at `address`, owned by a development account. `speaks` is false for a wallet without
- * EIP-5792, `sends` for one that sends no transaction for a page.
+ * EIP-5792, `sends` for one that sends no transaction for a page. `batches` is true for an account that pays several
+ * in one transaction, and makes no other calls.
  */
 export async function putSmartAccount(
   rpcUrl: string,
-  { address, owner, speaks = true, sends = true }: { address: Hex; owner: number; speaks?: boolean; sends?: boolean },
+  { address, owner, speaks = true, sends = true, batches = false }: AccountOptions,
 ): Promise<SmartAccount> {
   const key = DEVELOPMENT_ACCOUNTS[owner]?.privateKey
   if (!key) throw new Error(`there is no account ${owner}`)
@@ -50,20 +61,23 @@ export async function putSmartAccount(
     transport: http(rpcUrl, { timeout: HANGING_MS }),
   })
   const forward = (method: string, params: unknown) => signer.request({ method, params } as never)
-  await forward('anvil_setCode', [address, EXECUTE])
+  await forward('anvil_setCode', [address, batches ? SPLIT : EXECUTE])
   await forward('anvil_setBalance', [address, '0xde0b6b3a7640000'])
   // The state at the head, to which both were added, is not the one that its header proves.
   await forward('anvil_mine', ['0x1'])
   const asked: string[] = []
 
-  const execute = (to: Hex, valueWei: bigint, data: Hex) =>
-    // A node's gas estimate covers the call, not the calls that it makes in turn.
-    signer.sendTransaction({ gas: 1_000_000n, to: address, data: `0x${word(to)}${word(valueWei)}${data.slice(2)}` })
-  const carryOut = ({ to, value = '0x0', data = '0x' }: Call) => execute(to, BigInt(value), data)
+  // A node's gas estimate covers the call, not the calls that it makes in turn.
+  const execute = (data: Hex) => signer.sendTransaction({ gas: 1_000_000n, to: address, data })
+  const carryOut = ({ to, value = '0x0', data = '0x' }: Call) =>
+    execute(`0x${word(to)}${word(BigInt(value))}${data.slice(2)}`)
+  const pay = (calls: readonly Call[]) =>
+    execute(splitTo(...calls.map(({ to, value = '0x0' }) => [to as Address, BigInt(value)] as const)))
   const answers: Record<string, (params: never) => unknown> = {
-    wallet_sendCalls: async ([{ calls }]: [{ calls: [Call] }]) => {
+    wallet_sendCalls: async ([{ calls, atomicRequired }]: [{ calls: [Call]; atomicRequired: boolean }]) => {
       if (!speaks) throw notThere()
-      return { id: await carryOut(calls[0]) }
+      if (atomicRequired && !batches) throw Object.assign(new Error('no atomicity here'), { code: 5760 })
+      return { id: await (batches ? pay(calls) : carryOut(calls[0])) }
     },
     wallet_getCallsStatus: async ([id]: [Hex]) => {
       const receipt = (await forward('eth_getTransactionReceipt', [id])) as { status: Hex } | null

@@ -1,5 +1,6 @@
 // A refusal by a wallet or the contract in words, and how to make one from what viem throws.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
+import type { BuyerCheck } from '../types.ts'
 import { inWords } from './factory.ts'
 
 export type WalletErrorCode =
@@ -9,6 +10,10 @@ export type WalletErrorCode =
   | 'wrongChain'
   /** The price is no longer the one that the buyer agreed to. Nothing was sent. */
   | 'priceChanged'
+  /** More nodes than the wallet can buy of the tier now. Nothing was sent. */
+  | 'tooMany'
+  /** The ledger would hold the payment; `checks` has the rules that it fails. Nothing was sent. */
+  | 'wouldBeHeld'
   /** A contract wallet, while the ledger holds payments from contracts. Nothing was sent. */
   | 'contractWallet'
   /** The contract would revert, or has reverted; the message says why. */
@@ -34,16 +39,19 @@ export class WalletError extends Error {
   readonly txHash: `0x${string}` | null
   /** The call to make by hand, if the wallet has no way to send it. */
   readonly call: WalletCall | null
+  /** The checks that a payment would fail. */
+  readonly checks: readonly BuyerCheck[]
 
   constructor(
     code: WalletErrorCode,
     message: string,
-    more: { txHash?: `0x${string}`; call?: WalletCall; cause?: unknown } = {},
+    more: { txHash?: `0x${string}`; call?: WalletCall; checks?: readonly BuyerCheck[]; cause?: unknown } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.code = code
     this.txHash = more.txHash ?? null
     this.call = more.call ?? null
+    this.checks = more.checks ?? []
   }
 }
 

@@ -1,6 +1,18 @@
 // The part that needs viem: wallets, and reading the chain directly.
 export { type VerifiedAllocation, verifyAllowlisted } from './allowlist.ts'
 export { recompute } from './amount.ts'
+export {
+  type BuyOptions,
+  buy,
+  type Order,
+  type Paid,
+  type PayOptions,
+  type Purchase,
+  type Purchases,
+  type Stopped,
+  sendPayments,
+  type Transfer,
+} from './buy.ts'
 export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
 export { referralSuffix } from './referral.ts'
@@ -18,8 +30,6 @@ export {
   verifyRound,
 } from './verify.ts'
 export {
-  type BuyOptions,
-  buy,
   type Directory,
   declineGifts,
   declinesGifts,

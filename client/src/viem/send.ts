@@ -1,14 +1,18 @@
-// Has a wallet send one call. For a contract account (a Safe, a smart account) it uses EIP-5792 if the wallet offers
+// Has a wallet send a call, or several in one transaction. For a contract account (a Safe, a smart account) it uses EIP-5792 if the wallet offers
 // it: the wallet then makes the transaction, and names its hash once it is in a block.
 import type { Account, Chain, Client, Transport } from 'viem'
 import {
+  AtomicityNotSupportedError,
+  AtomicReadyWalletRejectedUpgradeError,
   BaseError,
+  BundleTooLargeError,
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   numberToHex,
+  UnsupportedNonOptionalCapabilityError,
   UnsupportedProviderMethodError,
 } from 'viem'
-import { getCode, waitForCallsStatus } from 'viem/actions'
+import { getChainId, getCode, waitForCallsStatus } from 'viem/actions'
 import { getTransactionError } from 'viem/utils'
 import type { Hex } from '../types.ts'
 import { type WalletCall, WalletError } from './errors.ts'
@@ -21,8 +25,8 @@ const CALLS_MS_MAX = 24 * 60 * 60 * 1000
 const CALLS_POLL_MS = 2_000
 
 export interface Asking {
-  /** Called just before the wallet prompts. */
-  onAsk?: (() => void) | undefined
+  /** Called just before the wallet prompts, which waits for it. If it throws, the wallet does not prompt. */
+  onAsk?: (() => unknown) | undefined
   /** Called once a contract wallet has accepted the call, with the wallet's own id for it. */
   onProposed?: ((callsId: string) => void) | undefined
 }
@@ -43,15 +47,42 @@ export async function isContract(wallet: OwnWallet): Promise<boolean> {
  */
 export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onProposed }: Asking = {}): Promise<Hex> {
   const isOfContract = await isContract(wallet)
-  onAsk?.()
+  await onAsk?.()
   if (!isOfContract) return sendPlain(wallet, call)
-  let id: string
-  try {
-    id = await startCalls(wallet, call)
-  } catch (error) {
-    if (isNotOffered(error)) return sendPlain(wallet, call)
+  const id = await startCalls(wallet, [call]).catch((error: unknown) => {
+    if (isOneOf(NOT_OFFERED, error)) return null
     throw error
-  }
+  })
+  return id === null ? sendPlain(wallet, call) : carriedOut(wallet, id, onProposed)
+}
+
+/**
+ * Sends several calls of an account in one transaction.
+ * @returns the transaction's hash once it is in a block; null if the wallet does not offer this, and has sent nothing. Throws as {@link sendCall} does.
+ */
+export async function sendTogether(
+  wallet: OwnWallet,
+  calls: readonly WalletCall[],
+  { onAsk, onProposed }: Asking = {},
+): Promise<Hex | null> {
+  await onAsk?.()
+  const id = await startCalls(wallet, calls).catch((error: unknown) => {
+    if (isOneOf(NOT_TOGETHER, error)) return null
+    throw error
+  })
+  return id === null ? null : carriedOut(wallet, id, onProposed)
+}
+
+/** Throws if the wallet is on another chain. */
+export async function requireChain(wallet: OwnWallet, chainId: number): Promise<void> {
+  const at = await getChainId(wallet)
+  if (at === chainId) return
+  const message = `The wallet is on chain ${at}; this ledger is on chain ${chainId}. Switch, then try again.`
+  throw new WalletError('wrongChain', message)
+}
+
+/** The hash of the transaction that has carried the calls out. */
+async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onProposed']): Promise<Hex> {
   onProposed?.(id)
   const limits = { timeout: CALLS_MS_MAX, pollingInterval: CALLS_POLL_MS }
   const { receipts, status } = await waitForCallsStatus(wallet, { id, ...limits })
@@ -65,14 +96,16 @@ export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onP
 // We call the wallet's own methods, because viem's functions support other accounts too and would double the page's
 // code for this.
 
-async function startCalls(wallet: OwnWallet, { chainId, to, valueWei, data }: WalletCall): Promise<string> {
-  const call = { to, value: numberToHex(valueWei), ...(data && { data }) }
-  const whole = { version: '2.0.0', chainId: numberToHex(chainId), from: wallet.account.address, atomicRequired: false }
+async function startCalls(wallet: OwnWallet, calls: readonly WalletCall[]): Promise<string> {
+  const whole = {
+    version: '2.0.0',
+    chainId: numberToHex(calls[0]?.chainId ?? 0),
+    from: wallet.account.address,
+    atomicRequired: calls.length > 1,
+    calls: calls.map(({ to, valueWei, data }) => ({ to, value: numberToHex(valueWei), ...(data && { data }) })),
+  }
   type Answer = { id: string } | string
-  const answer = (await wallet.request(
-    { method: 'wallet_sendCalls', params: [{ ...whole, calls: [call] }] },
-    ONCE,
-  )) as Answer
+  const answer = (await wallet.request({ method: 'wallet_sendCalls', params: [whole] }, ONCE)) as Answer
   // Some wallets follow the draft, which answered with the id alone.
   return typeof answer === 'string' ? answer : answer.id
 }
@@ -84,7 +117,7 @@ async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
   try {
     return hashIn(await (wallet.account.type === 'json-rpc' ? askToSend(wallet, call) : signAndSend(wallet, call)))
   } catch (error) {
-    if (!isNotOffered(error)) throw error
+    if (!isOneOf(NOT_OFFERED, error)) throw error
     const message = 'The wallet sends nothing for this page. Make the call in the wallet itself.'
     throw new WalletError('notOffered', message, { call, cause: error })
   }
@@ -114,7 +147,14 @@ async function signAndSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall
 }
 
 const NOT_OFFERED = [MethodNotFoundRpcError, MethodNotSupportedRpcError, UnsupportedProviderMethodError]
+/** Errors by which a wallet says that it sends no such transaction (EIP-5792). */
+const NOT_TOGETHER = [
+  ...NOT_OFFERED,
+  AtomicityNotSupportedError,
+  AtomicReadyWalletRejectedUpgradeError,
+  BundleTooLargeError,
+  UnsupportedNonOptionalCapabilityError,
+]
 
-function isNotOffered(error: unknown): boolean {
-  return error instanceof BaseError && NOT_OFFERED.some((kind) => error.walk((cause) => cause instanceof kind) !== null)
-}
+const isOneOf = (kinds: typeof NOT_TOGETHER, error: unknown): boolean =>
+  error instanceof BaseError && kinds.some((kind) => error.walk((cause) => cause instanceof kind) !== null)

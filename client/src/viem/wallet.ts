@@ -1,14 +1,13 @@
-// What owners and buyers do with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and the wallet sends every
+// What owners do with a wallet: sign in, withdraw, decline gifts. Keys stay in the wallet, and the wallet sends every
 // transaction.
-import { encodeFunctionData, formatEther, parseEventLogs, type TransactionReceipt } from 'viem'
-import { getChainId, readContract, signMessage, simulateContract } from 'viem/actions'
+import { encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem'
+import { readContract, signMessage, simulateContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
-import { type FollowedPayment, type FollowOptions, followPayment } from '../follow.ts'
-import type { Hex, Quote } from '../types.ts'
+import type { Hex } from '../types.ts'
 import { explained, type WalletCall, WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 import { receiptOf } from './receipt.ts'
-import { isContract, type OwnWallet, sendCall } from './send.ts'
+import { type OwnWallet, requireChain, sendCall } from './send.ts'
 
 /** Signs in: fetches the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
 export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<Hex> {
@@ -19,56 +18,12 @@ export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<H
   return address
 }
 
-export interface BuyOptions extends FollowOptions {
-  /** The price that the buyer agreed to. If the quote has changed since, this throws before anything is sent. */
-  priceWei?: bigint
-  /** Called with the quote before the wallet prompts, and with the hash once the transfer is sent: keep it. */
-  onQuote?: (quote: Quote) => void
-  /** Called just before the wallet prompts. A later error leaves open whether it has sent, unless it is a WalletError. */
-  onAsk?: () => void
-  onSent?: (txHash: Hex) => void
-  /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
-  onProposed?: (callsId: string) => void
-  /** Pays from a contract wallet even if the ledger will hold the payment. Default: throws, and sends nothing. */
-  acceptHold?: boolean
-}
-
-/**
- * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError if
- * nothing was sent. After `onAsk`, any other error leaves it open: the wallet may have sent, so look at the wallet's
- * payments before it pays again. After `onSent`, the payment proceeds even if this throws: use `followPayment` with its
- * hash.
- */
-export async function buy(
-  ledger: LedgerClient,
-  wallet: OwnWallet,
-  tierId?: string,
-  options: BuyOptions = {},
-): Promise<FollowedPayment & { txHash: Hex }> {
-  const quote = await ledger.getDeployQuote(tierId, { fresh: true, ...(options.signal && { signal: options.signal }) })
-  requirePrice(quote, options.priceWei)
-  options.onQuote?.(quote)
-  await requireChain(wallet, quote.chainId)
-  if (!options.acceptHold) await refuseContractWallet(wallet, quote)
-  const call = { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
-  const txHash = await explained(() => sendCall(wallet, call, options))
-  options.onSent?.(txHash)
-  const from = wallet.account.address.toLowerCase() as Hex
-  return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
-}
-
-/** Throws if a quote is not at the price that the buyer agreed to. */
-function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void {
-  if (agreedWei === undefined || priceWei === agreedWei) return
-  throw new WalletError('priceChanged', `The price is ${formatEther(priceWei)} ETH now. Nothing was sent.`)
-}
-
 export interface SendOptions {
-  /** As in {@link BuyOptions}. */
+  /** Called just before the wallet prompts. A later error leaves open whether it has sent, unless it is a WalletError. */
   onAsk?: () => void
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
-  /** Called once a contract wallet has accepted the call, as in {@link BuyOptions}. */
+  /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
   onProposed?: (callsId: string) => void
 }
 
@@ -210,21 +165,4 @@ function payoutsIn({ logs }: TransactionReceipt, factory: Hex): Payout[] {
     to: args.to,
     amountWei: args.amount,
   }))
-}
-
-async function requireChain(wallet: OwnWallet, chainId: number): Promise<void> {
-  const at = await getChainId(wallet)
-  if (at !== chainId)
-    throw new WalletError(
-      'wrongChain',
-      `The wallet is on chain ${at}; this ledger is on chain ${chainId}. Switch, then try again.`,
-    )
-}
-
-/** Throws for a contract wallet if the ledger would hold its payment for review. */
-async function refuseContractWallet(wallet: OwnWallet, { contractWallets }: Quote): Promise<void> {
-  if (contractWallets === 'all' || contractWallets === 'proven' || !(await isContract(wallet))) return
-  const why =
-    'This is a contract wallet. Its ether would arrive by an internal call, which the ledger holds for review.'
-  throw new WalletError('contractWallet', `${why} Pay from an ordinary account.`)
 }

@@ -1,14 +1,16 @@
 // Reads from the chain what decides about a purchase before the buyer makes it. Each reading is null on its own: a token that does not answer leaves
 // the others unaffected. We read holding and code as the judge of payments does.
 import { type Address, wei } from '../../domain/units.ts'
+import { Cache } from '../../lib/cache.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import type { BuyerReading, Readings } from '../port.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { Rpc } from '../rpc/rpc.ts'
-import { header, quantity, safeNumber } from '../rpc/wire.ts'
+import { header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, viewCall } from './calls.ts'
 import { agreedState } from './state/state.ts'
+import { createBlockTracer } from './trace/block.ts'
 
 /** The longest that an answer waits for the chain, because a buyer waits for it, and may pay without it. */
 const BUDGET_MS = 2_000
@@ -18,6 +20,9 @@ const WAITING_MAX = 64
 /** The breaker has the limits of the other readings', but is separate, because it waits longer. */
 const FAILURES_MAX = 3
 const COOLDOWN_MS = 5_000
+
+/** Providers seldom gain or lose traces, and a trace is the most expensive read. */
+const TRACES_MS = 60_000
 
 const UNREAD: BuyerReading = {
   blockNumber: null,
@@ -81,3 +86,19 @@ async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
     walletMax: safeNumber(readView('maxPerWallet', cap), 'cap per wallet'),
   }
 }
+
+/** Builds the reading of whether a recent block can be traced, and two of several providers agree on its trace. */
+export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tracesAgree'] {
+  const trace = createBlockTracer(rpc.providers, { timeoutMs: BUDGET_MS })
+  const cache = new Cache<boolean>({ clock, weightMax: 1 })
+  const readNow = async () => {
+    const limit = { timeoutMs: BUDGET_MS, attempts: 1 }
+    const head = quantity(await rpc.request('eth_blockNumber', [], limit), 'block number')
+    const at = header(await rpc.request('eth_getBlockByNumber', [settledBelow(head), false], limit))
+    return (await trace(at, [])) !== null
+  }
+  return async () => cache.get('', TRACES_MS, async () => (await inTimeOrNull(2 * BUDGET_MS, readNow)) ?? false)
+}
+
+/** Providers lag behind each other by a block or two. */
+const settledBelow = (head: bigint) => toQuantity(Math.max(1, Number(head) - 2))

@@ -7,7 +7,7 @@ import type { Readings } from '../port.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../rpc/wire.ts'
-import { createBuyerReading } from './buyer.ts'
+import { createBuyerReading, createTraceReading } from './buyer.ts'
 import { readView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
 
@@ -117,8 +117,8 @@ export function createReadings(options: ReadingsOptions): Readings {
     paused: () => paused('', () => viewNow('paused', [])),
 
     nodesOf: (owner) => nodesOf(owner, () => viewNow('nodesOf', [owner])),
-
     buyer: createBuyerReading(rpc, factory, clock),
+    tracesAgree: createTraceReading(rpc, clock),
   }
 }
 

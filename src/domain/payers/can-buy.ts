@@ -109,6 +109,22 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
   ]
 }
 
+/**
+ * True if what the wallet pays by an inner call would become a node automatically: the sale lets it, and traces name who sent it. Null if we could
+ * not read its code.
+ */
+export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Passes {
+  const { code, contract, standing, tracesCount } = facts
+  if (code === null) return null
+  const payer = {
+    kind: 'inner' as const,
+    ...contract,
+    code: { kind: 'read' as const, code },
+    oneProvider: !tracesCount,
+  }
+  return wouldPass(facts, { ...standing, payer })
+}
+
 /** A closing counts at once, because a buyer who pays in its grace pays by an earlier quote. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const { opensAt, closesAt, opensAfter, openedBlock } = facts.tier

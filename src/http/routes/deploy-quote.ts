@@ -58,14 +58,13 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
 })
 
 /** Who may buy by an internal call in a future block. No contract may if only one provider would report the call, and the operator does not trust it. */
-export async function modeIn(
-  sql: Sql,
-  block: number,
-  { operator }: Pick<HttpDeps, 'operator'>,
-): Promise<ContractWalletMode> {
-  const count = operator === null || tracesCount(operator.chain.providers.length, operator.rules)
-  return count ? modeAt(await readModes(sql), block) : 'hold'
+export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'operator'>): Promise<ContractWalletMode> {
+  return doTracesCount(deps) ? modeAt(await readModes(sql), block) : 'hold'
 }
+
+/** True if what traces say about senders counts here. */
+export const doTracesCount = ({ operator }: Pick<HttpDeps, 'operator'>): boolean =>
+  operator === null || tracesCount(operator.chain.providers.length, operator.rules)
 
 /** Why the offered tier is not sold now; null if it is. A closed tier counts as off sale. */
 function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {

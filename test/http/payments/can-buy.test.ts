@@ -22,12 +22,14 @@ describe('the checks before a purchase', () => {
   let service: Service
   let reading = READ
   let asked = 0
+  let traced = true
   before(async () => {
     const buyer: Readings['buyer'] = async () => {
       asked++
       return reading
     }
-    service = await startService({ listen: true, readings: { buyer } as Readings })
+    const readings = { buyer, tracesAgree: async () => traced } as Partial<Readings>
+    service = await startService({ listen: true, readings: readings as Readings })
     await insertSmallLedger(service.sql)
   })
   after(() => service.close())
@@ -91,6 +93,24 @@ describe('the checks before a purchase', () => {
     const { canBuy, checks } = await ask('basic', wallet)
     assert.deepEqual([canBuy, checks.allowance.underWay, checks.cap.underWay, checks.cap.passes], [false, 2, 3, false])
     assert.equal((await ask('plus', wallet)).checks.allowance.underWay, 1)
+  })
+
+  it('let a wallet pay inside a transaction only if the sale takes that and the block can be traced', async () => {
+    const contract = { kind: 'contract', codeHash: hashOf('code'), implementation: null } as const
+    const delegation = { kind: 'delegation', to: walletOf(52) } as const
+    const cases = [
+      [{ code: { kind: 'none' } }, true, false],
+      [{ code: null }, true, null],
+      [{ code: contract }, true, false],
+      [{ code: delegation }, true, true],
+      [{ code: delegation }, false, false],
+    ] as const
+    for (const [read, isTraced, inner] of cases) {
+      reading = { ...READ, ...read }
+      traced = isTraced
+      assert.equal((await ask('basic')).inner, inner, `${JSON.stringify(read)} ${isTraced}`)
+    }
+    reading = READ
   })
 
   it('say of a tier off sale that it is, and know no other', async () => {

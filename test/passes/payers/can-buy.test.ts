@@ -44,6 +44,7 @@ interface Check {
 }
 interface Answer {
   canBuy: boolean | null
+  inner: boolean | null
   checks: Check[]
 }
 async function ask(account: number, tier: string): Promise<Answer> {
@@ -127,10 +128,33 @@ test('a contract is judged as the payer of an inner transfer, and pays the price
   await world.chain.rpc('anvil_setBalance', [contract, `0x${BASIC.toString(16)}`])
   await world.chain.mine()
   const held = await ask(10, 'basic')
+  assert.equal(held.inner, false)
   assert.deepEqual(failing(held), ['review'])
   assert.equal(checkOf(held, 'ether').requiredWei, String(BASIC))
   await insertMode(world.pool, { mode: 'all', fromBlock: 0 }, 'test')
-  assert.equal((await ask(10, 'basic')).canBuy, true)
+  const taken = await ask(10, 'basic')
+  assert.deepEqual([taken.canBuy, taken.inner], [true, true])
+  // An account that is no contract sends each transfer itself.
+  assert.equal((await ask(5, 'basic')).inner, false)
+})
+
+test('without traces nothing is bought inside a transaction', async () => {
+  const { pool, rpc, factory, ctx } = world
+  const refuse = async (method: string, params: readonly unknown[], options?: object) =>
+    /trace/i.test(method)
+      ? { ok: false as const, error: { code: -32601, message: 'the method does not exist' } }
+      : rpc.call(method, params, options)
+  const traceless = { ...rpc, providers: rpc.providers.map((provider) => ({ ...provider, call: refuse })) }
+  const deaf = await startService({
+    sql: pool,
+    readSql: pool,
+    paymentAddress: null,
+    readings: createReadings({ rpc: traceless as never, factory, distributor: null }),
+    operator: { ...ctx, readPool: pool, signers: { minter: world.at(1), distributor: world.at(2) } } as never,
+  })
+  const { json } = await deaf.get(`/api/can-buy/${world.at(10)}?tier=basic`)
+  assert.deepEqual([json.canBuy, json.inner], [true, false])
+  await deaf.close()
 })
 
 test('the watchers of a wallet and of its payment are told of each step as the ledger takes it, without asking', async () => {

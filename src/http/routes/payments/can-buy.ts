@@ -7,14 +7,20 @@ import { readRecheck } from '../../../db/payments/recheck.ts'
 import { type BuyerStanding, readBuyerStanding } from '../../../db/reads/can-buy.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readTierHistory, type TierRow } from '../../../db/sale/tiers.ts'
-import { type BuyerCheck, type BuyerFacts, canBuy as canBuyBy, checkBuyer } from '../../../domain/payers/can-buy.ts'
+import {
+  type BuyerCheck,
+  type BuyerFacts,
+  canBuy as canBuyBy,
+  canBuyInside,
+  checkBuyer,
+} from '../../../domain/payers/can-buy.ts'
 import type { Address } from '../../../domain/units.ts'
 import { toJson } from '../../../lib/json.ts'
 import { parseAddress } from '../../edge/guards.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
-import { modeIn, parseTier, readOffer } from '../deploy-quote.ts'
+import { doTracesCount, modeIn, parseTier, readOffer } from '../deploy-quote.ts'
 
 /** Seconds for which we keep it: as long as people may look at it before they pay. */
 const KEPT_SEC = 2
@@ -48,7 +54,11 @@ export const canBuy = (tools: Tools): Route => ({
       const sale = await queryReplica((sql) => readSale(sql, deps, { address, named: wanted }))
       if (sale === null) return null
       const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
-      return toJson(shown(address, sale, checkBuyer(factsOf(tools, address, sale, reading)), reading))
+      const facts = factsOf(tools, address, sale, reading)
+      const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
+      // We trace only for a wallet that can pay so.
+      const isTraced = inner && ((await deps.readings?.tracesAgree()) ?? false)
+      return toJson(shown(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading))
     })
     return response ?? refuse('unknownTier')
   },
@@ -123,8 +133,13 @@ function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReadi
   }
 }
 
-function shown(address: Address, { tier }: Sale, checks: readonly BuyerCheck[], { blockNumber }: BuyerReading) {
+function shown(
+  address: Address,
+  { tier }: Sale,
+  { checks, inner }: { checks: readonly BuyerCheck[]; inner: boolean | null },
+  { blockNumber }: BuyerReading,
+) {
   const { tierId, priceWei, holdingSymbol: symbol, holdingDecimals: decimals } = tier
   const named = checks.map((check) => (check.check === 'holding' ? { ...check, symbol, decimals } : check))
-  return { address, tierId, priceWei, canBuy: canBuyBy(checks), checks: named, blockNumber }
+  return { address, tierId, priceWei, canBuy: canBuyBy(checks), checks: named, inner, blockNumber }
 }

@@ -1,0 +1,29 @@
+// How many nodes of a tier a wallet can buy now, by the checks that the service has made.
+import type { CanBuy } from './types.ts'
+
+/** More transfers than a person confirms in one sitting, or reads in a wallet's list of calls. */
+const SEVERAL_MAX = 20
+
+export interface Most {
+  /** Never more than twenty. */
+  most: number
+  /** The check that allows no more; null if none does. */
+  by: 'supply' | 'allowlist' | 'allowance' | 'cap' | 'ether' | null
+}
+
+/** The most nodes that allowance, allocation, cap, supply and ether allow. Only one, at most, while the contract's cap could not be read. */
+export function mostOf({ checks }: CanBuy): Most {
+  let found: Most = { most: SEVERAL_MAX, by: null }
+  const bound = (by: Most['by'], left: number) => {
+    if (left < found.most) found = { most: Math.max(0, left), by }
+  }
+  for (const check of checks) {
+    if (check.check === 'supply') bound('supply', check.limit - check.sold)
+    if (check.check === 'allowlist') bound('allowlist', check.limit - check.used)
+    if (check.check === 'allowance') bound('allowance', check.limit - check.owned - check.underWay)
+    if (check.check === 'cap') bound('cap', check.limit === null ? 1 : check.limit - check.owned - check.underWay)
+    if (check.check === 'ether' && check.requiredWei !== null && check.balanceWei !== null)
+      bound('ether', Number(check.balanceWei / check.requiredWei))
+  }
+  return found
+}

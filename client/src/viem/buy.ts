@@ -1,0 +1,225 @@
+// Buys nodes with a wallet: one exact transfer for each. Several go in one transaction if the ledger buys that from this wallet and the wallet
+// offers it, else one after the other. Nothing here ever repeats a transfer.
+import { formatEther } from 'viem'
+import type { LedgerClient } from '../client.ts'
+import { type FollowedPayment, type FollowOptions, followPayment, followPayments } from '../follow.ts'
+import { mostOf } from '../most.ts'
+import type { CanBuy, Hex, Quote } from '../types.ts'
+import { explained, type WalletCall, WalletError } from './errors.ts'
+import { isContract, type OwnWallet, requireChain, sendCall, sendTogether } from './send.ts'
+
+/** Several nodes of a tier. */
+export interface Order {
+  tier: string
+  quantity: number
+}
+
+/** Which transfer of an order a callback is about. */
+export interface Transfer {
+  /** From 1; if all go in one transaction, 1. */
+  number: number
+  of: number
+  /** True if all go in one transaction. */
+  together: boolean
+}
+
+export interface PayOptions {
+  /** The price that the buyer agreed to. If a quote is another one, nothing more is sent. */
+  priceWei?: bigint
+  /** Called with the quote before the wallet prompts. */
+  onQuote?: (quote: Quote) => void
+  /**
+   * Called just before the wallet prompts, which waits for it; if it throws, the wallet does not prompt. A later error leaves open whether it has
+   * sent, unless it is a WalletError.
+   */
+  onAsk?: (transfer: Transfer) => unknown
+  /** Called with the hash once a transfer is sent: keep it. */
+  onSent?: (txHash: Hex, transfer: Transfer) => void
+  /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
+  onProposed?: (callsId: string) => void
+  /** Pays even if the ledger will hold the payment for review. Default: throws, and sends nothing. */
+  acceptHold?: boolean
+  signal?: AbortSignal
+}
+
+export interface BuyOptions extends PayOptions, FollowOptions {
+  signal?: AbortSignal
+}
+
+/** The first transfer of an order that was not sent, or that may not have been: its number from 1, and why. */
+export interface Stopped {
+  number: number
+  error: unknown
+}
+
+/** The transfers of an order that were sent. */
+export interface Paid {
+  /** In order; one for all if they went together. */
+  txHashes: Hex[]
+  together: boolean
+  /** Null if all were sent. */
+  stopped: Stopped | null
+}
+
+export interface Purchase extends FollowedPayment {
+  txHash: Hex
+}
+
+/** The outcome of an order: what became of each transfer that was sent, in order. */
+export interface Purchases {
+  bought: Purchase[]
+  /** Null if all were sent. */
+  stopped: Stopped | null
+}
+
+/**
+ * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError if
+ * nothing was sent. After `onAsk`, any other error leaves it open: the wallet may have sent, so look at the wallet's
+ * payments before it pays again. After `onSent`, the payment proceeds even if this throws: use `followPayment` with its
+ * hash.
+ */
+export async function buy(
+  ledger: LedgerClient,
+  wallet: OwnWallet,
+  tierId?: string,
+  options?: BuyOptions,
+): Promise<Purchase>
+/** Buys several in the same way, and says what became of each. If one is not sent, `stopped` says which and why, and the ones before it proceed. */
+export async function buy(
+  ledger: LedgerClient,
+  wallet: OwnWallet,
+  order: Order,
+  options?: BuyOptions,
+): Promise<Purchases>
+export async function buy(
+  ledger: LedgerClient,
+  wallet: OwnWallet,
+  what?: string | Order,
+  options: BuyOptions = {},
+): Promise<Purchase | Purchases> {
+  const from = wallet.account.address.toLowerCase() as Hex
+  if (typeof what !== 'object') {
+    const call = await nextCall(ledger, wallet, what, options)
+    const txHash = await sendOne(wallet, call, { number: 1, of: 1, together: false }, options)
+    return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
+  }
+  const { txHashes, stopped } = await sendPayments(ledger, wallet, what, options)
+  // The service allows so many claims a minute to all of them.
+  const pollMs = (options.pollMs ?? 4_000) * txHashes.length
+  const follow = async (txHash: Hex) =>
+    (await followPayments(ledger, txHash, { ...options, from, pollMs })).map((followed) => ({ txHash, ...followed }))
+  return { bought: (await Promise.all(txHashes.map(follow))).flat(), stopped }
+}
+
+/**
+ * Sends the transfers of an order, and follows none. Before each it asks the service anew for quote and checks. Throws
+ * if the first one was not sent, or may not have been; a later one is in `stopped`.
+ */
+export async function sendPayments(
+  ledger: LedgerClient,
+  wallet: OwnWallet,
+  { tier, quantity }: Order,
+  options: PayOptions = {},
+): Promise<Paid> {
+  const check = () => checkOrder(ledger, wallet, tier, options)
+  const first = quantity > 1 ? await check() : null
+  if (first) requireRoom(first, quantity)
+  const call = await nextCall(ledger, wallet, tier, options)
+  if (first?.inner) {
+    const txHash = await sendAll(wallet, call, quantity, options)
+    if (txHash !== null) return { txHashes: [txHash], together: true, stopped: null }
+  }
+  const txHashes = [await sendOne(wallet, call, { number: 1, of: quantity, together: false }, options)]
+  for (let number = 2; number <= quantity; number++) {
+    try {
+      options.signal?.throwIfAborted()
+      const now = await check()
+      // The ledger may not have all of them yet.
+      const known = first ? countedBy(now) - countedBy(first) : 0
+      requireRoom(now, 1 + Math.max(0, txHashes.length - known))
+      const next = await nextCall(ledger, wallet, tier, { priceWei: call.valueWei, ...options })
+      txHashes.push(await sendOne(wallet, next, { number, of: quantity, together: false }, options))
+    } catch (error) {
+      return { txHashes, together: false, stopped: { number, error } }
+    }
+  }
+  return { txHashes, together: false, stopped: null }
+}
+
+async function sendOne(
+  wallet: OwnWallet,
+  call: WalletCall,
+  transfer: Transfer,
+  { onAsk, onSent, onProposed }: PayOptions,
+): Promise<Hex> {
+  const txHash = await explained(() => sendCall(wallet, call, { onAsk: () => onAsk?.(transfer), onProposed }))
+  onSent?.(txHash, transfer)
+  return txHash
+}
+
+/** The hash of the one transaction with all transfers; null if the wallet does not offer that, and sent nothing. */
+async function sendAll(
+  wallet: OwnWallet,
+  call: WalletCall,
+  quantity: number,
+  { onAsk, onSent, onProposed }: PayOptions,
+): Promise<Hex | null> {
+  const transfer = { number: 1, of: quantity, together: true }
+  const calls = Array<WalletCall>(quantity).fill(call)
+  const txHash = await explained(() => sendTogether(wallet, calls, { onAsk: () => onAsk?.(transfer), onProposed }))
+  if (txHash !== null) onSent?.(txHash, transfer)
+  return txHash
+}
+
+/** The next transfer of a purchase, by a quote of now. */
+async function nextCall(
+  ledger: LedgerClient,
+  wallet: OwnWallet,
+  tierId: string | undefined,
+  { priceWei, onQuote, acceptHold, signal }: PayOptions,
+): Promise<WalletCall> {
+  const quote = await ledger.getDeployQuote(tierId, { fresh: true, ...(signal && { signal }) })
+  requirePrice(quote, priceWei)
+  onQuote?.(quote)
+  await requireChain(wallet, quote.chainId)
+  if (!acceptHold) await refuseContractWallet(wallet, quote)
+  return { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
+}
+
+/** The checks of now. Throws if one fails; a review may be accepted. */
+async function checkOrder(
+  ledger: LedgerClient,
+  wallet: OwnWallet,
+  tier: string,
+  { acceptHold = false, signal }: PayOptions,
+): Promise<CanBuy> {
+  const answer = await ledger.canBuy(wallet.account.address, tier, { fresh: true, ...(signal && { signal }) })
+  const checks = answer.checks.filter(({ check, passes }) => passes === false && !(acceptHold && check === 'review'))
+  if (checks.length === 0) return answer
+  const names = checks.map(({ check }) => check).join(', ')
+  throw new WalletError('wouldBeHeld', `The ledger would hold this payment (${names}). Nothing was sent.`, { checks })
+}
+
+/** The wallet's nodes of the tier, and those under way, as the service counts them. */
+const countedBy = ({ checks }: CanBuy) =>
+  checks.reduce((sum, check) => (check.check === 'allowance' ? sum + check.owned + check.underWay : sum), 0)
+
+function requireRoom(answer: CanBuy, quantity: number): void {
+  const { most } = mostOf(answer)
+  if (quantity <= most) return
+  throw new WalletError('tooMany', `The wallet can buy ${most} of this tier at most now. Nothing was sent.`)
+}
+
+/** Throws if a quote is not at the price that the buyer agreed to. */
+function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void {
+  if (agreedWei === undefined || priceWei === agreedWei) return
+  throw new WalletError('priceChanged', `The price is ${formatEther(priceWei)} ETH now. Nothing was sent.`)
+}
+
+/** Throws for a contract wallet if the ledger would hold its payment for review. */
+async function refuseContractWallet(wallet: OwnWallet, { contractWallets }: Quote): Promise<void> {
+  if (contractWallets === 'all' || contractWallets === 'proven' || !(await isContract(wallet))) return
+  const why =
+    'This is a contract wallet. Its ether would arrive by an internal call, which the ledger holds for review.'
+  throw new WalletError('contractWallet', `${why} Pay from an ordinary account.`)
+}
