@@ -442,7 +442,9 @@ CREATE TABLE residue_traces (
   -- It was decided in the ledger that this one was rebuilt from: it is filed whole, whatever a trace shows.
   kept boolean NOT NULL DEFAULT false,
   -- When the balances that it rests on are asked for once more, because none of them was proven. Null if all were.
-  prove_at timestamptz
+  prove_at timestamptz,
+  -- It covers several blocks, because no provider had the states between.
+  is_wide boolean NOT NULL DEFAULT false
 );
 
 -- Blocks that all instances traced on a day, for the day's budget: how many were told apart, how many were not, and how many were left

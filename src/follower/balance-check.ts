@@ -8,7 +8,7 @@ import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import { readKnownResidues } from '../db/payments/attributions.ts'
 import { hasBelieved } from '../db/payments/rows.ts'
-import { noteFailedTrace, proveResidueIn } from '../db/payments/traces.ts'
+import { noteFailedTrace, proveResidueNow } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { weakest } from '../domain/finality.ts'
@@ -303,7 +303,7 @@ async function fileResidue(
   const action = arrived ? 'unattributed' : 'unattributedOutflow'
   ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
   if (filed) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
-  if (filed && (proof !== 'proven' || isWide)) await proveResidueIn(sql, residue.ref, 0)
+  if (filed && (proof !== 'proven' || isWide)) await proveResidueNow(sql, residue.ref, isWide)
   return filed && arrived
 }
 

@@ -6,7 +6,7 @@ import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { type Answer, type Call, type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
-import { payInside, putForwarder } from '../support/forwarder.ts'
+import { forwardTo, leakOf, payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
@@ -52,11 +52,12 @@ const inner = async (from: number): Promise<Inner[]> => {
   return rows.map((row) => ({ ...row }))
 }
 
-/** Pays by a contract amid other blocks, and refuses the states of all of them but the last. @returns the payment's block, and the last. */
-async function payUnseen(refusal: Answer): Promise<{ block: number; last: number }> {
+/** Moves value by a contract amid other blocks, and refuses the states of all but the last. @returns the block of it, and the last. */
+async function moveUnseen(refusal: Answer, move: () => Promise<unknown>): Promise<{ block: number; last: number }> {
   const from = Number((await world.chain.block()).number)
   await world.chain.mine(3)
-  const { block } = await payInside(world, PAID)
+  await move()
+  const block = Number((await world.chain.block()).number)
   await world.chain.mine(6)
   const last = block + 6
   const hashes = new Map<string, number>()
@@ -70,6 +71,7 @@ async function payUnseen(refusal: Answer): Promise<{ block: number; last: number
     ['eth_getBalance', 'eth_getProof'].includes(method) && isHidden(params.at(-1)) ? refusal : undefined
   return { block, last }
 }
+const payUnseen = (refusal: Answer) => moveUnseen(refusal, () => payInside(world, PAID))
 const hex = (number: number) => `0x${number.toString(16)}`
 
 const PASSING: Record<string, Answer> = {
@@ -115,3 +117,23 @@ for (const [at, refusal] of GONE.entries())
     const [found, ...others] = await inner(block)
     assert.deepEqual([found?.block, found?.traced, others], [block, true, []])
   })
+
+test('so has what left by an inner call, which is then an outflow of its transaction', async () => {
+  const outflows = async () =>
+    (await world.pool`SELECT block_number AS block, tx_hash IS NOT NULL AS traced FROM wallet_outflows`).map((row) => ({
+      ...row,
+    }))
+  const { block, last } = await moveUnseen(GONE[0] as Answer, async () => {
+    await world.chain.rpc('anvil_setCode', [world.at(3), leakOf(PAID)])
+    await world.chain.mine()
+    assert.equal(await world.succeeded(await world.call(9, world.at(3), forwardTo(world.at(8)), 0n)), true)
+  })
+  await pass()
+  assert.deepEqual(await outflows(), [{ block: last, traced: false }])
+  provider.rule = () => undefined
+  await world.pool`UPDATE residue_traces SET prove_at = now() WHERE prove_at IS NOT NULL`
+  await pass()
+  assert.deepEqual(await outflows(), [{ block, traced: true }])
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.chain.mine()
+})

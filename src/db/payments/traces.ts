@@ -68,26 +68,31 @@ export interface ToldResidue extends TraceableResidue {
 /** Those of these residues that are due for a comparison with proofs. */
 export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
   const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
-    SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock", r.is_wide AS "isWide",
+    SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock",
+      t.is_wide AND r.is_whole AS "isWide",
       r.block_number AS number, r.block_hash AS hash, extract(epoch FROM r.block_time)::bigint AS time
     FROM residue_traces t JOIN (
       SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block,
-        v.evidence ->> 'balanceBeforeWei' IS NULL
-          AND NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref OR a.part_of = p.ref) AS is_wide, p.block_number, p.block_hash, p.block_time
+        NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref OR a.part_of = p.ref) AS is_whole, p.block_number, p.block_hash, p.block_time
       FROM payments p CROSS JOIN LATERAL (SELECT evidence FROM payment_verdicts
         WHERE payment_id = p.id AND evidence ->> 'rule' = 'unattributed' ORDER BY id DESC LIMIT 1) v
       WHERE p.tx_hash IS NULL AND p.state = 'held' AND NOT ${isDecided(sql)}
-      UNION ALL SELECT ref, wallet, -value_wei, from_block, false, block_number, block_hash, block_time FROM wallet_outflows
+      UNION ALL SELECT ref, wallet, -value_wei, from_block, true, block_number, block_hash, block_time FROM wallet_outflows
       WHERE tx_hash IS NULL
     ) r USING (ref) WHERE t.prove_at <= now() AND r.block_number IS NOT NULL ORDER BY t.prove_at, r.block_number LIMIT ${limit}`
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
-/** Schedules the comparison of a residue with proofs, in this many seconds; null once it is proven. */
-export async function proveResidueIn(sql: Sql, ref: Hash, seconds: number | null): Promise<void> {
+/** Schedules the first comparison of a residue with proofs. */
+export async function proveResidueNow(sql: Sql, ref: Hash, isWide: boolean): Promise<void> {
   await sql`
-    INSERT INTO residue_traces (ref, prove_at) VALUES (${ref}, now() + ${seconds} * interval '1 second')
-    ON CONFLICT (ref) DO UPDATE SET prove_at = excluded.prove_at`
+    INSERT INTO residue_traces (ref, prove_at, is_wide) VALUES (${ref}, now(), ${isWide})
+    ON CONFLICT (ref) DO UPDATE SET prove_at = excluded.prove_at, is_wide = excluded.is_wide`
+}
+
+/** Schedules the next comparison, in this many seconds; null once it is proven. */
+export async function proveResidueIn(sql: Sql, ref: Hash, seconds: number | null): Promise<void> {
+  await sql`UPDATE residue_traces SET prove_at = now() + ${seconds} * interval '1 second' WHERE ref = ${ref}`
 }
 
 /** Records that a residue is traced again now. */
