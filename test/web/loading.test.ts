@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page, Route } from 'playwright-core'
+import { RpcFault } from '../../src/chain/faults.ts'
+import type { Passes } from '../../src/passes/outcomes.ts'
 import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
@@ -142,6 +144,9 @@ describe('a browser', { skip: noBrowser }, () => {
     ;[service, browser] = await Promise.all([
       startService({
         settings: { factoryAddress: walletOf(0xfac), site: { chainName: null, explorerUrl: null, brand } },
+        passes: {
+          claim: () => Promise.reject(new RpcFault('error', 'eth_getLogs: internal error')),
+        } as unknown as Passes,
       }),
       startBrowser(),
     ])
@@ -179,6 +184,16 @@ describe('a browser', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Connect a wallet' }).click()
     await page.getByRole('button', { name: 'Wallet of this browser' }).click()
     await page.locator('.connected').getByText(own.address.slice(-4)).waitFor()
+    await page.close()
+  })
+
+  test('says of a payment that it cannot be checked while the chain answers unclearly, not that anything is out of reach', async () => {
+    const page = await browser.newPage()
+    await page.goto(at(`/payment/${hashOf('unclear')}`))
+    const said = page.getByRole('alert')
+    await said.getByText('This payment cannot be checked just now.').waitFor()
+    assert.equal(await said.getByText(/reached|asked/).count(), 0)
+    assert.equal(await page.getByText('In no block yet').count(), 0)
     await page.close()
   })
 

@@ -127,7 +127,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await database.stop()
     const txHash = await pay(7)
     await page.goto(`${service.url}/payment/${txHash}`)
-    await page.getByRole('alert').getByText('The service cannot be asked just now.').waitFor()
+    await page.getByRole('alert').getByText('This payment cannot be checked just now.').waitFor()
     assert.deepEqual(await violations(page), [])
     const { url } = database
     database = await startPostgres({ dataDir: databaseDir, log: silentLog })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { ChainFault } from '../../../src/chain/faults.ts'
+import { ChainFault, RpcFault } from '../../../src/chain/faults.ts'
 import { wei } from '../../../src/domain/units.ts'
 import { claim as claimRoute } from '../../../src/http/routes/payments/claim.ts'
 import type { Tools } from '../../../src/http/tools.ts'
@@ -149,10 +149,24 @@ describe('a claim', () => {
     assert.match(pages[0] ?? '', new RegExp(`within ${(deadlineMs ?? 0) / 1_000} s\\b`))
   })
 
-  it('is 503 when the chain cannot be asked', async () => {
-    found = () => Promise.reject(new ChainFault('https://rpc/KEY', { retryable: true }))
-    assert.equal((await claim(hashOf('rpc'))).status, 503)
-  })
+  for (const [trouble, says] of [
+    ['unreachable', /^The chain cannot be reached/],
+    ['limit', /^The chain cannot be reached/],
+    ['refused', /^The chain cannot be reached/],
+    ['error', /^The chain answers, but/],
+    ['garbled', /^The chain answers, but/],
+    ['tooLarge', /^The chain answers, but/],
+    [null, /^The chain answers, but/],
+  ] as const)
+    it(`is 503 when the chain cannot be asked, or relied on, and says which: ${trouble ?? 'a contradiction'}`, async () => {
+      const fault = trouble
+        ? new RpcFault(trouble, 'https://rpc/KEY')
+        : new ChainFault('https://rpc/KEY', { retryable: true })
+      found = () => Promise.reject(fault)
+      const { status, json } = await claim(hashOf('rpc'))
+      assert.equal(status, 503)
+      assert.match(json.error, says)
+    })
 
   it('asks the chain nothing for what is no hash', async () => {
     asked = []

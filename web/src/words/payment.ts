@@ -38,7 +38,7 @@ export const words = {
     waits:
       'One provider of the chain alone shows it so far. If the service asks several, it waits until a second one shows the same.',
   },
-  cannotAsk: 'The service cannot be asked just now.',
+  cannotAsk: 'This payment cannot be checked just now.',
   goesOn: 'Nothing is lost; this page goes on by itself.',
   one: 'Payment {at} of {all}: {amount} from {payer}',
   orphaned: 'The chain took the block of this transfer back. It counts again as soon as it is in another one.',
