@@ -7,8 +7,8 @@ import { ChainFault, RpcFault } from '../faults.ts'
 import type { NodeHistory } from '../port.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { header, list, log, receiptLogs, toQuantity, type WireHeader, type WireLog } from '../rpc/wire.ts'
-import { mintOf, toEvent } from './events.ts'
-import { byPlace } from './logs/block-logs.ts'
+import { ledgerTopics, mintOf, toEvent } from './events.ts'
+import { byPlace, numberLogs } from './logs/block-logs.ts'
 import { readReceipt } from './receipt.ts'
 
 /** The most requests for one question. A provider that allows a hundred blocks at a time can cover about 20,000. */
@@ -37,15 +37,13 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
       ]
       const logs: WireLog[] = []
       for (const topics of filters) logs.push(...(await logsOf(rpc, { address: factory, topics }, from, to)))
-      logs.sort(byPlace)
-      return await withTimes(rpc, logs)
+      return await withTimes(rpc, await inTheirBlocks(rpc, factory, logs))
     },
 
     async creditsIn(cohort, block) {
       const topics = [factoryTopics.Credited, null, `0x${cohort.toString(16).padStart(64, '0')}`]
       const logs = await logsOf(rpc, { address: factory, topics }, block, block)
-      logs.sort(byPlace)
-      return await withTimes(rpc, logs)
+      return await withTimes(rpc, await inTheirBlocks(rpc, factory, logs))
     },
   }
 }
@@ -70,6 +68,28 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
   }
   return found
 }
+
+/** These logs, in order and numbered as their whole blocks are, because the ledger may have others of a block that its chain did not number. */
+async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[]): Promise<WireLog[]> {
+  const asked = new Set(logs.map(nameOf))
+  const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
+  const answers = await rpc.requestAll(
+    hashes.map((blockHash) => ({
+      method: 'eth_getLogs',
+      params: [{ address: factory, topics: [ledgerTopics], blockHash }],
+    })),
+  )
+  const found = answers.flatMap((answer) => {
+    const ofBlock = list(answer, 'list of logs').map(log).sort(byPlace)
+    numberLogs(ofBlock)
+    return ofBlock.filter((entry) => asked.has(nameOf(entry)))
+  })
+  if (found.length !== logs.length)
+    throw new ChainFault('the provider has not all logs of a block', { retryable: true })
+  return found.sort(byPlace)
+}
+
+const nameOf = ({ blockHash, txHash, topics, data }: WireLog) => [blockHash, txHash, ...topics, data].join()
 
 /** Adds the missing part of a log: its block's time, from exactly the block it names. */
 async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {

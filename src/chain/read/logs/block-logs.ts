@@ -157,7 +157,11 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
     if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash)
       throwRetryable(`the logs of block ${head.number} do not fit the block`)
   }
-  // Sei and others number the logs per transaction, or not at all. The ledger's order is that in the block.
+  numberLogs(logs)
+}
+
+/** Sei and others number the logs per transaction, or not at all. The ledger's order is that in the block. `logs`: all of the ledger in one, in order. */
+export function numberLogs(logs: readonly WireLog[]): void {
   const isCounted = logs.every(({ logIndex }, index) => index === 0 || (logs[index - 1] as WireLog).logIndex < logIndex)
   if (!isCounted) for (const [index, entry] of logs.entries()) entry.logIndex = index
 }
