@@ -5,7 +5,7 @@ import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../port.ts'
 import { probeTraceMethods } from '../read/trace/block.ts'
 import { createRpc, type Rpc } from './rpc.ts'
-import { count, header, toQuantity } from './wire.ts'
+import { count, header, quantity, toQuantity, transaction } from './wire.ts'
 
 /** A person waits for the answer. */
 const TIMEOUT_MS = 5_000
@@ -14,6 +14,9 @@ const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
 
 /** Blocks among which one with transactions is looked for. */
 const FILLED_WITHIN = 20
+
+/** The last type of transaction that an account signs on every chain (EIP-7702). */
+const SIGNED_TYPE_MAX = 4
 
 export interface Head {
   number: number
@@ -28,6 +31,8 @@ export interface ProviderProbe {
   finalized: number | null
   /** The number of blocks back for which it has states; null if it has them since `startBlock`. */
   statesBack: number | null
+  /** Whether the oldest of those states is that of its block; null if no transaction there shows it. */
+  oldStateFits: boolean | null
   answeredMs: number
   /** Whether it gives the logs of a block; without them we can follow nothing. */
   logs: boolean
@@ -46,22 +51,49 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
+    const oldest = statesBack === null ? startBlock : number - statesBack
+    const oldStateFits = await stateFits(
+      rpc,
+      await filledBlock(rpc, oldest + 1, Math.min(oldest + FILLED_WITHIN, number)),
+    )
     const logs = (await rpc.call('eth_getLogs', [{ address: factory, blockHash: hash }])).ok
-    const traceMethods = await probeTraceMethods(rpc, await filledBlock(rpc, { number, hash }))
-    return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traceMethods }
+    const filled = await filledBlock(rpc, number, Math.max(1, number - FILLED_WITHIN + 1))
+    const traceMethods = await probeTraceMethods(rpc, filled ?? { number, hash })
+    return { chainId, head: { number, time }, finalized, statesBack, oldStateFits, answeredMs, logs, traceMethods }
   } finally {
     await rpc.close()
   }
 }
 
-/** The newest block that has transactions, or the head if none of the last has: an empty block is traced by any node. */
-async function filledBlock(rpc: Rpc, head: BlockRef): Promise<BlockRef> {
-  for (let number = head.number; number > Math.max(0, head.number - FILLED_WITHIN); number--) {
+/** The first block of these, up or down, that has transactions, because any node traces an empty one; null if none has. */
+async function filledBlock(rpc: Rpc, from: number, to: number): Promise<BlockRef | null> {
+  const step = from <= to ? 1 : -1
+  for (let number = from; (to - number) * step >= 0; number += step) {
     const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(number), false])
     const { hash, transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { hash?: string; transactions?: unknown[] }
     if (hash && transactions && transactions.length > 0) return { number, hash: hash as Hash }
   }
-  return head
+  return null
+}
+
+/**
+ * Whether the states on both sides of a block are its own: a sender's nonce is at most that of their first transaction before the block, and higher
+ * after it. Null if the provider does not tell.
+ */
+async function stateFits(rpc: Rpc, block: BlockRef | null): Promise<boolean | null> {
+  if (block === null) return null
+  const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(block.number), true])
+  const { transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { transactions?: unknown[] }
+  // Rollups have types of their own that count no nonce.
+  const signed = (transactions ?? []).map(transaction).find(({ type }) => type <= SIGNED_TYPE_MAX)
+  if (!signed) return null
+  const { from, nonce } = signed
+  const countAt = async (number: number) => {
+    const told = await rpc.call('eth_getTransactionCount', [from, toQuantity(number)])
+    return told.ok && told.result !== null ? Number(quantity(told.result, 'nonce')) : null
+  }
+  const [before, after] = [await countAt(block.number - 1), await countAt(block.number)]
+  return before === null || after === null ? null : before <= nonce && after > nonce
 }
 
 async function statesBackOf(rpc: Rpc, factory: Address, startBlock: number, head: number): Promise<number | null> {

@@ -1,6 +1,7 @@
 // The checks of what providers do not say of themselves: how many calls they take at once, whether a state is that of the block asked for, and how the
 // chain counts gas. Each is a question whose right answer is known.
 import { RpcFault } from '../../chain/faults.ts'
+import type { ProviderProbe } from '../../chain/rpc/probe.ts'
 import { createProvider } from '../../chain/rpc/provider.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { quantity, toQuantity } from '../../chain/rpc/wire.ts'
@@ -12,6 +13,7 @@ export interface ProviderExamined {
   readonly chain: { readonly factory: Address; readonly rpcUrls: readonly string[] }
   readonly rpc: Rpc
   readonly headNumber: number
+  readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
 }
 
 /** The sizes to try. The service batches up to the first, and halves a batch that a provider refuses. */
@@ -50,6 +52,18 @@ export const ASKED_CHECKS: Checks<ProviderExamined> = {
         }
       }),
     ),
+
+  'chain.oldStates': ({ probes }) =>
+    probes.map(({ host, probe }) => {
+      if (probe instanceof Error || probe.oldStateFits === null) return null
+      const reading = { host, fits: probe.oldStateFits }
+      if (probe.oldStateFits) return { says: `${host} gives old states of their own blocks`, reading }
+      return {
+        says: `${host} gives another state for an old block than that block's transactions show`,
+        fail: 'Use another provider: what contract wallets pay, and holdings, would be read at the wrong block.',
+        reading,
+      }
+    }),
 
   'chain.gas': async ({ rpc }) => {
     const reply = await rpc.call('eth_estimateGas', [{ to: NOBODY, value: '0x0' }])
