@@ -143,7 +143,6 @@ const LAYERS: readonly Layer[] = [
     of: ['src/boot/pass-context.ts'],
     may: [...[...WIRING, 'src/chain/send', 'src/boot/parts.ts', 'src/passes/context.ts'], 'src/operator'],
   },
-  { of: ['src/boot/live.ts'], packages: ['node'], may: ['src/config', 'src/config/load.ts', 'src/chain', 'src/lib'] },
   {
     of: ['src/boot/app.ts'],
     may: [
@@ -155,7 +154,6 @@ const LAYERS: readonly Layer[] = [
         'src/metrics',
         'src/webhooks',
         'src/boot/embedded.ts',
-        'src/boot/live.ts',
         'src/boot/parts.ts',
       ],
       ...[

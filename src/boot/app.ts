@@ -28,7 +28,6 @@ import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
 import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
 import { loadEmbedded } from './embedded.ts'
-import { createLive, type Live } from './live.ts'
 import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
 import { operatorDeps, passContext } from './pass-context.ts'
 import {
@@ -61,8 +60,6 @@ export interface App {
   metricsUrl: string | null
   chain: ChainPart
   chainId: number
-  /** Reads the settings again, and takes those that may change while it runs. `logLevel` overrides theirs. */
-  reload(logLevel?: string): void
   /** Calls back when an embedded part exits unexpectedly. The service cannot go on without it. */
   onPartExit(listener: (what: string) => void): void
   /** Finishes work in flight, then stops everything. */
@@ -72,19 +69,17 @@ export interface App {
 interface Outside {
   readonly log: Log
   readonly onProgress: (step: string) => void
-  read(): Config
 }
 
-/** Starts the service. `read` reads the current settings. Throws a ConfigError, KnownError or StartError whose message says what to do. */
-export async function startApp(config: Config, { log, onProgress, read }: Outside): Promise<App> {
+/** Starts the service. Throws a ConfigError, KnownError or StartError whose message says what to do. */
+export async function startApp(config: Config, { log, onProgress }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
     const settled = await choosePorts(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
-    const live = createLive(config, { read, log })
-    const app = await build({ config: settled, log, onProgress, stack, live }, parts)
-    return { ...app, reload: live.reload, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
+    const app = await build({ config: settled, log, onProgress, stack }, parts)
+    return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
     throw error
@@ -97,20 +92,18 @@ interface Start {
   readonly log: Log
   readonly onProgress: (step: string) => void
   readonly stack: AsyncDisposableStack
-  readonly live: Live
 }
 
 async function build(
   start: Start,
   { database, chain }: Parts,
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
-  const { config, log, onProgress, stack, live } = start
+  const { config, log, onProgress, stack } = start
   const metrics = createMetrics(log)
   const { meters } = metrics
   const openRpc = (): Rpc => {
     const rpc = createRpc({ urls: chain.rpcUrls, log, observe: meters.rpc })
     stack.defer(() => rpc.close())
-    live.clients.push(rpc)
     return rpc
   }
   const rpc = openRpc()
@@ -149,7 +142,6 @@ async function build(
   const runPayments = scheduler.payments
   const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
-  changes.onReload(live.reload)
   stack.defer(() => changes.close())
 
   // Before any pass runs, so that the endpoints miss no event.
@@ -244,7 +236,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
 
 /** The settings of the HTTP surface. */
 function httpDeps(
-  { config, log, live }: Start,
+  { config, log }: Start,
   chain: ChainPart,
   chainId: number,
 ): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'monotonicClock' | 'log'> {
@@ -260,12 +252,8 @@ function httpDeps(
       publicRpcUrl: chain.publicRpcUrl,
       embedded: chain.demoToken !== null,
       quoteTier: config.QUOTE_TIER,
-      get cronKey() {
-        return live.settings().CRON_KEY
-      },
-      get adminKeys() {
-        return live.settings().ADMIN_KEY ?? []
-      },
+      cronKey: config.CRON_KEY,
+      adminKeys: config.ADMIN_KEY ?? [],
       sessionSecret,
       previousSessionSecret: config.SESSION_SECRET_PREVIOUS,
       publicUrl: config.PUBLIC_URL,

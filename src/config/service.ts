@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { networks, oneOf, onOff, PORTS, parseUrl, partsOf, postgresUrl, text, whole } from './values.ts'
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** `off` for none. */
 const portOrOff: Parse<number | 'off'> = (given, ask) =>

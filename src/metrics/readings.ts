@@ -53,7 +53,6 @@ const HELP = {
   node_ledger_halted: 'Whether the passes are halted, by reason.',
   node_ledger_passes_stuck: 'Whether the same block stops the passes again and again, though providers answer.',
   node_ledger_paused: "Whether the operator's switch pauses crediting.",
-  node_ledger_pass_last_run_timestamp_seconds: 'When a pass last began, on any instance.',
   node_ledger_pass_last_success_timestamp_seconds: 'When a pass last ended well, on any instance.',
   node_ledger_db_probe_seconds: 'Time this page’s own statement took, waiting for a connection included.',
   node_ledger_webhook_pending: 'Deliveries of events that are yet to succeed; counted up to 10,000.',
@@ -61,10 +60,8 @@ const HELP = {
   node_ledger_webhook_failed: 'Deliveries given up on and kept; counted up to 10,000.',
   node_ledger_webhook_endpoints_disabled: 'Endpoints that nothing is sent to any more until an operator enables them.',
   node_ledger_minter_budget: 'What the minter may still mint, or open.',
-  node_ledger_minter_budget_needed: 'Below this it is low: nodes minted in a week, cohorts that one more tier takes.',
   node_ledger_minter_budget_low: 'Whether it is low.',
   node_ledger_minter_budget_spent: 'Whether nothing is left of it and something waits.',
-  node_ledger_credit_bound_ether: 'The least and the most that the distributor may credit a node for a turn.',
   node_ledger_tier_sold: 'Nodes that a tier on sale with a supply has sold.',
   node_ledger_tier_supply: 'Nodes that it may ever sell, by the ledger.',
   node_ledger_tier_cap: 'Nodes that it may ever have, by the contract.',
@@ -202,14 +199,8 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
     }),
     ...paymentSamples(f),
     ...HALT_REASONS.flatMap((reason) => figures({ node_ledger_halted: Number(f.halted === reason) }, { reason })),
-    ...f.passes.flatMap(({ name: pass, startedAt, succeededAt }) =>
-      figures(
-        {
-          node_ledger_pass_last_run_timestamp_seconds: startedAt,
-          node_ledger_pass_last_success_timestamp_seconds: succeededAt,
-        },
-        { pass },
-      ),
+    ...f.passes.flatMap(({ name: pass, succeededAt }) =>
+      figures({ node_ledger_pass_last_success_timestamp_seconds: succeededAt }, { pass }),
     ),
     ...signers.flatMap((sender) => senderSamples(f, sender, age)),
     ...budgetSamples(f),
@@ -230,24 +221,16 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
 /** The allowances that the contract's owner set for the keys, and whether they suffice. */
 function budgetSamples({ budget }: LedgerFigures): Sample[] {
   if (!budget) return []
-  const needed = { nodes: budget.nodesPerWeek, cohorts: budget.cohortsPerTier }
-  return [
-    ...(['nodes', 'cohorts'] as const).flatMap((what) =>
-      figures(
-        {
-          node_ledger_minter_budget: budget[what],
-          node_ledger_minter_budget_needed: needed[what],
-          node_ledger_minter_budget_low: Number(budget.low.includes(what)),
-          node_ledger_minter_budget_spent: Number(budget.spent === what),
-        },
-        { what },
-      ),
+  return (['nodes', 'cohorts'] as const).flatMap((what) =>
+    figures(
+      {
+        node_ledger_minter_budget: budget[what],
+        node_ledger_minter_budget_low: Number(budget.low.includes(what)),
+        node_ledger_minter_budget_spent: Number(budget.spent === what),
+      },
+      { what },
     ),
-    ...by('node_ledger_credit_bound_ether', 'bound', {
-      floor: ether(BigInt(budget.floorWei)),
-      ceiling: ether(BigInt(budget.ceilingWei)),
-    }),
-  ]
+  )
 }
 
 function paymentSamples({ open, held, junk, traces }: LedgerFigures): Sample[] {

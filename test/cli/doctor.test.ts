@@ -235,7 +235,7 @@ describe('each fault is named', () => {
     }
     const { findings } = await examine({ PAYMENT_ADDRESS: world.at(9) })
     assert.deepEqual([verdict(findings, 'wallet.key'), verdict(findings, 'terms.settings')], ['ok', 'warn'])
-    assert.match(found(findings, 'wallet.ledger')[0]?.says ?? '', new RegExp(`buyers pay to ${world.at(3)}`))
+    assert.match(found(findings, 'sale.wallet')[0]?.says ?? '', new RegExp(`buyers pay to ${world.at(3)}`))
     assert.deepEqual(found((await examine()).findings, 'terms.settings'), [])
   })
 

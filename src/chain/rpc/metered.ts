@@ -37,7 +37,6 @@ export function metered(provider: Provider, observe?: ObserveRpc): Provider {
         () => provider.batch(calls, ms),
         () => 'ok',
       ),
-    use: (url) => provider.use(url),
     close: () => provider.close(),
   }
 }

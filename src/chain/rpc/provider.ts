@@ -42,8 +42,6 @@ export interface Provider {
   call(call: RpcCall, timeoutMs: number, bytesMax?: number): Promise<RpcReply>
   /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` if the provider refuses. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
-  /** Switches to this URL, for example after its key was changed. False if its origin differs, because connections are to one origin. */
-  use(url: string): boolean
   close(): Promise<void>
 }
 
@@ -79,7 +77,9 @@ export function createProvider(options: ProviderOptions): Provider {
   const link: Link = {
     host: url.host,
     origin: url.origin,
-    ...partsOf(url),
+    path: url.pathname + url.search,
+    headers: headersFor(url),
+    secrets: secretsOf(url),
     replyBytesMax: options.replyBytesMax,
     pool,
     places,
@@ -105,29 +105,16 @@ export function createProvider(options: ProviderOptions): Provider {
         requests.map((request) => request.id),
       )
     },
-    use(text) {
-      const next = parseUrl(text)
-      if (next.origin !== link.origin) return false
-      Object.assign(link, partsOf(next))
-      return true
-    },
     close: () => pool.destroy(),
   }
 }
 
-/** Parts of a URL beyond its origin. */
-const partsOf = (url: URL): Pick<Link, 'path' | 'headers' | 'secrets'> => ({
-  path: url.pathname + url.search,
-  headers: headersFor(url),
-  secrets: secretsOf(url),
-})
-
 interface Link {
   host: string
-  origin: string
-  path: string
-  headers: Record<string, string>
-  secrets: string[]
+  readonly origin: string
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly secrets: readonly string[]
   replyBytesMax: number
   pool: Dispatcher
   places: Semaphore

@@ -64,8 +64,6 @@ export interface Rpc extends RpcReads {
   readonly providers: readonly OneProvider[]
   /** Sends the same call to every provider, once each, and reports on each. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
-  /** Switches to these URLs. Returns false, and changes nothing, if they are not the same providers in the same order. */
-  use(urls: readonly string[]): boolean
   close(): Promise<void>
 }
 
@@ -192,11 +190,6 @@ export function createRpc(options: RpcOptions): Rpc {
           }
         }),
       )
-    },
-    use(urls) {
-      const origins = (of: readonly string[]) => of.map((url) => new URL(url).origin).join()
-      if (origins(urls) !== origins(options.urls)) return false
-      return providers.every((provider, index) => provider.use(urls[index] ?? ''))
     },
     async close() {
       await Promise.all(providers.map((provider) => provider.close()))

@@ -12,16 +12,6 @@ export const RUN: readonly Command[] = [
     load: async () => (await import('../service/start.ts')).start,
   },
   {
-    name: 'reload',
-    group: 'run',
-    summary: 'have every instance read its settings again, without a restart',
-    details: `What may change while it runs is taken: ADMIN_KEY, CRON_KEY and RPC_URL (with the same providers) from the files that hold them, and the log
-level. The log of each instance says what it took, and what needs a restart. SIGHUP does the same for one instance.`,
-    options: { 'log-level': { value: 'level', help: 'log at this level until the next reload: debug, for one' } },
-    examples: ['node-ledger reload', 'node-ledger reload --log-level debug'],
-    load: async () => (await import('../service/reload.ts')).reload,
-  },
-  {
     name: 'backup',
     group: 'run',
     summary: "dump the ledger with PostgreSQL's own program, and write down what was in it",

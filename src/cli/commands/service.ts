@@ -47,7 +47,7 @@ secret. WEBHOOK_EVENTS chooses kinds of events; without it a known endpoint keep
     group: 'decide',
     summary: 'have an admin key open no more, or a passkey sign in; every instance knows within three seconds',
     details:
-      'A revoked passkey takes its sessions with it. Keys of ADMIN_KEY are not in the ledger: take their line out, and "node-ledger reload".',
+      'A revoked passkey takes its sessions with it. Keys of ADMIN_KEY are not in the ledger: take their line out, and restart.',
     args: [{ name: 'id', help: 'as the list has it: 7, passkey-3 or invitation-2', optional: true }],
     options: {
       all: { help: 'every key, passkey and invitation of the ledger, as after a theft', isOurs: true },

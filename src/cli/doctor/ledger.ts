@@ -124,11 +124,16 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }
   },
 
+  /** Also names the other watched wallets besides the one in force. */
   'sale.wallet': async ({ pool }) => {
-    const paymentAddress = await readWalletInForce(pool)
-    if (paymentAddress !== null) return { says: `buyers pay to ${paymentAddress}`, reading: { paymentAddress } }
-    const todo = '"node-ledger wallets set <address>" enters the wallet that buyers pay to.'
-    return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
+    const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]
+    if (wallet === null) {
+      const todo = '"node-ledger wallets set <address>" enters the wallet that buyers pay to.'
+      return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
+    }
+    const open = wallets.filter((known) => known.wallet !== wallet && known.closedBlock === null)
+    const beside = open.length > 0 ? `; ${open.map((known) => known.wallet).join(', ')} watched beside it` : ''
+    return { says: `buyers pay to ${wallet}${beside}`, reading: { wallet, wallets } }
   },
 
   'sale.tiers': async ({ pool }) => {
@@ -142,15 +147,6 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (QUOTE_TIER === null || (await tiersOnSale(pool)).includes(QUOTE_TIER)) return null
     const todo = 'Set QUOTE_TIER to a tier on sale, or unset it.'
     return { says: `QUOTE_TIER is ${QUOTE_TIER}, which is not on sale`, warn: todo }
-  },
-
-  /** Also names the other watched wallets besides the one in force. */
-  'wallet.ledger': async ({ pool }) => {
-    const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]
-    if (wallet === null) return null
-    const open = wallets.filter((known) => known.wallet !== wallet && known.closedBlock === null)
-    const beside = open.length > 0 ? `; ${open.map((known) => known.wallet).join(', ')} watched beside it` : ''
-    return { says: `buyers pay to ${wallet}${beside}`, reading: { wallet, wallets } }
   },
 
   'payments.held': async ({ pool }) => {

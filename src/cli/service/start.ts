@@ -31,7 +31,7 @@ const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 /** Runs the command: 0 if it was stopped, 1 if it could not start or go on. */
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
-  const { config, lock, read } = await prepare(io.env)
+  const { config, lock } = await prepare(io.env)
   // A person reads the lines on a terminal; everything else reads JSON.
   const readable = (line: string) => void io.stdout.write(`${readableLine(line.trimEnd())}\n`)
   const log = createLog(config.LOG_LEVEL, io.stdout.isTTY ? readable : null)
@@ -39,9 +39,7 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
   try {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
     armFailpoint(NODE_LEDGER_FAILPOINT, config)
-    const app = await startApp(config, { log, read, onProgress: (step) => out.say(`  ${step}`) })
-    // Closing a terminal ends what runs in it. Without a terminal, the same signal tells a service that its settings have changed.
-    if (!io.stdin.isTTY) process.on('SIGHUP', () => app.reload())
+    const app = await startApp(config, { log, onProgress: (step) => out.say(`  ${step}`) })
     // For commands on this machine, because the port may differ from the one in the settings.
     if (lock) writeFileAtomic(join(config.DATA_DIR, 'url'), app.url)
     out.say(banner(app, config))
@@ -61,20 +59,17 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
 interface Prepared {
   readonly config: Config
   readonly lock: DataDirLock | null
-  /** Reads the settings again. */
-  read(): Config
 }
 
 /** The configuration, outside production with generated secrets, and with the data directory locked if it is used. */
 async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   const first = loadConfig(env, { readFile })
-  if (first.production) return { config: first, lock: null, read: () => loadConfig(env, { readFile }) }
+  if (first.production) return { config: first, lock: null }
   const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.DATA_DIR) : null
   try {
     const generated: GeneratedSecrets = loadOrCreateSecrets(first.DATA_DIR, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
-    const read = () => loadConfig(env, { readFile, generated })
-    return { config: read(), lock, read }
+    return { config: loadConfig(env, { readFile, generated }), lock }
   } catch (error) {
     lock?.release()
     throw error
@@ -98,6 +93,8 @@ async function lockPatiently(dataDir: string): Promise<DataDirLock> {
 /** Waits for a reason to stop: a signal, a parent that is gone, an embedded part that ended. */
 function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise<{ reason: string; code: ExitCode }> {
   return new Promise((resolve) => {
+    // Closing a terminal ends what runs in it. Without a terminal, as under nohup, the signal means nothing.
+    if (!hasTerminal) process.on('SIGHUP', () => {})
     for (const signal of ['SIGINT', 'SIGTERM', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
       process.on(signal, () => resolve({ reason: `received ${signal}`, code: EXIT.done }))
     }

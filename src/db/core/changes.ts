@@ -2,15 +2,12 @@
 // reliable. While it is lost, no memoised value can be trusted, and this module says so.
 import postgres from 'postgres'
 import type { Log } from '../../lib/log.ts'
-import { placeOf, type Sql } from './sql.ts'
+import { placeOf } from './sql.ts'
 
 /** The pause before it reopens a lost connection. Meanwhile reads go to the database, which can take the load. */
 const RETRY_MS = 1_000
 /** The keep-alive interval: within twice this time we notice a connection that died silently (a dropped network). */
 const PING_MS = 2_000
-
-/** The channel that asks all instances to read their settings again. */
-const RELOAD = 'ledger_reload'
 
 export interface LedgerNotifications {
   /** True while it cannot miss a change. */
@@ -20,16 +17,9 @@ export interface LedgerNotifications {
   close(): Promise<void>
 }
 
-/** The same connection also hears of reloads. */
-export interface Notifications extends LedgerNotifications {
-  /** Calls back when a reload is requested of all instances; `logLevel` is empty if the request names none. */
-  onReload(listener: (logLevel: string) => void): void
-}
-
 /** Starts to listen on a direct connection; returns at once. `live` turns true once it listens. */
-export function listenForChanges(directUrl: string, log: Log): Notifications {
+export function listenForChanges(directUrl: string, log: Log): LedgerNotifications {
   const listeners: (() => void)[] = []
-  const reloaders: ((logLevel: string) => void)[] = []
   const tell = () => {
     for (const listener of listeners) listener()
   }
@@ -38,9 +28,6 @@ export function listenForChanges(directUrl: string, log: Log): Notifications {
   const open = () => {
     ear = openListener(directUrl, {
       heard: tell,
-      reload: (logLevel) => {
-        for (const reload of reloaders) reload(logLevel)
-      },
       lost: (error) => {
         ear = null
         log.warn({ err: error }, 'not hearing of ledger changes: nothing is memoised until they are heard again')
@@ -56,9 +43,6 @@ export function listenForChanges(directUrl: string, log: Log): Notifications {
     subscribe: (listener) => {
       listeners.push(listener)
     },
-    onReload: (listener) => {
-      reloaders.push(listener)
-    },
     close: async () => {
       clearTimeout(retry)
       await ear?.close()
@@ -68,7 +52,6 @@ export function listenForChanges(directUrl: string, log: Log): Notifications {
 
 interface ListenerEvents {
   heard(): void
-  reload(logLevel: string): void
   lost(error: unknown): void
 }
 
@@ -104,7 +87,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
     onnotice: () => {},
     onclose: () => lose(new Error('the listening connection was closed')),
     // postgres.js passes this through, though its types do not name it.
-    onnotify: (channel: string, payload: string) => (channel === RELOAD ? on.reload(payload) : on.heard()),
+    onnotify: () => on.heard(),
     connection: { application_name: 'node-ledger listen' },
   }
   const sql = postgres(options as unknown as postgres.Options<Record<string, never>>)
@@ -119,7 +102,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
     }, lose)
   }, PING_MS)
   ping.unref()
-  const listening = sql`LISTEN ledger`.then(() => sql`LISTEN ${sql(RELOAD)}`)
+  const listening = sql`LISTEN ledger`
   listening.then(() => {
     if (ended) return
     live = true
@@ -127,9 +110,4 @@ function openListener(url: string, on: ListenerEvents): Listener {
     on.heard()
   }, lose)
   return { live: () => live, close: end }
-}
-
-/** Asks every instance of the ledger to read its settings again, and to log at `logLevel` if it is not empty. */
-export async function askToReload(sql: Sql, logLevel: string): Promise<void> {
-  await sql`SELECT pg_notify(${RELOAD}, ${logLevel})`
 }

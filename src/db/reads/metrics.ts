@@ -72,7 +72,7 @@ export interface LedgerFigures {
   lostRoles: string[]
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
-  passes: { name: string; startedAt: number; succeededAt: number | null }[]
+  passes: { name: string; succeededAt: number | null }[]
   /** Connections of all instances by state, from PostgreSQL. */
   connections: Record<string, number> | null
   webhooksPending: number
@@ -123,8 +123,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
         LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
       ${sql.unsafe(LOST_ROLES)} AS "lostRoles",
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
-      (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
-        'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,
       (SELECT jsonb_object_agg(state, n) FROM (SELECT coalesce(state, 'unknown') state, count(*) n FROM pg_stat_activity
         WHERE datname = current_database() AND application_name LIKE 'node-ledger%' GROUP BY 1) s) AS connections,
       (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE state = 'pending' LIMIT ${COUNT_MAX}) d) AS "webhooksPending",
