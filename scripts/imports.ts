@@ -183,7 +183,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['web/src/ui'],
     may: ['client/src', 'web/src'],
-    packages: ['@tanstack/react-query', 'react', 'react-dom', 'uplot', 'wouter'],
+    packages: ['@tanstack/react-query', 'react', 'react-dom', 'wouter'],
   },
   {
     of: ['web/src/wallet'],

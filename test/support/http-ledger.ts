@@ -136,7 +136,7 @@ export async function insertRound(
   const time = blockTime(block)
   await sql.begin(async (tx) => {
     const paid = tx`(
-      SELECT c.*, r."amountWei" AS amount, t.tier_id, t.payout_bps
+      SELECT c.*, r."amountWei" AS amount, t.tier_id, t.payout_bps, div(r."amountWei" * 10000, t.payout_bps) AS drawn
       FROM jsonb_to_recordset(${jsonRows(turns)}::text::jsonb) AS r(cohort int, "amountWei" numeric)
       JOIN cohorts c USING (cohort) JOIN tiers t ON t.tier_no = c.tier_no AND t.live) paid`
     await tx`
@@ -147,7 +147,7 @@ export async function insertRound(
     await tx`
       INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
         payout_bps, answer)
-      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, 'proven', amount, amount, payout_bps, ''
+      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, 'proven', drawn, drawn, payout_bps, ''
       FROM ${paid}`
     await writeAnswers(tx)
     await tx`

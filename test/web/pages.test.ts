@@ -15,8 +15,8 @@ import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 const TRANSFER_BYTES_MAX = 180_000
 const REQUESTS_MAX = 20
 const PAGES = {
-  '/': /^One transfer of ether buys a node/,
-  '/tiers': 'Tiers',
+  '/': /^A node is an NFT that earns ETH/,
+  '/tiers': 'Buy a node',
   '/rounds': 'Rounds',
   '/round/1': 'Round 1',
   '/node/1': 'Node 1',
@@ -116,10 +116,10 @@ describe('the pages', { skip: noBrowser }, () => {
       lastDistributionAt: new Date(Date.now() + 38_000).toISOString(),
     }))
     await page.goto(at('/'))
-    await page.getByRole('button', { name: '1.234567…' }).press('Enter')
+    await page.getByRole('button', { name: '1.234567', exact: true }).press('Enter')
     await page.getByRole('button', { name: '1.234567890123456789' }).waitFor()
     await page.getByText(', the last now').waitFor()
-    await page.getByText('recomputed in your browser').waitFor()
+    await page.getByText(/^Your browser just checked 4 payouts: 0 wrong/).waitFor()
     await page.route('**/turns?*', (route) => route.abort())
     await page.route('**/api/distributions*', async (route) => {
       const response = await route.fetch()
@@ -216,28 +216,24 @@ describe('the pages', { skip: noBrowser }, () => {
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
     for (let tab = 0; tab < 3; tab++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1, name: 'Tiers' }).waitFor()
-    await page.locator('h1:focus', { hasText: 'Tiers' }).waitFor()
-    // A page that loads on first use.
-    await page.getByRole('link', { name: 'Buy', exact: true }).press('Enter')
     await page.locator('h1:focus', { hasText: 'Buy a node' }).waitFor()
+    // A page that loads on first use.
+    await page.getByRole('link', { name: 'My nodes', exact: true }).press('Enter')
+    await page.locator('h1:focus', { hasText: 'My nodes' }).waitFor()
     await page.close()
   })
 
-  test('a plot tells the time as the text beside it does, wherever one is', async () => {
+  test('a plot tells each bar in local time and UTC, and the text beside it tells the whole', async () => {
     const page = await browser.newPage({ timezoneId: 'Asia/Kathmandu' })
     await page.goto(at('/rounds'))
     const plot = page.locator('.chart')
-    const time = plot.locator('.u-legend .u-value').first()
-    // It describes the newest bar before anyone points at one.
-    await time.filter({ hasText: 'UTC' }).waitFor()
-    await plot.locator('.u-over').hover()
-    const [caption, told] = [await plot.locator('figcaption').textContent(), await time.textContent()]
-    assert.match(told ?? '', /^\w+ \d+, UTC$/)
-    assert.ok(caption?.includes((told ?? '?').replace(', UTC', '')), `${told}: ${caption}`)
-    assert.match(caption ?? '', /UTC, and below it your own time\.$/)
+    await plot.getByText(/^2 rounds from .+ together; a bar is a day\.$/).waitFor()
+    const titles = await plot.locator('.bars title').allTextContents()
+    const paid = titles.filter((title) => !title.endsWith(': 0 ETH'))
+    assert.ok(paid.length > 0 && paid.length < titles.length, 'a day without a round has its place')
+    for (const title of paid) assert.match(title, /GMT\+5:45 = .+ UTC: [0-9.]+ ETH$/)
     await plot.getByLabel('24 hours').check()
-    await page.getByText('No round in the last 24 hours.').waitFor()
+    await page.getByText('No round in this time.').waitFor()
     await page.close()
   })
 

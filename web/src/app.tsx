@@ -2,7 +2,6 @@
 import { Suspense } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
 import { Buy } from './pages/checkout/buy.tsx'
-import { Tiers } from './pages/checkout/tiers.tsx'
 import { AddressPage } from './pages/ledger/address.tsx'
 import { Overview } from './pages/ledger/overview.tsx'
 import { Rounds } from './pages/ledger/rounds.tsx'
@@ -26,7 +25,7 @@ export function App() {
         <Boundary at={location}>
           <Switch>
             <Route path="/" component={Overview} />
-            <Route path="/tiers" component={Tiers} />
+            <Route path="/tiers" component={Buy} />
             <Route path="/rounds" component={Rounds} />
             <Route path="/round/:id" component={Round} />
             <Route path="/node/:id" component={NodePage} />

@@ -1,4 +1,4 @@
-// Groups amounts over time into bars, one for each hour or day of a range. Days are in UTC, as everywhere.
+// Groups amounts over time into bars, one for each slot of a range, empty ones included. Days are in UTC, as everywhere.
 
 export interface Point {
   at: Date
@@ -13,11 +13,13 @@ export interface Bin {
   count: number
 }
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 /** The ranges that a plot offers, shortest first: how far back, and how wide a bar is; `null` starts at the first point. */
 export const RANGES = {
+  '1 hour': { backMs: HOUR_MS, binMs: 2 * MINUTE_MS },
   '24 hours': { backMs: DAY_MS, binMs: HOUR_MS },
   '30 days': { backMs: 30 * DAY_MS, binMs: DAY_MS },
   all: { backMs: null, binMs: DAY_MS },
@@ -38,13 +40,21 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
-/** Groups points by hours or days. An empty hour or day gets no bar. */
-export function binned(points: readonly Point[], binMs: number): Bin[] {
-  const bins = new Map<number, { wei: bigint; count: number }>()
+/** The bars of a range, from its start to now. `points` are those of the range. */
+export function binned(points: readonly Point[], range: Range, nowMs: number): Bin[] {
+  const { backMs, binMs } = RANGES[range]
+  const slotOf = (ms: number) => Math.floor(ms / binMs)
+  const first = slotOf(backMs === null ? (points[0]?.at.getTime() ?? nowMs) : nowMs - backMs)
+  // The chain's clock may be ahead of the browser's.
+  const last = slotOf(Math.max(nowMs, points.at(-1)?.at.getTime() ?? 0))
+  const bins = Array.from({ length: last - first + 1 }, (_, slot) => ({
+    from: new Date((first + slot) * binMs),
+    wei: 0n,
+    count: 0,
+  }))
   for (const { at, wei } of points) {
-    const from = Math.floor(at.getTime() / binMs) * binMs
-    const bin = bins.get(from) ?? { wei: 0n, count: 0 }
-    bins.set(from, { wei: bin.wei + wei, count: bin.count + 1 })
+    const bin = bins[slotOf(at.getTime()) - first]
+    if (bin) [bin.wei, bin.count] = [bin.wei + wei, bin.count + 1]
   }
-  return [...bins].sort(([a], [b]) => a - b).map(([from, bin]) => ({ from: new Date(from), ...bin }))
+  return bins
 }

@@ -26,10 +26,6 @@ export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, 
 /** Ether as a number, only for drawing and for dollars. Text in ether is exact. */
 export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
 
-/** Ether as a number, rounded to four digits, for axis labels. */
-export const roughEther = (ether: number): string =>
-  ether.toLocaleString('en-US', { maximumSignificantDigits: 4 }).replaceAll(',', GROUP)
-
 /** A count or a block's number. */
 export const figure = (number: number | bigint): string => number.toLocaleString()
 
@@ -93,7 +89,7 @@ const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
 /** The browser's time zone; null if it is UTC. */
-export function ownZone(): string | null {
+function ownZone(): string | null {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
   return zone === 'UTC' ? null : zone
 }
@@ -116,14 +112,20 @@ const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone
 export const day = (time: Date): string => DAY.format(time)
 export const minuteOfDay = (time: Date): string => MINUTE.format(time)
 
-/** The text of an axis label: the day, or the time of day, in UTC; below it both in `zone`, if given. */
-export function markOf(time: Date, of: 'day' | 'hour', zone: string | null): string {
-  const utc = of === 'day' ? day(time) : minuteOfDay(time)
-  if (zone === null) return utc
-  const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: zone }).format(time)
-  if (of === 'hour') return `${utc} UTC\n${minute}`
-  const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: zone }).format(time)
-  return `${utc} UTC\n${date}, ${minute}`
+const MARKS = {
+  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
+  minute: new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }),
+}
+
+/** A time below bars of a width, in the browser's zone: the day if a bar is a day, else the time of day. */
+export const timeMark = (time: Date, stepMs: number): string =>
+  MARKS[stepMs < 86_400_000 ? 'minute' : 'day'].format(time)
+
+/** A span of whole seconds in its largest unit, as it follows "every": "day", "6 hours". */
+export function everySpan(seconds: number): string {
+  const [unit, size] = UNITS.find(([, size]) => seconds % size === 0) ?? ['second', 1]
+  const n = seconds / size
+  return n === 1 ? unit : `${figure(n)} ${unit}s`
 }
 
 /** "0x1234…abcd". */

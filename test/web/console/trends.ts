@@ -12,7 +12,7 @@ export function testTrends(opened: ConsoleUnderTest): void {
     const { page, service, wellKnown } = opened
     await go('Trends')
     await page.getByText('By the time of their blocks, as they stand now.').waitFor()
-    await page.locator('.u-legend').filter({ hasText: 'Sold' }).waitFor()
+    await page.getByText(/^Sold, up to 0\.0[1-9]\d* ETH$/).waitFor()
     const figures = page.getByRole('table', { name: 'Figures by the hour, the newest first' })
     // Whatever hour it is now.
     await figures

@@ -1,9 +1,8 @@
-// The bars of plots: hours and days in UTC, and ranges that omit nothing they must contain.
+// The bars of plots: hours and days in UTC, empty ones included, and ranges that omit nothing they must contain.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { binned, pointsIn, RANGES, rangeFor } from '../../../web/src/bins.ts'
 
-const HOUR_MS = 3_600_000
 const point = (time: string, wei: bigint) => ({ at: new Date(time), wei })
 const NOW_MS = Date.parse('2026-01-31T12:00:00Z')
 const points = [
@@ -13,20 +12,32 @@ const points = [
   point('2026-01-31T11:00:00Z', 8n),
 ]
 
-test('amounts are put together by the hours and days of UTC, each once', () => {
-  const bars = (binMs: number) => binned(points, binMs).map(({ from, wei, count }) => [from.toISOString(), wei, count])
-  assert.deepEqual(bars(24 * HOUR_MS), [
-    ['2026-01-01T00:00:00.000Z', 1n, 1],
-    ['2026-01-02T00:00:00.000Z', 6n, 2],
-    ['2026-01-31T00:00:00.000Z', 8n, 1],
-  ])
-  assert.deepEqual(bars(HOUR_MS)[1], ['2026-01-02T00:00:00.000Z', 2n, 1])
+test('amounts are put together by the slots of a range, each once, and empty slots have their place', () => {
+  const amounts = (range: keyof typeof RANGES, some = pointsIn(points, range, NOW_MS)) =>
+    binned(some, range, NOW_MS).map(({ from, wei, count }) => [from.toISOString(), wei, count] as const)
+  const days = amounts('all')
+  assert.equal(days.length, 31)
+  assert.deepEqual(
+    days.filter(([, , count]) => count > 0),
+    [
+      ['2026-01-01T00:00:00.000Z', 1n, 1],
+      ['2026-01-02T00:00:00.000Z', 6n, 2],
+      ['2026-01-31T00:00:00.000Z', 8n, 1],
+    ],
+  )
+  assert.deepEqual(amounts('24 hours').at(-2), ['2026-01-31T11:00:00.000Z', 8n, 1])
+  assert.equal(amounts('24 hours').length, 25)
+  // A first hour with a round a few minutes apart has a bar for each.
+  const hour = [point('2026-01-31T11:30:00Z', 1n), point('2026-01-31T11:35:00Z', 2n)]
+  assert.equal(amounts('1 hour', hour).filter(([, wei]) => wei > 0n).length, 2)
+  // The chain's clock is ahead.
+  assert.deepEqual(amounts('1 hour', [point('2026-01-31T12:03:00Z', 3n)]).at(-1)?.[1], 3n)
 })
 
 test('a plot opens with the shortest range that holds all, and a range holds what is not older', () => {
   assert.deepEqual(
     [points, points.slice(1), points.slice(3), []].map((some) => rangeFor(some, NOW_MS)),
-    ['30 days', '30 days', '24 hours', '24 hours'],
+    ['30 days', '30 days', '1 hour', '1 hour'],
   )
   assert.equal(rangeFor([point('2025-12-31T00:00:00Z', 1n)], NOW_MS), 'all')
   assert.deepEqual(

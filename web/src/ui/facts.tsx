@@ -33,10 +33,15 @@ interface AmountProps {
   exact?: boolean
 }
 
-/** Ether with at most six decimals, the rest at a press, and dollars beside it if a price is known. `null`: not checked. */
+/** Below this an amount is a few wei, and ether would be zeros only. */
+const GWEI = 10n ** 9n
+
+/** Ether rounded down to six decimals, the exact amount at a press, and dollars beside it if a price is known. `null`: not checked. */
 export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
+  if (!exact && wei !== 0n && wei > -GWEI && wei < GWEI)
+    return <span className="amount">{fill(ui.facts.wei, { n: wei })}</span>
   const usd = plain ? null : dollars(wei, price.data ?? null)
   return (
     <span className="amount" translate="no">
@@ -60,11 +65,11 @@ function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
     <button
       type="button"
       className={all ? 'digits more all' : 'digits more'}
-      title={all ? undefined : `${whole} ETH`}
+      title={all ? undefined : fill(ui.facts.exactly, { amount: whole })}
       aria-expanded={all}
       onClick={() => setAll(!all)}
     >
-      {all ? whole : `${short}…`}
+      {all ? whole : short}
     </button>
   )
 }
@@ -88,18 +93,18 @@ export function Time({ at, none = '–', ahead = false }: TimeProps) {
   )
 }
 
-/** Day and time to the second, in local time and UTC. */
+/** Day and time to the second, in local time, and UTC beside it. */
 export function ExactTime({ at }: { at: Date }) {
   const local = localTime(at)
   return (
     <>
-      {exactTime(at)}
       {local && (
         <>
+          {local}
           <br />
-          {fill(ui.time.here, { time: local })}
         </>
       )}
+      {exactTime(at)}
     </>
   )
 }

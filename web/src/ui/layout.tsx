@@ -15,9 +15,8 @@ import { ThemeButton } from './theme.tsx'
 /** Items of the navigation, each with its paths. */
 const PLACES = [
   ['/', 'overview', /^\/$/],
-  ['/tiers', 'tiers', /^\/tiers/],
+  ['/buy', 'buy', /^\/(buy|tiers)/],
   ['/rounds', 'rounds', /^\/round/],
-  ['/buy', 'buy', /^\/buy/],
   ['/owner', 'owner', /^\/owner/],
 ] as const
 

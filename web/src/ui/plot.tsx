@@ -1,33 +1,90 @@
-// A plot that loads and draws when it scrolls into view, because drawing is slow, and on a phone most stay out of view.
-import { Suspense, useEffect, useRef, useState } from 'react'
-import type { Point } from '../bins.ts'
-import { later } from './boundary.tsx'
-import type { Plotted } from './chart.tsx'
-import { Waiting } from './states.tsx'
+// A plot of amounts over time: a bar for each slot of a range, and the same in words.
+import { useMemo, useState } from 'react'
+import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
+import { etherAsNumber, everyTime, shortEther, timeMark } from '../format.ts'
+import { rich } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
+import { Bars } from './bars.tsx'
+import { Choice } from './choice.tsx'
+import { Amount, Time } from './facts.tsx'
 
-const Chart = later(async () => (await import('./chart.tsx')).Chart)
+const t = ui.chart
+/** The kinds of points, and the words for them. */
+const OF = {
+  round: { some: t.ofRounds, none: t.noRounds },
+  credit: { some: t.ofCredits, none: t.noCredits },
+}
 
 /** Draws `points`, oldest first. */
-export function Plot({ points, what }: { points: readonly Point[]; what: Plotted }) {
-  const place = useRef<HTMLDivElement>(null)
-  const [seen, setSeen] = useState(false)
-  useEffect(() => {
-    if (!place.current) return
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
-    })
-    observer.observe(place.current)
-    return () => observer.disconnect()
-  }, [])
+export function Plot({ points, what }: { points: readonly Point[]; what: keyof typeof OF }) {
+  const [opened] = useState(Date.now)
+  const [range, choose] = useState<Range>(() => rangeFor(points, opened))
+  const shown = useMemo(() => pointsIn(points, range, opened), [points, range, opened])
+  const bins = useMemo(() => binned(shown, range, opened), [shown, range, opened])
+  const [first, last] = [shown[0], shown.at(-1)]
+  const words = {
+    n: shown.length,
+    total: <Amount wei={shown.reduce((sum, { wei }) => sum + wei, 0n)} plain />,
+    first: <Time at={first?.at ?? null} />,
+    last: <Time at={last?.at ?? null} />,
+    bar: t.bars[range],
+  }
   return (
-    <div ref={place}>
-      {seen ? (
-        <Suspense fallback={<Waiting shape="plot" />}>
-          <Chart points={points} what={what} />
-        </Suspense>
-      ) : (
-        <div className="place" />
-      )}
+    <figure className="chart">
+      <Choice
+        legend={t.range}
+        options={Object.keys(RANGES) as Range[]}
+        chosen={range}
+        choose={choose}
+        word={(one) => t.ranges[one]}
+      />
+      <Drawn bins={bins} range={range} />
+      <figcaption>{first ? rich(OF[what].some, words) : OF[what].none}</figcaption>
+    </figure>
+  )
+}
+
+function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
+  const { binMs } = RANGES[range]
+  const highest = bins.reduce((max, { wei }) => (wei > max ? wei : max), 0n)
+  const [start, middle, end] = [bins[0], bins[bins.length >> 1], bins.at(-1)]
+  return (
+    <Axes top={`${shortEther(highest)} ETH`} marks={[start, middle, end].map((bin) => bin?.from)} stepMs={binMs}>
+      <Bars
+        bars={bins.map(({ from, wei }) => ({
+          key: from.getTime(),
+          value: etherAsNumber(wei),
+          title: `${everyTime(from)}: ${shortEther(wei)} ETH`,
+        }))}
+      />
+    </Axes>
+  )
+}
+
+interface AxesProps {
+  /** What the highest bar stands for. */
+  top: string
+  /** Times below the bars: at their start, their middle and their end. */
+  marks: readonly (Date | undefined)[]
+  /** The width of a bar. */
+  stepMs: number
+  children: React.ReactNode
+}
+
+/** The bars' frame: the highest value, and times in the browser's zone. */
+export function Axes({ top, marks, stepMs, children }: AxesProps) {
+  return (
+    <div className="axes" aria-hidden="true">
+      <span className="note">{top}</span>
+      {children}
+      <p className="note">
+        {marks.map((at, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: three places that never move
+          <span key={index} title={at && everyTime(at)}>
+            {at && timeMark(at, stepMs)}
+          </span>
+        ))}
+      </p>
     </div>
   )
 }

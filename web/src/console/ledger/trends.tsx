@@ -1,12 +1,13 @@
 // The trends of the business: sales, held payments and gas, hour by hour or day by day.
 import { useMemo, useState } from 'react'
 import { count, day, etherAsNumber, everyTime, localTime, minuteOfDay, shortEther } from '../../format.ts'
+import { Bars } from '../../ui/bars.tsx'
 import { Choice } from '../../ui/choice.tsx'
 import { Amount, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
+import { Axes } from '../../ui/plot.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { Trend, type TrendSeries } from '../../ui/trend/trend.tsx'
 import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { shown } from '../values.ts'
@@ -48,21 +49,22 @@ function useUnchanged<T>(value: T): T {
 
 function Plots({ read }: { read: Read }) {
   const { bins, by } = useUnchanged(read)
-  const at = useMemo(() => bins.map(({ startAt }) => startAt), [bins])
-  const plots = useMemo(() => seriesOf(bins), [bins])
   const newest = useMemo(() => [...bins].reverse(), [bins])
-  const shared = { at, by }
   return (
     <>
       <Section title="Sales and held payments">
-        <Trend {...shared} series={plots.sales}>
+        <Trend bins={bins} by={by} name="Sold" weiOf={({ sold }) => sold.valueWei} />
+        <Trend bins={bins} by={by} name="Held" weiOf={({ held }) => held.valueWei} />
+        <p className="note">
           <InAll of={bins} name="sold" says="became nodes" />, <InAll of={bins} name="held" says="are held" />,{' '}
           <InAll of={bins} name="refunded" says="are paid back" />,{' '}
           <InAll of={bins} name="dismissed" says="are dismissed" />. By the time of their blocks, as they stand now.
-        </Trend>
+        </p>
       </Section>
       <Section title="Gas">
-        <Trend {...shared} series={plots.gas}>
+        <Trend bins={bins} by={by} name="Mints" weiOf={({ mintGas }) => mintGas.feeWei} />
+        <Trend bins={bins} by={by} name="Rounds" weiOf={({ roundGas }) => roundGas.feeWei} />
+        <p className="note">
           Mints took <Spent of={bins} name="mintGas" />, rounds <Spent of={bins} name="roundGas" />, others{' '}
           <Spent of={bins} name="otherGas" />.{' '}
           {count(
@@ -70,7 +72,7 @@ function Plots({ read }: { read: Read }) {
             'node',
           )}{' '}
           minted.
-        </Trend>
+        </p>
       </Section>
       <Section title="Figures">
         <Table
@@ -82,6 +84,40 @@ function Plots({ read }: { read: Read }) {
         />
       </Section>
     </>
+  )
+}
+
+const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
+
+interface TrendProps {
+  /** Oldest first. */
+  bins: readonly TrendBin[]
+  by: Step
+  name: string
+  weiOf: (of: Ledger) => bigint
+}
+
+/** One amount over time. The place of a bin without a reading stays empty. */
+function Trend({ bins, by, name, weiOf }: TrendProps) {
+  const weis = bins.map(({ ledger }) => ledger && weiOf(ledger))
+  const highest = weis.reduce<bigint>((max, wei) => (wei !== null && wei > max ? wei : max), 0n)
+  const marks = [bins[0], bins[bins.length >> 1], bins.at(-1)].map((bin) => bin?.startAt)
+  return (
+    <figure className="chart trend">
+      <Axes top={`${name}, up to ${shortEther(highest)} ETH`} marks={marks} stepMs={STEP_MS[by]}>
+        <Bars
+          bars={bins.map(({ startAt }, index) => {
+            const wei = weis[index] ?? null
+            const said = wei === null ? NOT_KNOWN : `${shortEther(wei)} ETH`
+            return {
+              key: startAt.getTime(),
+              value: wei === null ? null : etherAsNumber(wei),
+              title: `${everyTime(startAt)}: ${said}`,
+            }
+          })}
+        />
+      </Axes>
+    </figure>
   )
 }
 
@@ -127,37 +163,6 @@ function Spent({ of, name }: { of: readonly TrendBin[]; name: 'mintGas' | 'round
 }
 
 const NOT_KNOWN = 'not known'
-
-function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas', TrendSeries[]> {
-  const ofLedger = (
-    label: string,
-    shape: TrendSeries['shape'],
-    weiOf: (of: Ledger) => bigint,
-    words: (of: Ledger) => string,
-  ) => ({
-    label,
-    shape,
-    values: bins.map(({ ledger }) => ledger && etherAsNumber(weiOf(ledger))),
-    words: (index: number) => {
-      const ledger = bins[index]?.ledger
-      return ledger ? words(ledger) : NOT_KNOWN
-    },
-  })
-  const paid = (name: 'sold' | 'held') => (of: Ledger) =>
-    `${shortEther(of[name].valueWei)} ETH, ${count(of[name].count, 'payment')}`
-  const gas = (name: 'mintGas' | 'roundGas') => (of: Ledger) =>
-    `${shortEther(of[name].feeWei)} ETH, ${of[name].gasUsed.toLocaleString()} gas`
-  return {
-    sales: [
-      ofLedger('Sold', 'bars', ({ sold }) => sold.valueWei, paid('sold')),
-      ofLedger('Held', 'line', ({ held }) => held.valueWei, paid('held')),
-    ],
-    gas: [
-      ofLedger('Mints', 'bars', ({ mintGas }) => mintGas.feeWei, gas('mintGas')),
-      ofLedger('Rounds', 'line', ({ roundGas }) => roundGas.feeWei, gas('roundGas')),
-    ],
-  }
-}
 
 const wei = (of: (ledger: Ledger) => bigint) => ({
   figure: true,

@@ -8,8 +8,7 @@ import { Page } from '../../ui/page.tsx'
 import { Empty, Shown, Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
-import { Claim } from '../payment/claim.tsx'
-import { TierCards } from './tiers.tsx'
+import { TierCards, Tiers } from './tiers.tsx'
 
 // The payment code loads once the buyer picks a tier.
 const Checkout = later(async () => (await import('./checkout.tsx')).Checkout)
@@ -19,16 +18,7 @@ const t = words.buy
 export function Buy() {
   const { tier: id } = useParams<{ tier?: string }>()
   const tiers = useTiers()
-  if (id === undefined) {
-    return (
-      <Page title={t.title} lead={t.lead}>
-        <Shown reading={tiers} shape="cards">
-          {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
-        </Shown>
-        <Claim />
-      </Page>
-    )
-  }
+  if (id === undefined) return <Tiers />
   const tier = tiers.data?.find((candidate) => candidate.id === id)
   return (
     <Page

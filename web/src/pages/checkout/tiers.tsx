@@ -1,14 +1,19 @@
-// The tiers on sale, their conditions, and the party that enforces each.
+// What is sold, on one page: a card a tier with its price, what is left, and its conditions; and how buying works.
 import type { Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ether, everyTime, times } from '../../format.ts'
-import { useDeployment, useTiers } from '../../ledger.ts'
-import { Amount, Mark } from '../../ui/facts.tsx'
-import { Page } from '../../ui/page.tsx'
+import { cadenceOf, paidByTier } from '../../cadence.ts'
+import { ether, etherAsNumber, everySpan, everyTime, shortEther, times } from '../../format.ts'
+import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
+import { useSite } from '../../site.ts'
+import { Bars } from '../../ui/bars.tsx'
+import { Amount, Countdown, Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Facts, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
+import { ROUNDS_MAX } from '../ledger/rounds.tsx'
+import { Claim } from '../payment/claim.tsx'
 
 const t = words.tiers
 const strong = (text: ReactNode) => <strong>{text}</strong>
@@ -20,48 +25,148 @@ export function Tiers() {
       <Shown reading={tiers} shape="cards">
         {(all) => <TierCards tiers={all} />}
       </Shown>
+      <HowItWorks />
+      <Claim />
     </Page>
   )
 }
 
+/** Three steps, with the time between two credits as the last rounds show it. */
+function HowItWorks() {
+  const { data: rounds = [] } = useRounds(ROUNDS_MAX)
+  const { chain } = useSite()
+  const cadence = cadenceOf(rounds, Date.now())
+  return (
+    <Section title={t.how}>
+      <ol className="how">
+        <li>
+          <h3>{t.pay}</h3>
+          <p>{fill(t.payHow, { chain: chain ?? t.thisChain })}</p>
+        </li>
+        <li>
+          <h3>{t.arrives}</h3>
+          <p>{t.arrivesHow}</p>
+        </li>
+        <li>
+          <h3>{cadence ? fill(t.earnsEvery, { span: everySpan(cadence.intervalSec) }) : t.earns}</h3>
+          <p>
+            {t.earnsHow} {cadence?.nextAt && rich(t.next, { time: <Countdown to={cadence.nextAt} /> })}
+          </p>
+        </li>
+      </ol>
+    </Section>
+  )
+}
+
+const ORDER: readonly Tier['state'][] = ['open', 'upcoming', 'soldOut', 'closed']
+
 export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   const mostOf = useMostPerWallet()
+  const { data: rounds = [] } = useRounds(ROUNDS_MAX)
   if (tiers.length === 0) return <Empty title={t.none} />
-  const byPrice = [...tiers].sort(
-    (a, b) => Number(b.state === 'open') - Number(a.state === 'open') || Number(a.priceWei - b.priceWei),
+  const sorted = tiers.toSorted(
+    (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || Number(a.priceWei - b.priceWei),
   )
   return (
     <ul className="tiers">
-      {byPrice.map((tier) => (
-        <li key={tier.id} className="card tier">
-          <header>
-            <h2>{tier.label}</h2>
-            {whyNotSold(tier) && <Mark tone="calm">{whyNotSold(tier)}</Mark>}
-          </header>
-          <p className="price">
-            <Amount wei={tier.priceWei} exact />
-          </p>
-          <ul className="terms">
-            <li>{rich(t.rate, { strong, rate: times(tier.payoutBps) })}</li>
-            <li>{rich(t.upTo, { strong, nodes: fill(t.nodes, { n: mostOf(tier) }) })}</li>
-            {whoMayBuy(tier).map((who) => (
-              <li key={who}>{who}</li>
-            ))}
-            {tier.remaining !== null && <li>{leftInWords(tier)}</li>}
-            {tier.state === 'upcoming' && tier.opensAt && <li>{fill(t.opens, { at: everyTime(tier.opensAt) })}</li>}
-            {tier.state === 'upcoming' && tier.opensAfter && (
-              <li>{fill(t.opensAfter, { tier: labelOf(tiers, tier.opensAfter) })}</li>
-            )}
-            {tier.state === 'open' && tier.closesAt && <li>{fill(t.closes, { at: everyTime(tier.closesAt) })}</li>}
-          </ul>
-          {whyNotSold(tier) === null && (
-            <Link href={`/buy/${tier.id}`} className="button main">
-              {fill(t.buy, { tier: tier.label })}
-            </Link>
-          )}
-        </li>
-      ))}
+      {sorted.map((tier) => {
+        const steps = stepsOf(tiers, tier)
+        const why = whyNotSold(tier)
+        return (
+          <li key={tier.id} className={why === null ? 'card tier' : 'card tier shut'}>
+            <header>
+              <h2>{tier.label}</h2>
+              <Standing tier={tier} />
+            </header>
+            <p className="price">
+              <Amount wei={tier.priceWei} exact />
+            </p>
+            <Left tier={tier} />
+            <Facts
+              of={{
+                [t.rate]: fill(t.times, { rate: times(tier.payoutBps) }),
+                [t.perWallet]: fill(t.upTo, { nodes: fill(t.nodes, { n: mostOf(tier) }) }),
+                [t.whoMay]: whoMayBuy(tier).join(', '),
+                ...(steps.length > 1 && {
+                  [t.step]: fill(t.stepOf, { n: steps.indexOf(tier) + 1, all: steps.length }),
+                }),
+                ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
+              }}
+            />
+            <LastPaid paid={paidByTier(rounds, tier.id, PAID_MAX)} />
+            <p className="act">
+              {why === null ? (
+                <Link href={`/buy/${tier.id}`} className="button main wide">
+                  {fill(t.buy, { tier: tier.label })}
+                </Link>
+              ) : (
+                <Opening tier={tier} tiers={tiers} />
+              )}
+            </p>
+          </li>
+        )
+      })}
     </ul>
+  )
+}
+
+/** Why it cannot be bought now, and when it can. */
+function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
+  if (tier.state === 'upcoming' && tier.opensAt)
+    return (
+      <span title={everyTime(tier.opensAt)}>{rich(t.opens, { time: strong(<Countdown to={tier.opensAt} />) })}</span>
+    )
+  if (tier.state === 'upcoming' && tier.opensAfter) return fill(t.opensAfter, { tier: labelOf(tiers, tier.opensAfter) })
+  return whyNotSold(tier)
+}
+
+/** A share of the supply, or a number of nodes, from which on a tier is nearly sold. */
+const NEARLY = { share: 0.1, nodes: 3 }
+const isNearlySold = ({ remaining, supply }: Tier) =>
+  remaining !== null && remaining <= Math.max(NEARLY.nodes, (supply ?? 0) * NEARLY.share)
+
+function Standing({ tier }: { tier: Tier }) {
+  const why = whyNotSold(tier)
+  const [tone, said]: [Tone, string] =
+    why !== null ? ['calm', why] : isNearlySold(tier) ? ['warn', t.nearly] : ['good', t.isOpen]
+  return <Mark tone={tone}>{said}</Mark>
+}
+
+/** What is left of its supply, drawn and in words; nothing for a tier without a limit. */
+function Left({ tier }: { tier: Tier }) {
+  if (tier.remaining === null || !tier.supply) return <p className="left note">{t.noLimit}</p>
+  return (
+    <p className="left">
+      <meter min={0} max={tier.supply} value={tier.supply - tier.remaining} aria-hidden="true" />
+      <span>{leftInWords(tier)}</span>
+    </p>
+  )
+}
+
+/** Rounds that a card shows. */
+const PAID_MAX = 12
+
+/** What the last rounds paid a node: the newest in words, all of them as bars. Says nothing of the next ones. */
+function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
+  const last = paid.at(-1)
+  if (!last) return null
+  return (
+    <div className="paid">
+      <p>
+        <span className="note">{t.lastPaid}</span> <Amount wei={last.wei} />
+      </p>
+      <Bars
+        least={PAID_MAX}
+        bars={paid.map(({ round, at, wei }) => ({
+          key: round,
+          value: etherAsNumber(wei),
+          title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
+        }))}
+      />
+      <p className="visually-hidden">
+        {fill(t.before, { amounts: paid.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
+      </p>
+    </div>
   )
 }
 
@@ -73,7 +178,12 @@ export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
     <ol className="checks" aria-label={t.ladder}>
       {steps.map((tier) => (
         <li key={tier.id} aria-current={tier.id === of.id ? 'step' : undefined}>
-          {rich(t.step, { strong, tier: tier.label, amount: ether(tier.priceWei), stands: standsInWords(tier, tiers) })}
+          {rich(t.inLadder, {
+            strong,
+            tier: tier.label,
+            amount: ether(tier.priceWei),
+            stands: standsInWords(tier, tiers),
+          })}
         </li>
       ))}
     </ol>
@@ -82,7 +192,7 @@ export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
 
 function standsInWords(tier: Tier, tiers: readonly Tier[]): ReactNode {
   if (tier.state === 'upcoming' && tier.opensAfter) return fill(t.opensAfter, { tier: labelOf(tiers, tier.opensAfter) })
-  return whyNotSold(tier) ?? (tier.remaining === null ? t.isOpen : leftInWords(tier))
+  return whyNotSold(tier) ?? (tier.remaining === null ? t.open : leftInWords(tier))
 }
 
 function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
@@ -120,7 +230,7 @@ export function useMostPerWallet(): (tier: Tier) => number {
 /** Who may buy a tier, in words: those on its list, holders of its token, or anyone. */
 export function whoMayBuy(tier: Tier): string[] {
   const bounds = [...(tier.allowlistRoot ? [t.listed] : []), ...(tier.holdingWei > 0n ? [holdingInWords(tier)] : [])]
-  return bounds.length > 0 ? bounds : [t.open]
+  return bounds.length > 0 ? bounds : [t.anyone]
 }
 
 /** The required holding of a tier, in words. */

@@ -1,16 +1,17 @@
-// The first look: totals, whether they are covered, the latest credits.
+// The product page: what a node is, proof that it pays, what it costs, and what is left; the ledger's figures last.
 import type { Cover, Stats } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { figure, percent } from '../../format.ts'
 import { useCover, useRounds, useStats, useTiers } from '../../ledger.ts'
-import { Block } from '../../ui/explorer.tsx'
+import { useSite } from '../../site.ts'
+import { Block, OutLink } from '../../ui/explorer.tsx'
 import { Amount, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { TierCards } from '../checkout/tiers.tsx'
-import { RecomputedRounds } from './proof.tsx'
+import { Proof } from './proof.tsx'
 import { ROUNDS_MAX, RoundsPlot, RoundsTable } from './rounds.tsx'
 
 const t = words.overview
@@ -21,19 +22,29 @@ export function Overview() {
   const rounds = useRounds(ROUNDS_MAX)
   const tiers = useTiers()
   return (
-    <Page title={null} heading={words.overview.heading}>
-      <p className="buttons">
-        <Link href="/buy" className="button main">
-          {t.buy}
-        </Link>
-        <Link href="/rounds" className="button">
-          {t.everyRound}
-        </Link>
-      </p>
-      <RecomputedRounds rounds={rounds.data ?? []} />
-      <Shown reading={stats} shape="tiles">
-        {(totals) => <Glance totals={totals} />}
-      </Shown>
+    <>
+      <div className="hero">
+        <div className="stack">
+          <Page title={null} heading={t.heading} lead={t.lead}>
+            <p className="buttons">
+              <Link href="/buy" className="button main big">
+                {t.buy}
+              </Link>
+              <Seller />
+            </p>
+          </Page>
+        </div>
+        <Proof rounds={rounds.data ?? []} />
+      </div>
+      <section className="offer" aria-labelledby="offer">
+        <header className="bar">
+          <h2 id="offer">{t.offer}</h2>
+          <Link href="/buy">{t.how}</Link>
+        </header>
+        <Shown reading={tiers} shape="cards">
+          {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
+        </Shown>
+      </section>
       <div className="columns">
         <Section title={t.overTime} aside={<Link href="/rounds">{t.allRounds}</Link>}>
           <Shown reading={rounds} shape="plot">
@@ -46,15 +57,35 @@ export function Overview() {
           </Shown>
         </Section>
       </div>
-      <Section title={t.offer} aside={<Link href="/tiers">{t.compare}</Link>}>
-        <Shown reading={tiers} shape="cards">
-          {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
-        </Shown>
-      </Section>
       <Section title={t.latest}>
         <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} />}</Shown>
       </Section>
-    </Page>
+      <Shown reading={stats} shape="tiles">
+        {(totals) => <Glance totals={totals} />}
+      </Shown>
+    </>
+  )
+}
+
+/** Who sells, and how to ask them. */
+function Seller() {
+  const { name, contact, termsUrl } = useSite()
+  return (
+    <span className="note">
+      {fill(t.soldBy, { name })}
+      {termsUrl && (
+        <>
+          {' · '}
+          <OutLink href={termsUrl}>{t.terms}</OutLink>
+        </>
+      )}
+      {contact && (
+        <>
+          {' · '}
+          <a href={contact}>{t.contact}</a>
+        </>
+      )}
+    </span>
   )
 }
 

@@ -1,47 +1,113 @@
-// Proof instead of trust: this browser recomputes the last rounds.
+// Proof instead of trust: this browser recomputes the last rounds while one looks.
 import type { Distribution } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { Mark, Time } from '../../ui/facts.tsx'
+import { cadenceOf } from '../../cadence.ts'
+import { etherAsNumber, figure, shortEther } from '../../format.ts'
+import type { Recomputed } from '../../recompute-all.ts'
+import { Bars } from '../../ui/bars.tsx'
+import { Countdown } from '../../ui/facts.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 
 const t = words.proof
+/** Bars that a phone's width can tell apart. */
+const BARS_MAX = 60
+const BARS_LEAST = 16
+/** The count runs up while the bars colour, so a visitor sees that something is checked. */
+const RUN_MS = 1_200
 
-/** Says whether `rounds` recompute, once they are loaded. Repeats with each new round. */
-export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }) {
-  const { data, dataUpdatedAt } = useQuery({
+/** Recomputes `rounds`, newest first, and again with each new one. */
+export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
+  const { data, isError } = useQuery({
     queryKey: ['recomputed', rounds.length, rounds[0]?.id],
     queryFn: async () => (await import('../../recompute-all.ts')).recomputeAll(rounds),
     enabled: rounds.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
   })
-  if (!data) return <p className="proof note">{rounds.length > 0 ? t.recomputing : null}</p>
-  const { right, wrong, unknown, unread, tookMs } = data
+  const share = useRun(data !== undefined)
+  const next = cadenceOf(rounds, Date.now())?.nextAt ?? null
+  const shown = rounds.slice(0, BARS_MAX).reverse()
+  return (
+    <section className="proof" aria-label={t.title}>
+      <p className="eyebrow">{t.title}</p>
+      {data ? <Count rounds={rounds} recomputed={data} share={share} /> : <p>{isError ? t.failed : t.recomputing}</p>}
+      <Bars
+        least={BARS_LEAST}
+        bars={shown.map(({ id, totalWei, nodeCount }, index) => ({
+          key: id,
+          value: nodeCount > 0 ? etherAsNumber(totalWei) / nodeCount : 0,
+          title: fill(t.bar, { id: String(id), amount: shortEther(totalWei), n: nodeCount }),
+          tone: index < shown.length * share ? toneOf(data?.verdicts.get(id)) : 'calm',
+        }))}
+      />
+      <p className="bar">
+        <Link href="/rounds">{t.all}</Link>
+        {next && <span>{rich(t.next, { time: <Countdown to={next} /> })}</span>}
+      </p>
+    </section>
+  )
+}
+
+const toneOf = (verdict: boolean | null | 'unread' | undefined) =>
+  verdict === true ? 'good' : verdict === false ? 'bad' : 'calm'
+
+function Count({
+  rounds,
+  recomputed,
+  share,
+}: {
+  rounds: readonly Distribution[]
+  recomputed: Recomputed
+  share: number
+}) {
+  const { verdicts, tookMs } = recomputed
+  const of = (wanted: boolean | null | 'unread') => rounds.filter(({ id }) => verdicts.get(id) === wanted)
+  const [right, wrong, unknown, unread] = [of(true), of(false), of(null), of('unread')]
+  const payouts = (some: readonly Distribution[]) => some.reduce((sum, { nodeCount }) => sum + nodeCount, 0)
+  const checked = payouts([...right, ...wrong])
   const [first] = wrong
   return (
-    <p className="proof" role="status">
-      {first === undefined ? (
-        <Mark tone={right === rounds.length ? 'good' : 'calm'}>
-          {right === rounds.length
-            ? fill(t.all, { n: right })
-            : fill(t.some, { right, rounds: fill(words.overview.rounds, { n: rounds.length }) })}
-        </Mark>
-      ) : (
-        <Mark tone="bad">{fill(t.differ, { n: wrong.length, all: rounds.length })}</Mark>
-      )}{' '}
-      <span className="note">
-        {rich(t.took, {
-          ms: Math.max(1, Math.round(tookMs)),
-          time: <Time at={new Date(dataUpdatedAt)} />,
-          what:
-            first === undefined
-              ? t.follows
-              : rich(t.see, { id: String(first), round: (text) => <Link href={`/round/${first}`}>{text}</Link> }),
-        })}
-        {unknown > 0 && ` ${fill(t.unknown, { n: unknown })}`}
-        {unread > 0 && ` ${fill(t.unread, { n: unread })}`}
-      </span>
-    </p>
+    <>
+      <p className="count" aria-hidden="true">
+        <strong>{figure(Math.round(checked * share))}</strong> {fill(t.payouts, { n: checked })}
+        <span className={first ? 'wrong' : undefined}>
+          <strong>{figure(payouts(wrong))}</strong> {t.wrong}
+        </span>
+      </p>
+      <p role="status">
+        <span className="visually-hidden">{fill(t.said, { n: checked, wrong: payouts(wrong) })} </span>
+        {first ? (
+          <Differs round={first.id} />
+        ) : (
+          fill(t.follows, { n: right.length, ms: Math.max(1, Math.round(tookMs)) })
+        )}
+        {unknown.length > 0 && ` ${fill(t.unknown, { n: unknown.length })}`}
+        {unread.length > 0 && ` ${fill(t.unread, { n: unread.length })}`}
+      </p>
+    </>
   )
+}
+
+function Differs({ round }: { round: number }) {
+  const link = (text: ReactNode) => <Link href={`/round/${round}`}>{text}</Link>
+  return rich(t.differs, { id: String(round), round: link })
+}
+
+/** Runs from 0 to 1 once it `isOn`; at once for those who asked for less motion. */
+function useRun(isOn: boolean): number {
+  const [share, setShare] = useState(0)
+  useEffect(() => {
+    if (!isOn) return
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return setShare(1)
+    const start = performance.now()
+    let frame = requestAnimationFrame(function step(now) {
+      setShare(Math.min(1, (now - start) / RUN_MS))
+      if (now - start < RUN_MS) frame = requestAnimationFrame(step)
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [isOn])
+  return share
 }

@@ -1,0 +1,56 @@
+// When nodes are credited, as the listed rounds show it: the service publishes each turn, and a cohort's turns are evenly spaced.
+
+/** What these functions read of a turn, and of a round. */
+interface Turn {
+  cohort: number
+  tierId: string | null
+  due: Date
+  dueSec: number
+  count: number
+  amountWei: bigint
+}
+interface Round {
+  id: number
+  turns: readonly Turn[]
+}
+
+export interface Cadence {
+  /** Seconds between two credits of a node. */
+  intervalSec: number
+  /** When the next turn is due; null if it is late by more than an interval, because then rounds have ended or stand still. */
+  nextAt: Date | null
+}
+
+/** Null until a cohort has had two turns. `rounds`: newest first. */
+export function cadenceOf(rounds: readonly Round[], nowMs: number): Cadence | null {
+  const turnsOf = new Map<number, Turn[]>()
+  for (const turn of rounds.flatMap(({ turns }) => turns))
+    turnsOf.set(turn.cohort, [...(turnsOf.get(turn.cohort) ?? []), turn])
+  const found = [...turnsOf.values()].flatMap(([last, before]) => {
+    if (!last || !before) return []
+    const intervalSec = (last.dueSec - before.dueSec) / before.count
+    return { intervalSec, nextSec: last.dueSec + last.count * intervalSec }
+  })
+  const soonest = (some: typeof found) => some.toSorted((a, b) => a.nextSec - b.nextSec)[0]
+  const next = soonest(found.filter(({ nextSec, intervalSec }) => (nextSec + intervalSec) * 1000 > nowMs))
+  const any = next ?? soonest(found)
+  return any ? { intervalSec: any.intervalSec, nextAt: next ? new Date(next.nextSec * 1000) : null } : null
+}
+
+export interface Paid {
+  round: number
+  at: Date
+  /** To each node. */
+  wei: bigint
+}
+
+/** What the last rounds paid a node of a tier, oldest first, at most `max`. A round that paid several turns at once counts once. */
+export const paidByTier = (rounds: readonly Round[], tierId: string, max: number): Paid[] =>
+  rounds
+    .flatMap(({ id: round, turns }) => {
+      // A round may pay several cohorts of a tier, each by its own draw: the newest turn stands for them.
+      const turn = turns.filter((one) => one.tierId === tierId).toSorted((a, b) => b.dueSec - a.dueSec)[0]
+      return turn ? [{ round, at: turn.due, wei: turn.amountWei }] : []
+    })
+    .slice(0, max)
+    .reverse()

@@ -1,0 +1,42 @@
+// Bars in SVG, as high as their values. The page says the same in words, so assistive technology skips them.
+
+export interface Bar {
+  key: string | number
+  /** For drawing only; null if it is unknown. */
+  value: number | null
+  /** Shown at the pointer. */
+  title: string
+  tone?: 'good' | 'bad' | 'calm'
+}
+
+const WIDTH = 10
+const GAP = 1.6
+const HEIGHT = 100
+/** A value above zero never looks like zero. */
+const LEAST = 2
+
+export function Bars({ bars, least = bars.length }: { bars: readonly Bar[]; least?: number }) {
+  const max = Math.max(...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
+  // Few bars stand at the right end, where the next one comes.
+  const before = Math.max(0, least - bars.length)
+  return (
+    <svg
+      className="bars"
+      viewBox={`0 0 ${(bars.length + before) * WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {bars.map(({ key, value, title, tone }, index) => {
+        const height = value ? Math.max(LEAST, (value / max) * HEIGHT) : 0
+        const x = (before + index) * WIDTH
+        return (
+          <g key={key} className={tone}>
+            <title>{title}</title>
+            <rect className="slot" x={x} width={WIDTH} height={HEIGHT} />
+            <rect x={x + GAP / 2} y={HEIGHT - height} width={WIDTH - GAP} height={height} />
+          </g>
+        )
+      })}
+    </svg>
+  )
+}
