@@ -8,6 +8,7 @@ import {
   createWalletClient,
   decodeEventLog,
   encodeFunctionData,
+  encodePacked,
   hashMessage,
   http,
   pad,
@@ -27,6 +28,7 @@ const abi = parseAbi([
   'function createProxyWithNonce(address singleton, bytes initializer, uint256 salt) returns (address proxy)',
   'event ProxyCreation(address indexed proxy, address singleton)',
   'function setup(address[] owners, uint256 threshold, address to, bytes data, address fallbackHandler, address paymentToken, uint256 payment, address paymentReceiver)',
+  'function multiSend(bytes transactions) payable',
   'function execTransaction(address to, uint256 value, bytes data, uint8 operation, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice, address gasToken, address refundReceiver, bytes signatures) payable returns (bool)',
 ])
 const [KNOWN_SINGLETON] = KNOWN_IMPLEMENTATIONS.filter(({ name, version }) => name === 'Safe' && version === '1.5.0')
@@ -34,6 +36,7 @@ const [KNOWN_SINGLETON] = KNOWN_IMPLEMENTATIONS.filter(({ name, version }) => na
 const OTHER_SINGLETON = '0x00000000000000000000000000000000005afe02'
 const FACTORY = '0x00000000000000000000000000000000005afe03'
 const HANDLER = '0x00000000000000000000000000000000005afe04'
+const MULTI_SEND = '0x00000000000000000000000000000000005afe05'
 
 export interface Call {
   to: Hex
@@ -43,8 +46,8 @@ export interface Call {
 
 export interface TestSafe {
   address: Hex
-  /** Has the owner execute a call, and mines it. @returns the transaction's hash. */
-  execute(call: Call): Promise<Hex>
+  /** Has the owner execute a call, or several in one transaction, and mines it. @returns the transaction's hash. */
+  execute(...calls: readonly [Call, ...Call[]]): Promise<Hex>
   /** The owner's signature of a message in the Safe's name (ERC-1271). */
   sign(message: { raw: Hex }): Promise<Hex>
   /** Asks the chain. */
@@ -63,6 +66,7 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
     [singleton, 'Safe.sol/Safe.json'],
     [FACTORY, 'proxies/SafeProxyFactory.sol/SafeProxyFactory.json'],
     [HANDLER, 'handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json'],
+    [MULTI_SEND, 'libraries/MultiSendCallOnly.sol/MultiSendCallOnly.json'],
   ] as const)
     await read('anvil_setCode', [address, codeOf(path)])
   const mined = async (call: { to: Hex; data: Hex }) => {
@@ -84,10 +88,14 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
   await read('anvil_mine', ['0x1'])
   return {
     address,
-    execute: async ({ to, value = '0x0', data = '0x' }) => {
+    execute: async (...calls) => {
       // The owner sends it, so the signature is its address, and 1.
       const signatures = concatHex([pad(account.address), pad('0x00'), '0x01'])
-      const call = [to, BigInt(value), data, 0, 0n, 0n, 0n, zeroAddress, zeroAddress, signatures] as const
+      const [{ to, value = '0x0', data = '0x' }, ...others] = calls
+      // Several go through Safe's own library, by a delegate call.
+      const [target, wei, given, operation] =
+        others.length > 0 ? ([MULTI_SEND, 0n, multiSend(calls), 1] as const) : ([to, BigInt(value), data, 0] as const)
+      const call = [target, wei, given, operation, 0n, 0n, 0n, zeroAddress, zeroAddress, signatures] as const
       const executed = encodeFunctionData({ abi, functionName: 'execTransaction', args: call })
       return (await mined({ to: address, data: executed })).transactionHash
     },
@@ -100,6 +108,16 @@ export async function makeSafe(rpcUrl: string, owner: number, known = true): Pro
       }),
     read,
   }
+}
+
+function multiSend(calls: readonly Call[]): Hex {
+  const each = calls.map(({ to, value = '0x0', data = '0x' }) =>
+    encodePacked(
+      ['uint8', 'address', 'uint256', 'uint256', 'bytes'],
+      [0, to, BigInt(value), BigInt(data.length / 2 - 1), data],
+    ),
+  )
+  return encodeFunctionData({ abi, functionName: 'multiSend', args: [concatHex(each)] })
 }
 
 function codeOf(path: string): Hex {
@@ -124,7 +142,7 @@ export async function installSafe(page: Page, safe: TestSafe, offers: Offers): P
     personal_sign: ([raw]: [Hex]) => safe.sign({ raw }),
     eth_sendTransaction: ([call]: [Call]) => (offers === 'nothing' ? refuse() : safe.execute(call)),
     wallet_sendCalls: async ([{ calls }]: [{ calls: [Call] }]) =>
-      offers === 'calls' ? { id: await safe.execute(calls[0]) } : refuse(),
+      offers === 'calls' ? { id: await safe.execute(...calls) } : refuse(),
     wallet_getCallsStatus: async ([id]: [Hex]) => {
       const receipt = await safe.read('eth_getTransactionReceipt', [id])
       return { version: '2.0.0', id, chainId: '0x7a69', status: 200, atomic: true, receipts: [receipt] }

@@ -88,7 +88,7 @@ async function replaced(end: End): Promise<void> {
     tierId: 'basic',
     priceWei: BASIC_WEI.toString(),
     at: Date.now(),
-    txHash: NEVER_SENT,
+    ...{ quantity: 1, paid: 1, asks: 1, sent: [NEVER_SENT], isOpen: false },
   }
   await page.evaluate(`localStorage.setItem('node-ledger.intent', ${JSON.stringify(JSON.stringify(intent))})`)
   await page.goto(`${service.url}/payment/${NEVER_SENT}`)
@@ -111,7 +111,7 @@ async function takenOffSale(end: End): Promise<void> {
     await route.continue()
   })
   await connect(end, '/buy/plus')
-  await page.locator('.ticks .passes', { hasText: 'Plus is on sale.' }).waitFor()
+  await page.getByText('All checks pass').waitFor()
   await sale(false)
   await press(page, 'Pay 0.025 ETH')
   held.resolve()

@@ -10,16 +10,18 @@ interface ReceiptProps {
   rows: readonly ReceiptRow[]
   /** The file's name, without its extension. */
   name: string
+  /** Tells it from others on the page. */
+  title?: string
 }
 
 /** Shows it, with the two ways to keep it. */
-export function Receipt({ rows, name }: ReceiptProps) {
+export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) {
   const shown = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
-  const text = [ui.receipt.title, ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
+  const text = [title, ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
   return (
-    <section className="receipt" aria-label={ui.receipt.title}>
+    <section className="receipt" aria-label={title}>
       <header>
-        <h3>{ui.receipt.title}</h3>
+        <h3>{title}</h3>
         <div className="buttons">
           <button type="button" className="button quiet" onClick={() => window.print()}>
             {ui.receipt.print}

@@ -58,10 +58,12 @@ export const words = {
     soldOut: 'Sold out for now: the owner of the contract has to allow more nodes first.',
     seeOthers: 'See what is',
     yourPayment: 'Your payment',
+    yourPayments: 'Your payments',
+    nth: 'Transfer {n} of {all}',
+    times: '{n} nodes at {amount} ETH each',
     another: 'Buy another',
     pay: 'Pay',
-    checks: 'Checks',
-    willCheck: 'What will be checked',
+    willCheck: 'What is checked before you pay',
     howToPay: 'How to pay',
     byWallet: 'Wallet in this browser',
     byHand: 'QR code or by hand',
@@ -79,6 +81,9 @@ export const words = {
   },
   wallet: {
     confirm: 'Confirm in the wallet…',
+    confirmOf: 'Confirm transfer {number} of {quantity} in the wallet…',
+    together: 'One confirmation for all {n}, if your wallet can send them together.',
+    each: '{n} transfers of {amount} ETH. Your wallet asks for each.',
     checking: 'Checking…',
     pay: 'Pay {amount} ETH',
     unchecked: 'Not all of it could be checked just now. What does not pass would be held, not lost.',
@@ -108,6 +113,10 @@ export const words = {
   },
   preflight: {
     unchecked: 'The checks could not be made just now. What does not pass is held, not lost.',
+    allPass: 'All checks pass',
+    someFail: { one: '{n} check does not pass', other: '{n} checks do not pass' },
+    someUnknown: 'Not all checks could be made',
+    noEther: 'The wallet does not have enough ether.',
     forWallet: 'For {wallet}, as of now:',
     counts:
       'What counts is the block of your transfer. What does not pass there is held, not lost: the operator releases it or sends it back.',
@@ -141,7 +150,32 @@ export const words = {
     etherUnknown: 'Your ether for price and gas could not be read.',
     ether: 'You have {balance}; price and gas take {required}.',
   },
+  quantity: {
+    howMany: 'How many',
+    fewer: 'One fewer',
+    more: 'One more',
+    most: 'At most {n}: {why}.',
+    by: {
+      supply: 'no more are left',
+      allowlist: 'the list allows this wallet no more',
+      allowance: 'a wallet may have no more of this tier',
+      cap: 'the contract allows a wallet no more',
+      ether: 'this wallet’s ether pays for no more',
+    },
+  },
+  rest: {
+    refused: 'you refused in the wallet.',
+    noRoom: 'this wallet can buy no more of this tier now.',
+  },
   unfinished: {
+    askedOf: '{time} this browser asked a wallet for transfer {number} of {quantity}: {amount} from {payer}.',
+    partly: '{paid} of {quantity} sent.',
+    refused: '{paid} of {quantity} sent; the {nth} was refused: {why}',
+    notSent: '{paid} of {quantity} sent; the {nth} was not sent: {why}',
+    onItsWay: 'on its way',
+    buyRest: { one: 'Buy the other node', other: 'Buy the other {n} nodes' },
+    leave: 'Leave it at {n}',
+    seeAll: 'See these payments',
     sent: '{time} this browser sent a payment of {amount} from {payer}.',
     asked: '{time} this browser asked a wallet for a payment of {amount} from {payer}.',
     notHeard:
@@ -156,3 +190,19 @@ export const words = {
     nothingSent: 'Nothing was sent: buy now',
   },
 } as const
+
+const ORDINALS = [
+  'zeroth',
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+]
+/** A place in an order: "third", "12th". */
+export const ordinal = (n: number): string => ORDINALS[n] ?? `${n}th`

@@ -87,6 +87,7 @@ export const words = {
     share: 'Share',
   },
   receipt: {
+    title: 'Receipt for node {node}',
     node: 'Node',
     tier: 'Tier',
     paid: 'Paid',

@@ -1,6 +1,6 @@
 // Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will
 // pay, checks it, and moves on once it sees that payment.
-import type { Quote } from '@node-ledger/client'
+import type { Quote, Tier } from '@node-ledger/client'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { ADDRESS, checksummed, ether, pasted, plainEther } from '../../format.ts'
@@ -13,18 +13,20 @@ import { Qr } from '../../wallet/qr.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { isPaidSince } from '../payment/intent.ts'
+import { Checks } from './preflight.tsx'
 
 const t = words.byHand
 
 interface ByHandProps {
   quote: Quote
+  tier: Tier
   payer: string | null
   setPayer: (address: string | null) => void
   sent: (hash: string) => void
 }
 
 /** The payment as a code and as text. */
-export function ByHand({ quote, payer, setPayer, sent }: ByHandProps) {
+export function ByHand({ quote, tier, payer, setPayer, sent }: ByHandProps) {
   const link = `ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}`
   const to = checksummed(quote.paymentAddress)
   const name = useDeployment().data?.chainName
@@ -37,6 +39,8 @@ export function ByHand({ quote, payer, setPayer, sent }: ByHandProps) {
   return (
     <div className="stack">
       <Payer payer={payer} setPayer={setPayer} />
+      {payer && <Checks address={payer} tier={tier} />}
+      <p className="notice warn">{words.buy.ownWallet}</p>
       {payer && <Watch key={payer} payer={payer} sent={sent} />}
       <div className="by-hand">
         <Qr text={link} label={t.qr} />

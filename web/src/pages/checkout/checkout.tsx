@@ -1,11 +1,11 @@
-// Paying for one tier: the checks of the wallet that pays, the exact amount, and three ways (a wallet here, another device, the
-// hash of a transfer made elsewhere). The page keeps the hash in its address, so it still follows the transfer after a reload.
+// Paying for one tier, in one column: the exact amount, how many, the wallet that pays and its checks; and three ways (a wallet here, another
+// device, the hash of a transfer made elsewhere). The page keeps the hashes in its address, so it still follows the transfers after a reload.
 import type { Quote, Tier } from '@node-ledger/client'
-import { type ReactNode, useId, useRef, useState } from 'react'
+import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ether, everyTime } from '../../format.ts'
-import { useQuote, useTiers } from '../../ledger.ts'
-import { useSite } from '../../site.ts'
+import { useDeployment, useQuote, useTiers } from '../../ledger.ts'
+import { chainInWords, useSite } from '../../site.ts'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
 import { Amount, Countdown } from '../../ui/facts.tsx'
@@ -16,13 +16,15 @@ import { WalletArea } from '../../wallet/area.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
+import { ui } from '../../words/ui.ts'
 import { words as walletWords } from '../../words/wallet.ts'
 import { Claim } from '../payment/claim.tsx'
-import { writeIntent } from '../payment/intent.ts'
+import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
 import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
-import { Preflight } from './preflight.tsx'
+import { usePreflight } from './preflight.tsx'
+import { boundOf, Quantity } from './quantity.tsx'
 import { Ladder, labelOf, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
@@ -39,59 +41,61 @@ export function Checkout({ tier }: { tier: Tier }) {
 function Payment({ tier }: { tier: Tier }) {
   const [search] = useSearchParams()
   const [, navigate] = useLocation()
-  const txHash = search.get('tx')
+  const hashes = search.getAll('tx')
   const quote = useQuote(tier.id, tier.state)
   const wallet = useWallet()
   // Null: with the wallet that is connected here.
   const [byHand, setByHand] = useState<{ payer: string | null } | null>(null)
   const payer = byHand ? byHand.payer : wallet?.address
   // A page that loads with a payment starts at its top.
-  const cameWith = useRef(txHash !== null)
-  const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
+  const cameWith = useRef(hashes.length > 0)
+  const show = (tierId: string, sent: readonly string[]) =>
+    navigate(`/buy/${tierId}?${sent.map((hash) => `tx=${hash}`).join('&')}`, { replace: true })
+  const sent = (those: readonly string[]) => show(tier.id, those)
   const { data: tiers = [] } = useTiers()
   const whyNot = whyNotSold(tier, tiers)
-  return (
-    <>
-      <div className="columns">
-        {txHash ? (
-          <Section
-            title={t.yourPayment}
-            takesFocus={!cameWith.current}
-            aside={
-              <Link href={`/buy/${tier.id}`} onClick={() => writeIntent(null)}>
-                {t.another}
-              </Link>
-            }
-          >
-            <PaymentSteps
-              txHash={txHash}
-              payer={payer ?? undefined}
-              ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
-            />
-          </Section>
-        ) : (
-          <Section title={t.pay}>
-            <Unfinished chainId={quote.data?.chainId}>
-              {whyNot ? (
-                <NotNow tier={tier} why={whyNot} />
-              ) : (
-                <Shown reading={quote} shape="plot">
-                  {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
-                </Shown>
-              )}
-            </Unfinished>
-          </Section>
-        )}
-        {!txHash && (
-          <Section title={payer ? t.checks : t.willCheck}>
-            {payer && <Preflight address={payer} tier={tier} />}
-            {!payer && <Rules tier={tier} mode={quote.data?.contractWallets} />}
-            <Ladder tiers={tiers} of={tier} />
-          </Section>
-        )}
+  if (hashes.length > 0)
+    return (
+      <div className="one-column">
+        <Section
+          title={hashes.length > 1 ? t.yourPayments : t.yourPayment}
+          takesFocus={!cameWith.current}
+          aside={
+            <Link href={`/buy/${tier.id}`} onClick={() => writeIntent(null)}>
+              {t.another}
+            </Link>
+          }
+        >
+          {hashes.map((txHash, index) => (
+            <Fragment key={txHash}>
+              {hashes.length > 1 && <h3>{fill(t.nth, { n: index + 1, all: hashes.length })}</h3>}
+              <PaymentSteps
+                txHash={txHash}
+                payer={payer ?? undefined}
+                ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
+              />
+            </Fragment>
+          ))}
+        </Section>
       </div>
-      {!txHash && <Claim />}
-    </>
+    )
+  return (
+    <div className="one-column">
+      <Section title={t.pay} aside={<Network />}>
+        <Unfinished chainId={quote.data?.chainId} tierId={tier.id} show={show}>
+          {whyNot ? (
+            <NotNow tier={tier} why={whyNot} />
+          ) : (
+            <Shown reading={quote} shape="plot">
+              {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
+            </Shown>
+          )}
+        </Unfinished>
+        <Ladder tiers={tiers} of={tier} />
+        {!payer && <Rules tier={tier} mode={quote.data?.contractWallets} />}
+      </Section>
+      <Claim />
+    </div>
   )
 }
 
@@ -135,19 +139,31 @@ interface WaysProps {
   tier: Tier
   quote: Quote
   wallet: ConnectedWallet | null
-  sent: (hash: string) => void
+  sent: (hashes: readonly string[]) => void
   byHand: { payer: string | null } | null
   setByHand: (byHand: { payer: string | null } | null) => void
 }
 
 function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
   const { termsUrl } = useSite()
+  const intent = useIntent()
+  const [wanted, setWanted] = useState(1)
+  const mostPerWallet = useMostPerWallet()(tier)
+  const checks = usePreflight(wallet?.address, tier.id).data
+  const bound = boundOf(checks, tier, mostPerWallet)
+  // What is left of a purchase that was begun, or that is under way.
+  const begun = intent && (intent.isOpen ? intent.quantity : restOf(intent))
+  const quantity = byHand ? 1 : (begun ?? Math.min(wanted, bound.most))
   return (
     <div className="ways">
-      <p className="price">
-        <Amount wei={quote.priceWei} exact />
-      </p>
-      <Left tier={tier} />
+      <div>
+        <p className="price">
+          <Amount wei={quote.priceWei * BigInt(quantity)} exact />
+        </p>
+        {quantity > 1 && <p className="note">{fill(t.times, { n: quantity, amount: ether(quote.priceWei) })}</p>}
+        <Left tier={tier} />
+      </div>
+      {!byHand && begun === null && <Quantity quantity={quantity} bound={bound} choose={setWanted} />}
       <Choice
         legend={t.howToPay}
         options={['wallet', 'hand']}
@@ -156,17 +172,47 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
         word={(way) => (way === 'wallet' ? t.byWallet : t.byHand)}
       />
       {byHand === null ? (
-        <ByWallet tier={tier} quote={quote} wallet={wallet} sent={sent} />
+        <ByWallet tier={tier} quote={quote} wallet={wallet} quantity={quantity} sent={sent} />
       ) : (
-        <ByHand quote={quote} payer={byHand.payer} setPayer={(payer) => setByHand({ payer })} sent={sent} />
+        <ByHand
+          quote={quote}
+          tier={tier}
+          payer={byHand.payer}
+          setPayer={(payer) => setByHand({ payer })}
+          sent={(hash) => sent([hash])}
+        />
       )}
-      <p className="notice warn">{t.ownWallet}</p>
       {termsUrl && (
         <p className="note">{rich(t.terms, { terms: (text) => <OutLink href={termsUrl}>{text}</OutLink> })}</p>
       )}
     </div>
   )
 }
+
+/** The network by its sign and name, because a transfer on another one is lost to the sale. */
+function Network() {
+  const { data } = useDeployment()
+  if (!data) return null
+  const name = data.chainName ?? fill(ui.page.chain, { id: String(data.chainId) })
+  return (
+    <span className="network" title={chainInWords(data)}>
+      <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+        <circle cx="10" cy="10" r="10" />
+        {ETHER_CHAINS.includes(data.chainId) ? (
+          <path d="M10 3.2 5.8 10.2 10 12.7l4.2-2.5zM5.8 11.4 10 16.8l4.2-5.4L10 13.9z" />
+        ) : (
+          <text x="10" y="14" textAnchor="middle">
+            {name.charAt(0).toUpperCase()}
+          </text>
+        )}
+      </svg>
+      {name}
+    </span>
+  )
+}
+
+/** Mainnet and its test networks, whose sign is the diamond. Any other has its initial. */
+const ETHER_CHAINS: readonly number[] = [1, 11_155_111, 560_048]
 
 const what = (text: ReactNode) => <strong className="what">{text}</strong>
 
@@ -175,14 +221,17 @@ function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | un
   const { amount, allowance, buyer, buyerAtBlock, sender, held } = words.rules
   const mostOf = useMostPerWallet()
   return (
-    <ul className="checks">
-      <li>{rich(amount, { what, amount: ether(tier.priceWei) })}</li>
-      <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: mostOf(tier) }) })}</li>
-      <li>{rich(tier.holdingWei > 0n ? buyerAtBlock : buyer, { what, who: whoMayBuy(tier).join(', ') })}</li>
-      <li>
-        {rich(sender, { what })} {mode && walletWords.contractsMay[mode]}
-      </li>
-      <li>{rich(held, { what })}</li>
-    </ul>
+    <details className="checked">
+      <summary>{t.willCheck}</summary>
+      <ul className="checks">
+        <li>{rich(amount, { what, amount: ether(tier.priceWei) })}</li>
+        <li>{rich(allowance, { what, nodes: fill(words.tiers.nodes, { n: mostOf(tier) }) })}</li>
+        <li>{rich(tier.holdingWei > 0n ? buyerAtBlock : buyer, { what, who: whoMayBuy(tier).join(', ') })}</li>
+        <li>
+          {rich(sender, { what })} {mode && walletWords.contractsMay[mode]}
+        </li>
+        <li>{rich(held, { what })}</li>
+      </ul>
+    </details>
   )
 }

@@ -37,13 +37,13 @@ export async function checkNow(address: string, tierId: string): Promise<CanBuy 
   }
 }
 
-interface PreflightProps {
+interface ChecksProps {
   address: string
   tier: Tier
 }
 
-/** The checks for one wallet. */
-export function Preflight({ address, tier }: PreflightProps) {
+/** All checks of a wallet in one line, which unfolds. */
+export function Checks({ address, tier }: ChecksProps) {
   const { data, error } = usePreflight(address, tier.id)
   if (error && !data)
     return (
@@ -51,9 +51,13 @@ export function Preflight({ address, tier }: PreflightProps) {
         {limitInWords(error)} {t.unchecked}
       </p>
     )
-  if (!data) return <Waiting lines={6} />
+  if (!data) return <Waiting lines={1} />
+  const failed = data.checks.filter(({ passes }) => passes === false).length
   return (
-    <div className="stack">
+    <details className="checked">
+      <summary className={SIGNS[String(data.canBuy)]}>
+        {data.canBuy === null ? t.someUnknown : failed > 0 ? fill(t.someFail, { n: failed }) : t.allPass}
+      </summary>
       <p>
         {rich(t.forWallet, {
           wallet: (
@@ -72,7 +76,7 @@ export function Preflight({ address, tier }: PreflightProps) {
         ))}
       </ul>
       <p className="note">{t.counts}</p>
-    </div>
+    </details>
   )
 }
 
@@ -96,7 +100,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
       if (check.limit === null) return t.capUnknown
       return fill(t.cap, { owned: check.owned, limit: check.limit, underWay: underWay(check) })
     case 'holding':
-      return <Holding check={check} />
+      return holdingOf(check)
     case 'ether':
       return <Ether check={check} />
     case 'review':
@@ -104,6 +108,10 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
       return check.passes ? t.noReview : t.review
   }
 }
+
+/** The same as text. */
+export const textOf = (check: BuyerCheck, tier: Tier): string =>
+  check.check === 'ether' ? t.noEther : String(sentenceOf(check, tier))
 
 const listed = ({ limit, used }: { limit: number; used: number }) =>
   limit === 0 ? t.notListed : fill(t.listed, { n: limit, used })
@@ -113,7 +121,7 @@ const opens = ({ opensAt, opensAfter }: Tier) =>
     : fill(t.waitsForStep, { tier: opensAfter })
 const underWay = ({ underWay }: { underWay: number }) => (underWay > 0 ? fill(t.underWay, { n: underWay }) : '')
 
-function Holding({ check }: { check: Extract<BuyerCheck, { check: 'holding' }> }) {
+function holdingOf(check: Extract<BuyerCheck, { check: 'holding' }>): string {
   if (check.requiredWei === 0n) return t.noHolding
   const amount = (wei: bigint) => ether(wei, check.decimals ?? 18)
   const required = `${amount(check.requiredWei)} ${check.symbol ?? t.tokens}`

@@ -1,4 +1,5 @@
-// A purchase that this browser began and whose end no page has seen. Shown before anyone pays a second time.
+// A purchase that this browser began and has not finished: a prompt whose outcome no page has seen, or transfers that are left. Shown before anyone
+// pays a second time.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { getBlockNumber } from 'viem/actions'
@@ -7,9 +8,19 @@ import { short } from '../../format.ts'
 import { usePaymentsOf } from '../../live.ts'
 import { Amount, Time } from '../../ui/facts.tsx'
 import { nonceOf, useWallet } from '../../wallet/use-wallet.ts'
-import { words } from '../../words/checkout.ts'
+import { ordinal, words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
-import { type Intent, isAsking, sentSince, useIntent, writeIntent } from '../payment/intent.ts'
+import { words as paymentWords } from '../../words/payment.ts'
+import {
+  type Intent,
+  isAsking,
+  restOf,
+  sentSince,
+  useIntent,
+  withoutLast,
+  withSent,
+  writeIntent,
+} from '../payment/intent.ts'
 
 const t = words.unfinished
 
@@ -18,66 +29,182 @@ const QUIET_BLOCKS = 3
 const QUIET_MS = 30_000
 const EVERY_MS = 4_000
 
-/** Shows the unfinished purchase in place of `children`, which sell, until we know that the wallet sent nothing. */
-export function Unfinished({ chainId, children }: { chainId: number | undefined; children: ReactNode }) {
+interface UnfinishedProps {
+  chainId: number | undefined
+  tierId: string
+  /** Shows payments that were sent. */
+  show: (tierId: string, hashes: readonly string[]) => void
+  children: ReactNode
+}
+
+/** Shows the unfinished purchase in place of `children`, which sell, until the buyer goes on with it or we know that the wallet sent nothing. */
+export function Unfinished({ chainId, tierId, show, children }: UnfinishedProps) {
   const intent = useIntent()
   const [wasQuiet, setWasQuiet] = useState(false)
-  if (intent !== null && !isAsking(intent))
-    return <Begun key={intent.at} intent={intent} chainId={chainId} setWasQuiet={setWasQuiet} />
+  const [resumed, setResumed] = useState<number | null>(null)
+  const place = useRef<HTMLDivElement>(null)
+  const shown = intent === null || isAsking(intent) || (!intent.isOpen && resumed === intent.at) ? null : intent
+  const view = shown && `${shown.at} ${shown.isOpen}`
+  const lastView = useRef(view)
+  useEffect(() => {
+    // The button that was pressed is gone.
+    if (view !== lastView.current && document.activeElement === document.body) place.current?.focus()
+    lastView.current = view
+  }, [view])
   return (
-    <>
-      {wasQuiet && intent === null && (
+    <div ref={place} tabIndex={-1} className="stack bare">
+      {shown?.isOpen && <Open key={shown.at} intent={shown} chainId={chainId} setWasQuiet={setWasQuiet} />}
+      {shown && !shown.isOpen && restOf(shown) > 0 && (
+        <Rest intent={shown} isHere={shown.tierId === tierId} resume={() => setResumed(shown.at)} show={show} />
+      )}
+      {shown && !shown.isOpen && restOf(shown) === 0 && <Sent intent={shown} show={show} />}
+      {shown === null && wasQuiet && intent === null && (
         <p className="notice" role="status">
           {fill(t.quiet, { n: QUIET_BLOCKS })}
         </p>
       )}
-      {children}
-    </>
+      {shown === null && children}
+    </div>
   )
 }
 
-interface BegunProps {
+const amountOf = ({ priceWei }: Intent, transfers: number) => (
+  <Amount wei={BigInt(priceWei) * BigInt(transfers)} plain />
+)
+
+interface OpenProps {
   intent: Intent
   chainId: number | undefined
   setWasQuiet: (wasQuiet: boolean) => void
 }
 
-function Begun({ intent, chainId, setWasQuiet }: BegunProps) {
+/** A prompt of which we do not know whether the wallet has sent. */
+function Open({ intent, chainId, setWasQuiet }: OpenProps) {
   const payments = usePaymentsOf(intent.payer)
-  const found = intent.txHash ?? sentSince(payments.data, intent)
+  const found = sentSince(payments.data, intent)
   const [isSure, setIsSure] = useState(false)
-  const isQuiet = useIsQuiet(intent, chainId) && payments.isSuccess && !found
+  // A nonce says nothing while an earlier transfer may still count in it.
+  const hasAll = intent.sent.every((hash) => payments.data?.some(({ txHash }) => txHash === hash))
+  const isQuiet = useIsQuiet(intent, chainId) && payments.isSuccess && hasAll && !found
+  useEffect(() => {
+    if (found) writeIntent({ ...withSent(intent, found), page: null })
+  }, [found, intent])
   useEffect(() => {
     setWasQuiet(isQuiet)
-    if (isQuiet) writeIntent(null)
-  }, [isQuiet, setWasQuiet])
+    if (isQuiet) writeIntent(withoutLast(intent))
+  }, [isQuiet, intent, setWasQuiet])
   return (
     <div className="stack">
       <div className="notice warn" role="status">
         <div>
           <p>
-            {rich(found ? t.sent : t.asked, {
+            {rich(intent.quantity > 1 && intent.asks === 1 ? t.askedOf : t.asked, {
               time: <Time at={new Date(intent.at)} />,
-              amount: <Amount wei={BigInt(intent.priceWei)} plain />,
+              amount: amountOf(intent, intent.asks),
               payer: short(intent.payer),
+              number: intent.paid + 1,
+              quantity: intent.quantity,
             })}
           </p>
-          {!found && intent.said && <p>{fill(t.said, { said: intent.said })}</p>}
-          {!found && <p>{isSure ? t.twice : t.notHeard}</p>}
+          {intent.said && <p>{fill(t.said, { said: intent.said })}</p>}
+          <p>{isSure ? t.twice : t.notHeard}</p>
         </div>
       </div>
-      {found && (
-        <Link href={`/payment/${found}`} className="button main">
-          {t.see}
-        </Link>
-      )}
       <p>
         <button
           type="button"
           className="button"
-          onClick={() => (found || isSure ? writeIntent(null) : setIsSure(true))}
+          onClick={() => (isSure ? writeIntent(withoutLast(intent)) : setIsSure(true))}
         >
-          {found ? t.another : isSure ? t.nothingSent : t.showsNothing}
+          {isSure ? t.nothingSent : t.showsNothing}
+        </button>
+      </p>
+    </div>
+  )
+}
+
+interface RestProps {
+  intent: Intent
+  /** True on the page of the purchase's own tier. */
+  isHere: boolean
+  resume: () => void
+  show: UnfinishedProps['show']
+}
+
+/** What was sent, why the next transfer was not, and an offer of the rest. */
+function Rest({ intent, isHere, resume, show }: RestProps) {
+  const { paid, quantity, sent, said, isRefused, tierId } = intent
+  const { data: payments } = usePaymentsOf(intent.payer)
+  const rest = { n: restOf(intent) }
+  const values = { paid, quantity, nth: ordinal(paid + 1), why: said ?? '' }
+  return (
+    <div className="stack">
+      <div className="notice warn" role="status">
+        <div>
+          <p>
+            <strong>{fill(said ? (isRefused ? t.refused : t.notSent) : t.partly, values)}</strong>
+          </p>
+          <ol className="sent">
+            {sent.map((hash) => {
+              const status = payments?.find(({ txHash }) => txHash === hash)?.status
+              return (
+                <li key={hash}>
+                  <Link href={`/payment/${hash}`}>{short(hash)}</Link>{' '}
+                  {status ? paymentWords.list.states[status] : t.onItsWay}
+                </li>
+              )
+            })}
+          </ol>
+        </div>
+      </div>
+      {isHere ? (
+        <button type="button" className="button main wide" onClick={resume}>
+          {fill(t.buyRest, rest)}
+        </button>
+      ) : (
+        <Link href={`/buy/${tierId}`} className="button main wide">
+          {fill(t.buyRest, rest)}
+        </Link>
+      )}
+      <button
+        type="button"
+        className="button wide"
+        onClick={() => {
+          writeIntent(null)
+          show(tierId, sent)
+        }}
+      >
+        {fill(t.leave, { n: paid })}
+      </button>
+    </div>
+  )
+}
+
+/** A purchase that was sent whole. */
+function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] }) {
+  const { sent, tierId, quantity } = intent
+  const [only] = sent
+  return (
+    <div className="stack">
+      <p className="notice warn" role="status">
+        {rich(t.sent, {
+          time: <Time at={new Date(intent.at)} />,
+          amount: amountOf(intent, quantity),
+          payer: short(intent.payer),
+        })}
+      </p>
+      {sent.length === 1 ? (
+        <Link href={`/payment/${only}`} className="button main">
+          {t.see}
+        </Link>
+      ) : (
+        <button type="button" className="button main" onClick={() => show(tierId, sent)}>
+          {t.seeAll}
+        </button>
+      )}
+      <p>
+        <button type="button" className="button" onClick={() => writeIntent(null)}>
+          {t.another}
         </button>
       </p>
     </div>

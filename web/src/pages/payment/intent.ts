@@ -1,5 +1,5 @@
 // What this browser was about to pay, or has paid, stored before the wallet prompts. After a reload, a closed tab or a
-// dropped page on a phone it leads back to the payment, so a buyer does not pay twice for one node.
+// dropped page on a phone it leads back to the payments, so a buyer does not pay twice for one node.
 import type { Payment } from '@node-ledger/client'
 import { useSyncExternalStore } from 'react'
 import { kept } from '../../kept.ts'
@@ -14,31 +14,66 @@ export interface Intent {
   payer: string
   tierId: string
   priceWei: string
-  /** Milliseconds since 1970, when the wallet prompted. */
+  /** The nodes that the buyer wanted, one transfer each. */
+  quantity: number
+  /** Those of them that were paid for. */
+  paid: number
+  /** Those that the last prompt was for: more than one if they go together. */
+  asks: number
+  /** The hashes of the transactions that were sent, in order. */
+  sent: readonly string[]
+  /** Milliseconds since 1970, when the wallet prompted last. */
   at: number
-  /** Set once the wallet has sent. */
-  txHash: string | null
+  /** True from a prompt on until we know whether the wallet has sent. */
+  isOpen: boolean
   /** The wallet's next nonce before the prompt; null if it could not be read, or does not count what it sends. */
   nonce?: number | null
-  /** The hashes of its recent payments that were already on record. */
+  /** The hashes of its recent payments that were already on record, and of those sent. */
   known?: readonly string[]
-  /** The page that waits for the wallet's answer; null once there is none to wait for. */
+  /** The page that pays; null once it has stopped. */
   page?: number | null
-  /** The wallet's error in place of a hash. */
+  /** Why the transfer after those that were sent is missing: the wallet's error in place of a hash, or what kept it from being sent. */
   said?: string
+  /** True if the buyer refused it in the wallet. */
+  isRefused?: boolean
+  /** Those of `sent` whose payments are final. */
+  over?: readonly string[]
 }
 
-/** True while this page waits for the wallet's answer. */
+/** True while this page asks the wallet, or is about to ask it for the next transfer. */
 export const isAsking = (intent: Intent | null): boolean => intent?.page === PAGE
 
+/** The transfers still to make. */
+export const restOf = ({ quantity, paid }: Intent): number => quantity - paid
+
 /** The intent of a wallet that is about to prompt. */
-export const intentNow = (
-  by: Pick<Intent, 'payer' | 'tierId' | 'priceWei' | 'nonce'>,
+export function intentNow(
+  by: Pick<Intent, 'payer' | 'tierId' | 'priceWei' | 'quantity' | 'paid' | 'asks' | 'sent' | 'nonce'>,
   paid: readonly Payment[] = [],
-) => {
-  const at = Date.now()
-  const known = paid.filter((payment) => isPaidSince(payment, at)).map(({ txHash }) => txHash)
-  return { ...by, at, known, txHash: null, page: PAGE } satisfies Intent
+): Intent {
+  // Each prompt has its own moment, which tells it from the one before.
+  const at = Math.max(Date.now(), (readIntent()?.at ?? 0) + 1)
+  const recent = paid.filter((payment) => isPaidSince(payment, at)).map(({ txHash }) => txHash)
+  return { ...by, at, known: [...recent, ...by.sent], isOpen: true, page: PAGE }
+}
+
+/** The intent once the wallet has sent. The page goes on if transfers are left. */
+export function withSent({ said: _, ...intent }: Intent, txHash: string): Intent {
+  const now = { ...intent, paid: intent.paid + intent.asks, sent: [...intent.sent, txHash], isOpen: false }
+  return restOf(now) > 0 ? now : { ...now, page: null }
+}
+
+/** The intent once we know that the wallet has sent nothing more; null if it has sent nothing at all. */
+export const withoutLast = (intent: Intent, why: Pick<Intent, 'said' | 'isRefused'> = {}): Intent | null =>
+  intent.sent.length === 0 ? null : { ...intent, said: '', isRefused: false, ...why, isOpen: false, page: null }
+
+/** Notes that all payments of a transaction are final. An intent goes once all of its own are, and none is left to make. */
+export function noteOver(txHash: string): void {
+  const intent = readIntent()
+  if (!intent?.sent.includes(txHash) || intent.over?.includes(txHash)) return
+  const over = [...(intent.over ?? []), txHash]
+  const isWhole = !intent.isOpen && restOf(intent) === 0 && intent.sent.every((hash) => over.includes(hash))
+  writeIntent(isWhole ? null : { ...intent, over })
 }
 
 let last: { text: string | null; intent: Intent | null } = { text: null, intent: null }
@@ -52,7 +87,8 @@ export function readIntent(): Intent | null {
 
 function parsed(text: string | null): Intent | null {
   try {
-    return JSON.parse(text ?? 'null') as Intent | null
+    const intent = JSON.parse(text ?? 'null') as Intent | null
+    return Array.isArray(intent?.sent) ? intent : null
   } catch {
     return null
   }
@@ -85,6 +121,6 @@ const CLOCKS_MS = 2 * 60_000
 /** True if a payment's block is at or after that moment by this browser's clock; milliseconds since 1970. */
 export const isPaidSince = ({ paidAt }: Payment, atMs: number): boolean => (paidAt?.getTime() ?? 0) > atMs - CLOCKS_MS
 
-/** The payment of an intent without a hash: the first of its payer since then, whatever the amount. */
+/** The payment of an open intent: the first of its payer since then, whatever the amount. */
 export const sentSince = (payments: readonly Payment[] | undefined, { at, known }: Intent): string | undefined =>
   payments?.filter((payment) => isPaidSince(payment, at) && !known?.includes(payment.txHash)).at(-1)?.txHash

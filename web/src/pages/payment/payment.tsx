@@ -28,7 +28,7 @@ export function PaymentPage() {
     >
       {HASH.test(txHash) ? (
         <Section title={words.stands}>
-          <PaymentSteps key={txHash} txHash={txHash} payer={intent?.txHash === txHash ? intent.payer : undefined} />
+          <PaymentSteps key={txHash} txHash={txHash} payer={intent?.sent.includes(txHash) ? intent.payer : undefined} />
         </Section>
       ) : (
         <Empty title={words.noHash} />

@@ -17,6 +17,7 @@ export function PurchaseReceipt({ payment, node }: { payment: Payment; node: Nod
   return (
     <Receipt
       name={`receipt-node-${nodeId}`}
+      title={fill(t.title, { node: nodeId ?? '' })}
       rows={[
         [t.node, nodeId],
         [t.tier, tiers?.find(({ id }) => id === tierId)?.label ?? tierId],

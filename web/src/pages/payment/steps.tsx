@@ -8,7 +8,7 @@ import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
-import { readIntent, writeIntent } from './intent.ts'
+import { noteOver } from './intent.ts'
 import { NotSeen } from './not-seen.tsx'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
 import { Stopped } from './stopped.tsx'
@@ -43,7 +43,7 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
   const sawUndone = useRef(false)
   if (reading.data && !isDone) sawUndone.current = true
   useEffect(() => {
-    if (isDone && readIntent()?.txHash === txHash) writeIntent(null)
+    if (isDone) noteOver(txHash)
   }, [isDone, txHash])
   if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
   const payments = [...(reading.data ?? [])].sort((a, b) => Number(b.from === payer) - Number(a.from === payer))

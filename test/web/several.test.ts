@@ -1,0 +1,166 @@
+// Several nodes at once, as people buy them: real Chromium, the real service and its chain. What was refused midway is told by number, a reload finds
+// what was sent, and no transfer is made twice.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { noBrowser, startBrowser, violations } from '../support/chromium.ts'
+import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
+import { HANGING_MS, until } from '../support/until.ts'
+import { installSafe, makeSafe, type Offers } from './safe.ts'
+
+const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 800 } }
+const REFUSED = "{ error: { code: 4001, message: 'User rejected the request.' } }"
+const NEVER = 'new Promise(() => {})'
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
+
+describe('several nodes at once', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  let wellKnown: WellKnown
+  before(async () => {
+    ;[service, browser] = await Promise.all([startServiceHere({ CONTRACT_WALLETS: 'proven' }), startBrowser()])
+    wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
+  })
+  after(async () => {
+    await browser.close()
+    await service.stop()
+  })
+
+  async function newPage(viewport = SIZES.desktop): Promise<Page> {
+    const page = await (await browser.newContext({ viewport })).newPage()
+    page.setDefaultTimeout(HANGING_MS)
+    return page
+  }
+  /** Opens the checkout with a wallet, and chooses a number. */
+  async function choose(page: Page, quantity: number): Promise<void> {
+    await page.goto(`${service.url}/buy/basic`)
+    await press(page, 'Connect a wallet')
+    await press(page, WALLET_NAME)
+    await page.getByText('All checks pass').waitFor()
+    for (let n = 1; n < quantity; n++) await press(page, 'One more')
+  }
+  async function openWallet(account: number, quantity: number, viewport = SIZES.desktop) {
+    const page = await newPage(viewport)
+    const own: BrowserWallet = await installWallet(page, account, wellKnown.rpcUrl)
+    await choose(page, quantity)
+    return { page, own, nodes: () => wallet(account, wellKnown).nodesOf() }
+  }
+  /** Makes the wallet answer its n-th request to send, from 1, by an expression in which `sent()` sends first. */
+  const answerNth = (page: Page, nth: number, expression: string) =>
+    page.evaluate(`{
+      const answer = window.walletAnswer
+      let asked = 0
+      window.walletAnswer = (request) => {
+        const sent = () => answer(request)
+        if (request.method !== 'eth_sendTransaction' || ++asked !== ${nth}) return sent()
+        return ${expression}
+      }
+    }`)
+  async function allMinted(page: Page, count: number): Promise<void> {
+    await page
+      .locator('.success')
+      .nth(count - 1)
+      .waitFor()
+    assert.equal(await page.locator('.success').count(), count)
+  }
+
+  for (const [account, [size, viewport]] of Object.entries(SIZES).entries())
+    test(`what is refused midway is told by number, kept over a reload, and bought in the end (${size})`, async () => {
+      const { page, own, nodes } = await openWallet(5 + account, 3, viewport)
+      assert.deepEqual(await violations(page), [])
+      await answerNth(page, 3, `Promise.resolve(${REFUSED})`)
+      await press(page, 'Pay 0.03 ETH')
+      const told = page.getByText('2 of 3 sent; the third was refused: you refused in the wallet.')
+      await told.waitFor()
+      assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
+      assert.deepEqual(await violations(page), [])
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+      assert.notEqual(await page.evaluate('document.activeElement.tagName'), 'BODY')
+      await page.reload()
+      await told.waitFor()
+      await page.getByRole('listitem').filter({ hasText: 'minted' }).nth(1).waitFor()
+      await press(page, 'Buy the other node')
+      await press(page, 'Pay 0.01 ETH')
+      await allMinted(page, 3)
+      await page.getByRole('heading', { name: 'Transfer 3 of 3' }).waitFor()
+      assert.deepEqual(await violations(page), [])
+      assert.deepEqual([own.asked.length, (await nodes()).length], [3, 3])
+    })
+
+  test('a reload while the wallet asks for the second sells nothing more until the buyer has looked', async () => {
+    const { page, own, nodes } = await openWallet(7, 3)
+    await answerNth(page, 2, NEVER)
+    await press(page, 'Pay 0.03 ETH')
+    await page.getByText('Confirm transfer 2 of 3 in the wallet…').waitFor()
+    await page.reload()
+    await page.getByText('this browser asked a wallet for transfer 2 of 3: 0.01 ETH').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^(Pay|Buy) / }).count(), 0)
+    await press(page, 'My wallet shows nothing sent')
+    await press(page, 'Nothing was sent: buy now')
+    await page.getByText('1 of 3 sent.').waitFor()
+    await press(page, 'Buy the other 2 nodes')
+    await press(page, 'Pay 0.02 ETH')
+    await allMinted(page, 3)
+    assert.deepEqual([own.asked.length, (await nodes()).length], [3, 3])
+  })
+
+  test('a transfer whose answer a reload has lost is found, and only the rest is offered', async () => {
+    const { page, own, nodes } = await openWallet(8, 3)
+    await answerNth(page, 2, `sent().then(() => ${NEVER})`)
+    await press(page, 'Pay 0.03 ETH')
+    // The page finds it without the wallet, too.
+    await page.getByText('2 of 3 sent.').waitFor()
+    await page.reload()
+    await page.getByText('2 of 3 sent.').waitFor()
+    await page.getByRole('button', { name: 'Buy the other node' }).waitFor()
+    await press(page, 'Leave it at 2')
+    await allMinted(page, 2)
+    assert.deepEqual([own.asked.length, (await nodes()).length], [2, 2])
+    await page.goto(`${service.url}/buy/basic`)
+    await page.getByRole('button', { name: 'Pay 0.01 ETH' }).waitFor()
+  })
+
+  test('an unclear answer midway stops the purchase', async () => {
+    const { page, own, nodes } = await openWallet(9, 2)
+    await answerNth(page, 2, "Promise.resolve({ error: { code: -32603, message: 'the wallet has lost it' } })")
+    await press(page, 'Pay 0.02 ETH')
+    await page.getByText('The wallet said: the wallet has lost it').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^(Pay|Buy) / }).count(), 0)
+    await until('the first to be minted', async () => (await nodes()).length === 1)
+    assert.equal(own.asked.length, 1)
+  })
+
+  async function openSafe(owner: number, offers: Offers) {
+    const safe = await makeSafe(wellKnown.rpcUrl, owner)
+    const page = await newPage()
+    const asked = await installSafe(page, safe, offers)
+    await choose(page, 3)
+    return { page, safe, asked }
+  }
+
+  test('a contract wallet confirms once, and the payment’s page shows all', async () => {
+    const { page, safe, asked } = await openSafe(10, 'calls')
+    await page.getByText('One confirmation for all 3').waitFor()
+    await press(page, 'Pay 0.03 ETH')
+    await allMinted(page, 3)
+    const [, txHash] = /\?tx=(0x[0-9a-f]{64})$/.exec(page.url()) ?? []
+    await page.goto(`${service.url}/payment/${txHash}`)
+    await allMinted(page, 3)
+    await page.getByText('Payment 3 of 3').waitFor()
+    assert.deepEqual(await violations(page), [])
+    assert.deepEqual(asked, ['wallet_sendCalls'])
+    const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)
+    assert.equal(nodes.length, 3)
+  })
+
+  test('a contract wallet that cannot is asked for each', async () => {
+    const { page, safe, asked } = await openSafe(11, 'transactions')
+    await press(page, 'Pay 0.03 ETH')
+    await allMinted(page, 3)
+    assert.equal(asked.filter((method) => method === 'eth_sendTransaction').length, 3)
+    const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)
+    assert.equal(nodes.length, 3)
+  })
+})

@@ -1,0 +1,61 @@
+// How many nodes a buyer takes at once, up to what the rules allow.
+import { type CanBuy, mostOf, type Tier } from '@node-ledger/client'
+import { words } from '../../words/checkout.ts'
+import { fill } from '../../words/message.ts'
+
+const t = words.quantity
+
+export interface Bound {
+  most: number
+  /** What allows no more, in words; null if nothing does. */
+  why: string | null
+}
+
+/** For a wallet by its checks; for none yet by the tier alone. At least one, because what keeps a wallet from one is told elsewhere. */
+export function boundOf(checks: CanBuy | undefined, tier: Tier, mostPerWallet: number): Bound {
+  if (checks) {
+    const { most, by } = mostOf(checks)
+    return { most: Math.max(1, most), why: by && t.by[by] }
+  }
+  const left = tier.remaining ?? mostPerWallet
+  const isFew = left < mostPerWallet
+  return { most: Math.max(1, isFew ? left : mostPerWallet), why: t.by[isFew ? 'supply' : 'allowance'] }
+}
+
+interface QuantityProps {
+  quantity: number
+  bound: Bound
+  choose: (quantity: number) => void
+}
+
+/** Two buttons around the number. Nothing if there is no choice. */
+export function Quantity({ quantity, bound: { most, why }, choose }: QuantityProps) {
+  if (most < 2) return null
+  return (
+    <div className="quantity">
+      <span id="how-many">{t.howMany}</span>
+      <fieldset aria-labelledby="how-many">
+        <button
+          type="button"
+          className="button"
+          aria-label={t.fewer}
+          disabled={quantity <= 1}
+          onClick={() => choose(quantity - 1)}
+        >
+          −
+        </button>
+        <output aria-live="polite">{quantity}</output>
+        <button
+          type="button"
+          className="button"
+          aria-label={t.more}
+          disabled={quantity >= most}
+          onClick={() => choose(quantity + 1)}
+        >
+          +
+        </button>
+      </fieldset>
+      {quantity === most && why && <span className="note">{fill(t.most, { n: most, why })}</span>}
+    </div>
+  )
+}

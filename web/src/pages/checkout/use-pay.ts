@@ -1,0 +1,152 @@
+// Pays from the connected wallet, at the price shown: one transfer for each node. The intent has each step before it is taken, so that no
+// retry, reload or unclear answer of a wallet ever makes a transfer twice.
+import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
+import { sendPayments, WalletError } from '@node-ledger/client/viem'
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { ledger, queries } from '../../ledger.ts'
+import { usePaymentsOf } from '../../live.ts'
+import { sentenceOfWallet, wordsOfWallet } from '../../wallet/errors.ts'
+import { type ConnectedWallet, nonceOf } from '../../wallet/use-wallet.ts'
+import { words } from '../../words/checkout.ts'
+import {
+  type Intent,
+  intentNow,
+  isAsking,
+  readIntent,
+  restOf,
+  sentSince,
+  useIntent,
+  withoutLast,
+  withSent,
+  writeIntent,
+} from '../payment/intent.ts'
+import { checkNow, textOf } from './preflight.tsx'
+
+export interface PayOptions {
+  tier: Tier
+  quote: Quote
+  wallet: ConnectedWallet | null
+  quantity: number
+  /** Called with the hashes once all are sent. */
+  sent: (hashes: readonly string[]) => void
+  /** The buyer knows that the operator reviews the payment first. */
+  agreed: boolean
+  isContract: boolean | null
+}
+
+/** Obstacles that keep a wallet from buying. The operator's review is apart, because it only costs time, and the buyer may agree to it. */
+export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
+  const failed = checks.filter(({ passes }) => passes === false)
+  return {
+    blocking: failed.filter(({ check }) => check !== 'review'),
+    isReviewed: failed.some(({ check }) => check === 'review'),
+  }
+}
+
+/** Thrown before a prompt if another page has gone on with the same purchase. */
+class Overtaken extends Error {}
+
+/**
+ * The page moves on with the wallet's answer, or with the wallet's first new payment, because not every wallet answers.
+ * `proposed`: a contract wallet has accepted the call, and others have yet to agree.
+ */
+export function usePay(options: PayOptions) {
+  const { tier, wallet, sent, agreed } = options
+  const [proposed, setProposed] = useState(false)
+  const intent = useIntent()
+  const isBusy = isAsking(intent)
+  const { data: paid } = usePaymentsOf(wallet?.address)
+  const found = isBusy && intent?.isOpen ? sentSince(paid, intent) : undefined
+  const pay = useMutation({
+    mutationFn: async (payer: ConnectedWallet) => {
+      // The checks on the page may be some seconds old. If they differ now, the page shows it.
+      const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
+      if (blocking.length > 0 || (isReviewed && !agreed)) return
+      await send(payer, options, setProposed)
+    },
+    onSettled: () => setProposed(false),
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each payment
+  useEffect(() => {
+    const asked = readIntent()
+    if (!found || !asked?.isOpen) return
+    // The wallet may never answer. What is left is offered, as after a reload.
+    const now = { ...withSent(asked, found), page: null }
+    writeIntent(now)
+    pay.reset()
+    if (restOf(now) === 0) sent(now.sent)
+  }, [found])
+  return { pay, isBusy, proposed, intent }
+}
+
+async function send(
+  payer: ConnectedWallet,
+  { tier, quote: { priceWei }, quantity, sent, isContract }: PayOptions,
+  setProposed: (proposed: boolean) => void,
+): Promise<void> {
+  const own = await payer.open()
+  const before = readIntent()
+  const by = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString() }
+  let last = before?.at ?? null
+  /** The intent, while it is this run's. */
+  const ours = () => {
+    const intent = readIntent()
+    return intent && intent.at === last && isAsking(intent) ? intent : null
+  }
+  const settle = (error: unknown) => {
+    const intent = ours()
+    if (intent) writeIntent(afterwards(intent, error, tier))
+    if (error instanceof WalletError && error.code === 'priceChanged')
+      void queries.invalidateQueries({ queryKey: ['quote'] })
+  }
+  const order = { tier: tier.id, quantity }
+  try {
+    const { stopped } = await sendPayments(ledger, own, order, {
+      priceWei,
+      // The notice above the button says so.
+      acceptHold: true,
+      onAsk: async ({ number, together }) => {
+        // A contract's nonce does not count the transactions that it sends, and neither does that of an account whose calls others send.
+        const nonce = isContract === false && !together ? await nonceOf(own).catch(() => null) : null
+        const so = readIntent()
+        if ((so?.at ?? null) !== last || (number > 1 && !isAsking(so))) throw new Overtaken()
+        const { paid = 0, sent: hashes = [] } = so ?? {}
+        const left = quantity - number + 1
+        const amounts = { quantity: paid + left, paid, asks: together ? left : 1, sent: hashes }
+        const asked = intentNow({ ...by, ...amounts, nonce }, queries.getQueryData(['payments', payer.address]))
+        last = asked.at
+        writeIntent(asked)
+      },
+      onProposed: () => setProposed(true),
+      // From the last transfer on, the page that follows them takes over.
+      onSent: (hash) => {
+        const intent = ours()
+        if (!intent) return
+        const now = withSent(intent, hash)
+        writeIntent(now)
+        if (restOf(now) === 0) sent(now.sent)
+      },
+    })
+    if (stopped) settle(stopped.error)
+  } catch (error) {
+    if (error instanceof Overtaken) return
+    settle(error)
+    throw error
+  }
+}
+
+/** The intent after a transfer that was not sent, or may not have been: once it has prompted, a wallet may have sent, whatever it says. */
+function afterwards(intent: Intent, error: unknown, tier: Tier): Intent | null {
+  const isCertain = error instanceof WalletError || !intent.isOpen
+  if (!isCertain) return { ...intent, page: null, said: wordsOfWallet(error) }
+  const isRefused = error instanceof WalletError && error.code === 'rejected'
+  return withoutLast(intent, { said: isRefused ? words.rest.refused : whyNot(error, tier), isRefused })
+}
+
+function whyNot(error: unknown, tier: Tier): string {
+  if (!(error instanceof WalletError)) return sentenceOfWallet(error)
+  if (error.code === 'tooMany') return words.rest.noRoom
+  if (error.code === 'wouldBeHeld') return error.checks.map((check) => textOf(check, tier)).join(' ')
+  return error.message
+}
