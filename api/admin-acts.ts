@@ -376,7 +376,7 @@ export const ACTS = {
     fields: {
       url: { help: "its URL: https, or smtps://user:password@host?from=…&to=… for mail", value: "text", required: true },
       secret: { help: "what its events are signed with; a chat and a mail have none", value: "text", required: false },
-      events: { help: "all, or kinds with commas", value: "events", required: false },
+      events: { help: "all, or kinds separated by commas", value: "events", required: false },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -384,7 +384,7 @@ export const ACTS = {
     scope: 'operate',
     fields: {
       endpoint: { help: "as \"webhooks list\" shows it", value: "text", required: true },
-      events: { help: "all, or kinds with commas", value: "events", required: true },
+      events: { help: "all, or kinds separated by commas", value: "events", required: true },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },

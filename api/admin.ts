@@ -4711,7 +4711,7 @@ export interface operations {
                     url: string;
                     /** @description what its events are signed with; a chat and a mail have none */
                     secret?: string;
-                    /** @description all, or kinds with commas */
+                    /** @description all, or kinds separated by commas */
                     events?: components["schemas"]["EventsChosen"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4797,7 +4797,7 @@ export interface operations {
                 "application/json": {
                     /** @description as "webhooks list" shows it */
                     endpoint: components["schemas"]["EndpointName"];
-                    /** @description all, or kinds with commas */
+                    /** @description all, or kinds separated by commas */
                     events: components["schemas"]["EventsChosen"];
                     reason?: components["schemas"]["ReasonInput"];
                 };

@@ -14,7 +14,7 @@ export const SMALL: Readonly<Record<string, string>> = {
 
 export const EXCEPTIONS: Exceptions = {
   file: {
-    'test/config/load.test.ts': [694, `${CASES}: every setting`],
+    'test/config/load.test.ts': [689, `${CASES}: every setting`],
     'test/chain/observe.test.ts': [683, CASES],
     'test/faults/soak.ts': [686, 'one era of the soak: what it draws, does and counts'],
     'test/sim/model/factory.ts': [659, 'the contract as a model, in the order of its source'],

@@ -19,14 +19,14 @@ const formerFactories: Parse<readonly Address[]> = (given, ask) => {
   const found = given.split(',').map((word) => parseAddress(word.trim()))
   const factories = found.filter((factory) => factory !== null)
   if (factories.length === found.length) return factories
-  return ask.refuse(`is ${shown(given)}: set it to none, or to addresses with commas between them`)
+  return ask.refuse(`is ${shown(given)}: set it to none, or to addresses separated by commas`)
 }
 
 const publicRpcUrl: Parse<string> = (given, ask) => {
   const url = httpUrl(given, ask)
   const { username, password } = new URL(url ?? 'http://localhost')
   if (username === '' && password === '') return url
-  return ask.refuse('contains a user or password, and is shown to everybody')
+  return ask.refuse('contains a user or password, but everyone can see it')
 }
 
 /** `guarded`, `finalized`, or a number of confirmations. */
@@ -47,30 +47,30 @@ export const CHAIN = {
       part: 'chain',
       otherwise: 'the embedded chain; required in production',
       example: 'https://rpc.example.org/v1/key',
-      required: "set it to your chain provider's https://… (several with commas)",
-      text: 'JSON-RPC over http(s); several, separated by commas, in order of preference.',
+      required: "set it to your chain provider's https://… (several separated by commas)",
+      text: 'JSON-RPC providers over http(s), separated by commas, the preferred one first.',
     },
     TRUST_PROVIDER: {
       parse: onOff,
       default: 'false',
-      text: 'Whether the only provider of `RPC_URL` is believed in what nothing proves: payments and seeds on a chain whose blocks do not recompute, on which production does not start without it, and who sent what comes through a contract, which is held without it. It lowers nothing that was proven before.',
+      text: 'Trusts the only provider of `RPC_URL` in what the chain cannot prove. If the chain’s blocks do not recompute, that is every payment and seed, and production does not start without it. On every chain it is who sent a payment that comes through a contract; without it the service holds such payments. What the service proved before stays required.',
     },
     PUBLIC_RPC_URL: {
       parse: publicRpcUrl,
       example: 'https://public-rpc.example.org',
-      text: 'A JSON-RPC that is meant for everybody: shown in `/.well-known/node-ledger.json`.',
+      text: 'A JSON-RPC for the public, which `/.well-known/node-ledger.json` names.',
     },
     CHAIN_ID: {
       parse: whole({ min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }),
       part: 'chain',
       otherwise: "the chain's own; required in production",
       required: 'set it to the id of the chain; "node-ledger deploy" prints it',
-      text: 'Chain id. `node-ledger deploy` prints it, and the next two.',
+      text: 'The chain id. `node-ledger deploy` prints it and the next two.',
     },
     FACTORY_ADDRESS: {
       parse: account,
       part: 'chain',
-      otherwise: 'the embedded one; required wherever `RPC_URL` is set',
+      otherwise: 'the embedded one; required with `RPC_URL`',
       required: 'set it to the factory; "node-ledger deploy" puts one on the chain and prints it',
       text: "The factory's address.",
     },
@@ -79,38 +79,38 @@ export const CHAIN = {
       part: 'chain',
       otherwise: '0; required in production',
       required: 'set it to the block of the factory\'s deployment; "node-ledger deploy" prints it',
-      text: 'The block that the factory was deployed in, where following begins.',
+      text: 'The block of the factory’s deployment. The service follows the chain from there.',
     },
     FACTORY_CODE_HASH: {
       parse: hash,
-      text: 'The keccak256 of the code at `FACTORY_ADDRESS`, if that is a factory of another version and you trust it all the same: without this the service does not start on code that it does not know.',
+      text: 'The keccak256 of the code at `FACTORY_ADDRESS`, if that is a factory of another version that you trust. Without it the service does not start on unknown code.',
     },
     FORMER_FACTORIES: {
       parse: formerFactories,
       show: (factories: readonly Address[]) => factories.join(',') || 'none',
       otherwise: 'not said',
-      text: 'Factories that this sale has had before, with commas between them, or `none`. Needed at the first start on a real chain where `PAYMENT_ADDRESS` was used already: a payment must never count at two factories (docs/MOVING.md).',
+      text: 'Earlier factories of this sale, separated by commas, or `none`. Required at the first start on a real chain if `PAYMENT_ADDRESS` was used before, because a payment must never count at two factories (docs/MOVING.md).',
     },
     FINALITY: {
       parse: finality,
       default: 'guarded',
-      text: 'When a payment is settled enough to mint for: `guarded` (at once; the mint is void on any fork without the payment), `finalized`, or a number of confirmations.',
+      text: 'When the service mints for a payment: `guarded` (at once; the mint reverts on any fork without the payment), `finalized`, or after a number of confirmations.',
     },
     VALID_FOR_SEC: {
       parse: whole(VALID_FOR),
       default: '900',
-      text: 'Seconds of block time after which a transaction that the service signed can no longer be carried out. 60 to 3600.',
+      text: 'Seconds of block time after which a transaction that the service signed expires. 60 to 3600.',
     },
     FEE_CAP_WEI: {
       parse: wei,
       otherwise: '500 gwei on Ethereum and elsewhere, 50 on known rollups',
       example: '50000000000',
-      text: 'Most that is offered per gas in all. What the last blocks show bounds it, too.',
+      text: 'The most that the service offers per gas in all. It never offers more than recent blocks show is needed.',
     },
     TIP_MAX_WEI: {
       parse: wei,
       otherwise: '10 gwei on Ethereum, 2 on known rollups, 100 elsewhere',
-      text: 'Most that is offered per gas as a tip. What the last blocks show bounds it, too.',
+      text: 'The most that the service offers per gas as a tip. It never offers more than recent blocks show is needed.',
     },
   },
 } satisfies SettingGroup

@@ -9,7 +9,7 @@ import { isWellKnownKey } from './weak.ts'
 
 const privateKey: Parse<`0x${string}`> = (given, ask) => {
   const key = parsePrivateKey(given)
-  if (key === null) return ask.refuse('is no private key: set it to 0x and 64 hex digits')
+  if (key === null) return ask.refuse('is not a private key: set it to 0x and 64 hex digits')
   if (!ask.production || !isWellKnownKey(key)) return key
   return ask.refuse('is a well-known development key, so anyone can take its money: make a new one')
 }
@@ -39,50 +39,54 @@ const kmsKey: Parse<KmsKey> = (given, ask) =>
 
 export const KEYS = {
   title: 'Keys that send',
-  text: "The accounts that mint and that credit: the factory's minter and distributor, two different ones. Each has its key in one of four places: in the settings, in an encrypted file, with a remote signer, in a key management service. Default: none, and the service reads and judges but sends nothing (embedded chain: its accounts 1 and 2).",
+  text: "The factory's minter and distributor are two different accounts. Each has its key in one of four places: the settings, an encrypted file, a remote signer, or a key management service. Without keys the service follows and judges, but sends nothing. (The embedded chain uses its accounts 1 and 2.)",
   settings: {
-    MINTER_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The minter's key itself." },
+    MINTER_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The minter's private key." },
     MINTER_KEYSTORE: {
       parse: keystore,
       show: ({ path }: KeyFile) => path,
-      text: 'Or an encrypted key file (version 3, as geth, Clef and Foundry write it; `node-ledger keys new` makes one).',
+      text: 'Or the path of an encrypted key file (version 3, as geth, Clef and Foundry write it; `node-ledger keys new` makes one).',
     },
-    MINTER_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'And its password.' },
+    MINTER_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'The password of that file.' },
     MINTER_SIGNER_URL: {
       parse: httpUrl,
       secret: 'url',
       example: 'https://signer.example.org:9000',
-      text: 'Or a remote signer that answers `eth_signTransaction` over JSON-RPC: Web3Signer, or a node or Clef that holds the key.',
+      text: 'Or the URL of a remote signer that answers `eth_signTransaction` over JSON-RPC: Web3Signer, Clef, or a node that holds the key.',
     },
     MINTER_KMS_KEY: {
       parse: kmsKey,
       show: ({ name }: KmsKey) => name,
       example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
-      text: 'Or a key of AWS KMS by its ARN, or of Google Cloud KMS by its name (`projects/…/cryptoKeyVersions/1`), of the curve secp256k1.',
+      text: 'Or a key on the curve secp256k1: the ARN of a key in AWS KMS, or the name of one in Google Cloud KMS (`projects/…/cryptoKeyVersions/1`).',
     },
     MINTER_ADDRESS: {
       parse: account,
-      text: 'And the account that either signs for. Of a key in a service `node-ledger keys address` prints it.',
+      text: 'The account of the remote signer or of the KMS key; `node-ledger keys address` prints that of a KMS key.',
     },
-    DISTRIBUTOR_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The distributor's key itself." },
-    DISTRIBUTOR_KEYSTORE: { parse: keystore, show: ({ path }: KeyFile) => path, text: 'Or an encrypted key file.' },
-    DISTRIBUTOR_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'And its password.' },
+    DISTRIBUTOR_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The distributor's private key." },
+    DISTRIBUTOR_KEYSTORE: {
+      parse: keystore,
+      show: ({ path }: KeyFile) => path,
+      text: 'Or the path of an encrypted key file.',
+    },
+    DISTRIBUTOR_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'The password of that file.' },
     DISTRIBUTOR_SIGNER_URL: {
       parse: httpUrl,
       secret: 'url',
       example: 'https://signer.example.org:9000',
-      text: 'Or a remote signer.',
+      text: 'Or the URL of a remote signer.',
     },
     DISTRIBUTOR_KMS_KEY: {
       parse: kmsKey,
       show: ({ name }: KmsKey) => name,
-      text: 'Or a key of AWS KMS or Google Cloud KMS.',
+      text: 'Or a key in AWS KMS or Google Cloud KMS.',
     },
-    DISTRIBUTOR_ADDRESS: { parse: account, text: 'And the account that either signs for.' },
+    DISTRIBUTOR_ADDRESS: { parse: account, text: 'The account of the remote signer or of the KMS key.' },
     FUNDS_WARN_TRANSACTIONS: {
       parse: whole({ min: 0, max: 100_000, why: '0 never warns' }),
       default: '50',
-      text: "Warn when an account's ether pays for fewer transactions than this (for the distributor: and the next round). 0 never warns.",
+      text: "The service warns if an account's ether pays for fewer transactions than this (for the distributor: and the next round). 0 never warns.",
     },
   },
 } satisfies SettingGroup

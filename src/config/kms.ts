@@ -10,56 +10,56 @@ const containerUrl: Parse<string> = (given, ask) => {
   const url = httpUrl(given, ask)
   const { protocol, hostname } = new URL(url ?? 'https://localhost')
   if (protocol !== 'http:' || PLAIN_HOSTS.includes(hostname)) return url
-  return ask.refuse('is plain http to another machine: it must be https there')
+  return ask.refuse('is plain http to another machine: use https')
 }
 
 const metadataHost: Parse<string> = (given, ask) =>
   /^[A-Za-z0-9.[\]:-]{1,255}$/.test(given)
     ? given
-    : ask.refuse('is no host: set it to a name or an address, with or without a port')
+    : ask.refuse('is not a host: set it to a name or an address, with or without a port')
 
 export const KMS = {
   title: 'Key management services',
-  text: "How the service is let in where `MINTER_KMS_KEY` or `DISTRIBUTOR_KMS_KEY` names a key; otherwise none of them matters. At AWS: the keys that are given, else those of the container's role (ECS, EKS Pod Identity), else those of the machine's. At Google: the account's file, else the machine's own account. The names are those of AWS's and Google's own programs.",
+  text: "The service's credentials for the keys that `MINTER_KMS_KEY` or `DISTRIBUTOR_KMS_KEY` name; otherwise it ignores these settings. At AWS it uses the access key below, else that of the container's role (ECS, EKS Pod Identity), else that of the machine's role. At Google it uses the service account's file, else the machine's own account. AWS's and Google's own programs use the same names.",
   onlyWith: ['MINTER_KMS_KEY', 'DISTRIBUTOR_KMS_KEY'],
   settings: {
-    AWS_ACCESS_KEY_ID: { parse: text, secret: true, text: 'A key to AWS, if no role gives one.' },
-    AWS_SECRET_ACCESS_KEY: { parse: text, secret: true, text: 'And its secret part.' },
-    AWS_SESSION_TOKEN: { parse: text, secret: true, text: 'And its token, if it is a passing one.' },
+    AWS_ACCESS_KEY_ID: { parse: text, secret: true, text: 'The access key, if no role provides one.' },
+    AWS_SECRET_ACCESS_KEY: { parse: text, secret: true, text: 'The secret part of the access key.' },
+    AWS_SESSION_TOKEN: { parse: text, secret: true, text: 'The token of a temporary access key.' },
     AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: {
       parse: text,
       show: maskUrl,
-      text: "Where ECS hands out the keys of a task's role. ECS sets it.",
+      text: "Where ECS serves the credentials of a task's role. ECS sets it.",
     },
     AWS_CONTAINER_CREDENTIALS_FULL_URI: {
       parse: containerUrl,
       show: maskUrl,
-      text: 'Where EKS Pod Identity does. EKS sets it. Plain http is taken to this machine and to the two addresses of EKS alone.',
+      text: 'Where EKS Pod Identity serves credentials. EKS sets it. Plain http is allowed only to this machine and to the addresses of ECS and EKS.',
     },
     AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: {
       parse: text,
-      text: 'The file of the token that it asks for, read at each request. EKS sets it.',
+      text: 'The file of the token for that URL. The service reads it at each request. EKS sets it.',
     },
     AWS_EC2_METADATA_SERVICE_ENDPOINT: {
       parse: httpUrl,
       default: 'http://169.254.169.254',
-      text: 'The metadata service of the machine, which hands out the keys of its role.',
+      text: "The machine's metadata service, which serves the credentials of its role.",
     },
     AWS_ENDPOINT_URL_KMS: {
       parse: httpUrl,
       show: maskUrl,
       otherwise: "by the key's region",
       example: 'https://vpce-0abc-0def.kms.eu-central-1.vpce.amazonaws.com',
-      text: 'Another address of AWS KMS, as of an endpoint in your own network.',
+      text: 'Another address of AWS KMS, for example of an endpoint in your own network.',
     },
     GOOGLE_APPLICATION_CREDENTIALS: {
       parse: text,
-      text: "A service account's file, if the machine has no account of its own. It holds a key: only the service may read it.",
+      text: 'The key file of a service account, if the machine has no account of its own. Let only the service read it.',
     },
     GCE_METADATA_HOST: {
       parse: metadataHost,
       default: 'metadata.google.internal',
-      text: 'The metadata service of the machine, which hands out tokens for its account.',
+      text: "The machine's metadata service, which serves tokens for its account.",
     },
     CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: {
       parse: httpUrl,

@@ -33,7 +33,7 @@ export class ConfigError extends KnownError {
 
   constructor(problems: readonly Problem[], hints: readonly Problem[]) {
     const line = ({ setting, message }: Problem) => `  ${setting} ${message}`
-    super('usage', ['The settings are not right:', ...problems.map(line), ...hints.map(line)].join('\n'))
+    super('usage', ['Invalid settings:', ...problems.map(line), ...hints.map(line)].join('\n'))
     this.problems = problems
     this.hints = hints
   }

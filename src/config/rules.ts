@@ -70,7 +70,10 @@ function checkChain({ CHAIN_ID }: Settings, source: Source, embedded: boolean): 
 
 function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Source): void {
   if (PAYMENT_ADDRESS !== null && PAYMENT_ADDRESS === FACTORY_ADDRESS) {
-    source.refuse('PAYMENT_ADDRESS', 'is the factory itself: set it to a wallet of your own that takes plain transfers')
+    source.refuse(
+      'PAYMENT_ADDRESS',
+      'is the factory itself: set it to a wallet of your own that accepts plain transfers',
+    )
   }
 }
 
@@ -82,7 +85,10 @@ function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   const missing = TERMS.filter((name) => !source.isSet(name))
   if (!embedded && missing.length < TERMS.length)
     for (const name of missing)
-      source.refuse(name, `is missing: ${TERMS.join(', ')} name the terms of a new ledger together; set all, or none`)
+      source.refuse(
+        name,
+        `is missing: set all of ${TERMS.join(', ')}, or none, because together they are the terms of a new ledger`,
+      )
   const terms = termsOf(values)
   if (terms === null) return
   checkRange(source, terms)
@@ -101,7 +107,7 @@ function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsConten
   if (minWei === 0n)
     source.refuse(
       'CREDIT_MIN_WEI',
-      'is 0, so that turns may pay nothing and are used up all the same: set it to 1 or more, or enter such terms with "node-ledger terms set --zero"',
+      'is 0, so turns could pay nothing and still be used up: set it to 1 or more, or enter such terms with "node-ledger terms set --zero"',
     )
   const mostWei = creditMaxWei(intervalSec, BASE_BPS)
   if (maxWei > mostWei) {
@@ -119,7 +125,7 @@ function checkSlots(source: Source, { intervalSec, slotSec }: TermsContent): voi
   } else if (intervalSec / slotSec > COHORTS_PER_TIER_MAX) {
     source.refuse(
       'CREDIT_SLOT_SEC',
-      `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most. With CREDIT_INTERVAL_SEC=${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
+      `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed. With CREDIT_INTERVAL_SEC=${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
     )
   }
 }
@@ -128,7 +134,7 @@ function checkSchedule({ TICK_SEC, STALE_AFTER_SEC }: Settings, source: Source):
   if (source.isFine('TICK_SEC', 'STALE_AFTER_SEC') && STALE_AFTER_SEC <= TICK_SEC) {
     source.refuse(
       'STALE_AFTER_SEC',
-      `is ${STALE_AFTER_SEC}, not more than TICK_SEC, ${TICK_SEC}: every tick would count as late`,
+      `is ${STALE_AFTER_SEC}, but must be more than TICK_SEC, ${TICK_SEC}, or every tick counts as late`,
     )
   }
 }
@@ -141,10 +147,13 @@ function checkSecrets(values: Settings, source: Source): void {
     source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the previous secret')
   }
   if (cronKey !== null && (cronKey === session || adminKeys.includes(cronKey))) {
-    source.refuse('CRON_KEY', 'is used elsewhere too: the operator of the scheduler would hold that secret as well')
+    source.refuse(
+      'CRON_KEY',
+      'is also used elsewhere, so the operator of the scheduler would know that secret: use another',
+    )
   }
   if (session !== null && adminKeys.includes(session)) {
-    source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: every operator could sign in as any wallet')
+    source.refuse('ADMIN_KEY', 'is also SESSION_SECRET, so every operator could sign in as any wallet: use another')
   }
 }
 
@@ -152,15 +161,16 @@ function checkSecrets(values: Settings, source: Source): void {
 function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
   const places = [`${role}_PRIVATE_KEY`, `${role}_KEYSTORE`, `${role}_SIGNER_URL`, `${role}_KMS_KEY`] as const
   const [first, second] = places.filter((name) => source.isSet(name))
-  if (first && second) source.refuse(second, `and ${first} are both set: a key is in one place, so keep one of them`)
+  if (first && second) source.refuse(second, `and ${first} are both set: keep only one of them`)
   const elsewhere = source.isSet(`${role}_KMS_KEY`) ? (`${role}_KMS_KEY` as const) : (`${role}_SIGNER_URL` as const)
   const belongings = [
     [`${role}_KEYSTORE_PASSWORD`, `${role}_KEYSTORE`],
     [`${role}_ADDRESS`, elsewhere],
   ] as const
   for (const [name, owner] of belongings) {
-    if (source.isSet(owner) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${owner}`)
-    if (source.isSet(name) && !source.isSet(owner)) source.refuse(name, `is set but ${owner} is not: it belongs to it`)
+    if (source.isSet(owner) && !source.isSet(name)) source.refuse(name, `is missing: ${owner} needs it`)
+    if (source.isSet(name) && !source.isSet(owner))
+      source.refuse(name, `is set but ${owner} is not: set both or neither`)
   }
 }
 
@@ -169,7 +179,7 @@ function checkTwoKeys(values: Settings, source: Source): void {
   for (const kind of ['PRIVATE_KEY', 'ADDRESS'] as const) {
     const [own, other] = [`DISTRIBUTOR_${kind}`, `MINTER_${kind}`] as const
     if (values[own] !== null && values[own] === values[other])
-      source.refuse(own, `is ${other} too: both send on their own, so use two accounts`)
+      source.refuse(own, `is also ${other}: use two accounts, because both send on their own`)
   }
 }
 
@@ -177,20 +187,16 @@ function checkTwoKeys(values: Settings, source: Source): void {
 export function checkAwsKey(values: Settings, say: Source['refuse']): void {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values
   if ((id === null) === (secret === null)) return
-  say(id === null ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY', 'is missing: the two belong together')
+  say(id === null ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY', 'is missing: set both or neither')
 }
 
 function checkWebhooks(values: Settings, source: Source): void {
   const { WEBHOOK_URL, WEBHOOK_EVENTS, WEBHOOK_ALLOW_PRIVATE } = values
   const urls = WEBHOOK_URL ?? []
   if (urls.some(isSigned) && !source.isSet('WEBHOOK_SECRET'))
-    source.refuse(
-      'WEBHOOK_SECRET',
-      `is missing: with it receivers verify that an event is yours. To have one, ${REMEDY}`,
-    )
+    source.refuse('WEBHOOK_SECRET', `is missing: receivers verify your events with it. To set it, ${REMEDY}`)
   for (const name of ['WEBHOOK_SECRET', 'WEBHOOK_EVENTS'] as const)
-    if (source.isSet(name) && !source.isSet('WEBHOOK_URL'))
-      source.refuse('WEBHOOK_URL', `is missing: it belongs to ${name}`)
+    if (source.isSet(name) && !source.isSet('WEBHOOK_URL')) source.refuse('WEBHOOK_URL', `is missing: ${name} needs it`)
   if (!WEBHOOK_ALLOW_PRIVATE && urls.some((url) => url.startsWith('http:'))) {
     source.refuse(
       'WEBHOOK_URL',
@@ -201,7 +207,7 @@ function checkWebhooks(values: Settings, source: Source): void {
   if (urls.length > 0 && choices > 1 && choices !== urls.length)
     source.refuse(
       'WEBHOOK_EVENTS',
-      `holds ${choices} choices for ${urls.length} endpoints: give one for all of WEBHOOK_URL, or one for each in its order, with ${BETWEEN_CHOICES} between them`,
+      `has ${choices} choices for ${urls.length} endpoints: give one for all of WEBHOOK_URL, or one for each in its order, separated by ${BETWEEN_CHOICES}`,
     )
 }
 
@@ -210,7 +216,7 @@ function checkPrice(source: Source): void {
     ['PRICE_URL', 'PRICE_FIELD'],
     ['PRICE_FIELD', 'PRICE_URL'],
   ] as const)
-    if (source.isSet(other) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${other}`)
+    if (source.isSet(other) && !source.isSet(name)) source.refuse(name, `is missing: ${other} needs it`)
 }
 
 /** Otherwise the clash would show only when the second part fails to listen. */

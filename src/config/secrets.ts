@@ -26,7 +26,7 @@ export interface AdminKey {
 const sessionSecret: Parse<string> = (given, ask) => {
   const weakness = ask.production ? weaknessOf(given, SECRET_CHARS_MIN) : null
   if (given.length < SECRET_CHARS_MIN)
-    ask.refuse(`is ${given.length} characters long, ${SECRET_CHARS_MIN} are the least`)
+    ask.refuse(`has ${given.length} characters, but needs at least ${SECRET_CHARS_MIN}`)
   else if (weakness !== null) ask.refuse(weakness)
   return given
 }
@@ -46,13 +46,13 @@ const adminKeys: Parse<readonly AdminKey[]> = (given, ask) => {
       const [, label = 'admin', key = part] = LABELLED.exec(part) ?? []
       return { label, key }
     })
-  if (keys.length > ADMIN_KEYS_MAX) ask.refuse(`holds ${keys.length} keys, ${ADMIN_KEYS_MAX} are the most`)
+  if (keys.length > ADMIN_KEYS_MAX) ask.refuse(`has ${keys.length} keys, but at most ${ADMIN_KEYS_MAX} are allowed`)
   if (new Set(keys.map(({ label }) => label)).size < keys.length) {
-    ask.refuse('names a label twice: give each of its keys a label of its own, as label:key')
+    ask.refuse('names a label twice: give each key its own label, as label:key')
   }
   for (const { label } of keys) {
     if (OUR_NAMES.includes(label))
-      ask.refuse(`has the label ${label}, by which the service calls itself: give that key another`)
+      ask.refuse(`has the label ${label}, which the service uses itself: choose another label`)
   }
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
     ask.refuse('holds a key twice: the audit log could not distinguish its labels')
@@ -65,43 +65,43 @@ function checkKey(key: string, ask: Ask): void {
   const least = ask.production ? KEY_CHARS_MIN.production : KEY_CHARS_MIN.otherwise
   const weakness = ask.production ? weaknessOf(key, least) : null
   if (!KEY_FORM.test(key)) {
-    ask.refuse('cannot travel in a header: use letters, digits and signs only, no spaces or commas')
+    ask.refuse('cannot be sent in a header: use only letters, digits and signs, no spaces or commas')
   } else if (weakness !== null) ask.refuse(weakness)
-  else if (key.length < least) ask.refuse(`is ${key.length} characters long, ${least} are the least`)
+  else if (key.length < least) ask.refuse(`has ${key.length} characters, but needs at least ${least}`)
   else if (ask.production && key.length < SECRET_CHARS_MIN)
     ask.warn(
-      `holds a key of ${key.length} characters, and the next release takes no less than ${SECRET_CHARS_MIN}: use a random one, for example of "openssl rand -hex 32"`,
+      `has a key of ${key.length} characters, and the next release will require ${SECRET_CHARS_MIN}: use a random one, for example from "openssl rand -hex 32"`,
     )
 }
 
 export const SECRETS = {
   title: 'Secrets',
-  text: 'Not set in development, all but `SESSION_SECRET_PREVIOUS` are generated once and kept in `DATA_DIR/secrets.json`. `openssl rand -hex 32` makes a good one.',
+  text: 'In development the service generates those that you do not set (except `SESSION_SECRET_PREVIOUS`), and keeps them in `DATA_DIR/secrets.json`. `openssl rand -hex 32` makes a good one.',
   settings: {
     SESSION_SECRET: {
       parse: sessionSecret,
       secret: true,
       otherwise: 'generated; required in production',
-      required: 'set it to 32 random characters or more, for example of "openssl rand -hex 32"',
-      text: 'Signs sessions; 32 characters at least.',
+      required: 'set it to 32 random characters or more, for example from "openssl rand -hex 32"',
+      text: 'Signs sessions; at least 32 characters.',
     },
     SESSION_SECRET_PREVIOUS: {
       parse: sessionSecret,
       secret: true,
-      text: 'The one before, whose sessions stay valid while you rotate.',
+      text: 'The previous one, whose sessions stay valid while you rotate.',
     },
     ADMIN_KEY: {
       parse: adminKeys,
       show: (keys: readonly AdminKey[]) => keys.map(({ label }) => `${label}:***`).join(','),
       secret: true,
       otherwise: 'generated; in production none',
-      text: 'Opens all of `/api/admin`, beside the keys of the ledger (`node-ledger admin-keys create`), also while the database is away; without any key `/api/admin` is not there. Several as `label:key`, separated by commas (in a file also by lines); the label stands in the audit log. 32 random characters at least; in development 8 will do.',
+      text: 'Opens all of `/api/admin`, even while the database is away. `node-ledger admin-keys create` makes further keys in the ledger. Without any key the service does not serve `/api/admin`. Write several as `label:key`, separated by commas (in a file also by lines); the audit log shows the label. At least 32 random characters; in development 8 suffice.',
     },
     CRON_KEY: {
       parse: key,
       secret: true,
-      otherwise: 'generated; in production none, and neither can be called',
-      text: 'Opens `/api/cron/payments` and `/api/cron/credit`. As long as an `ADMIN_KEY`.',
+      otherwise: 'generated; in production none, and no one can call them',
+      text: 'Opens `/api/cron/payments` and `/api/cron/credit`. At least as long as an `ADMIN_KEY`.',
     },
   },
 } satisfies SettingGroup

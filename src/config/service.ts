@@ -17,7 +17,7 @@ const host: Parse<string> = (given, ask) =>
 
 const publicOrigin: Parse<string> = (given, ask) => {
   const url = parseUrl(given, ['http:', 'https:'])
-  const mistake = url === null ? 'is no URL' : publicUrlMistake(url, ask.production)
+  const mistake = url === null ? 'is not a URL' : publicUrlMistake(url, ask.production)
   if (mistake === null) return url?.origin ?? null
   return ask.refuse(`${mistake}: set it to an origin, like https://nodes.example.org`)
 }
@@ -35,7 +35,7 @@ function publicUrlMistake(url: URL, production: boolean): string | null {
 const frameAncestors: Parse<readonly string[]> = (given, ask) =>
   partsOf(given).map((part) => {
     const url = parseUrl(part, ['https:', 'http:'])
-    const mistake = url === null || url.hostname.includes('*') ? 'which is no origin' : ancestorMistake(url)
+    const mistake = url === null || url.hostname.includes('*') ? 'which is not an origin' : ancestorMistake(url)
     if (mistake !== null) ask.refuse(`holds ${shown(part)}, ${mistake}: write https://app.safe.global`)
     return url?.origin ?? ''
   })
@@ -51,47 +51,47 @@ export function isLoopback(name: string): boolean {
 
 export const SERVICE = {
   title: 'The service',
-  text: 'It connects straight to providers, receivers, signers and the source of prices: a proxy that the environment names is not used. If a network lets nothing out but through a proxy, let these hosts through.',
+  text: 'The service connects straight to providers, receivers, signers and the source of prices. It ignores proxies that the environment names, so let these hosts through a firewall.',
   settings: {
     NODE_ENV: {
       parse: oneOf(['production', 'development', 'test']),
       default: 'development',
-      text: '`production`, `development` or `test`. In production nothing embedded runs, secrets must be strong, and `.env` is not read. Set it in the environment: production is refused in `.env`.',
+      text: '`production`, `development` or `test`. In production nothing embedded runs, secrets must be strong, and the service does not read `.env`. Set it in the environment; `.env` cannot set `production`.',
     },
     LOG_LEVEL: {
       parse: oneOf(LOG_LEVELS),
       default: 'info',
       text: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
     },
-    HOST: { parse: host, default: '127.0.0.1', text: 'Where the service listens. 0.0.0.0 is every interface.' },
-    PORT: { parse: whole(PORTS), default: '3000', text: 'And its port; 0 takes any free one.' },
+    HOST: { parse: host, default: '127.0.0.1', text: 'The address to listen on. 0.0.0.0 means every interface.' },
+    PORT: { parse: whole(PORTS), default: '3000', text: 'The port to listen on; 0 takes any free one.' },
     METRICS_HOST: {
       parse: host,
       default: '127.0.0.1',
-      text: 'Where metrics (`GET /metrics`) are served. They have a port of their own, so that they need not be public.',
+      text: 'The address that serves metrics (`GET /metrics`). They have their own port because they need not be public.',
     },
-    METRICS_PORT: { parse: portOrOff, default: '9464', text: 'And their port; `off` serves none.' },
+    METRICS_PORT: { parse: portOrOff, default: '9464', text: 'The port of the metrics; `off` serves none.' },
     PUBLIC_URL: {
       parse: publicOrigin,
       default: 'http://127.0.0.1:3000',
       otherwise: '`http://HOST:PORT`',
       example: 'https://nodes.example.org',
-      text: 'The origin that wallets see: it stands in the message that people sign to sign in, and its host is what operators’ passkeys are made for. Required in production unless `HOST` is a loopback address.',
+      text: 'The origin that wallets see. The message that people sign to sign in names it, and operators’ passkeys belong to its host. Required in production unless `HOST` is a loopback address.',
     },
     TRUSTED_PROXIES: {
       parse: networks,
       example: '10.0.0.0/8,fd00::/8',
-      text: 'Networks (CIDR) or addresses of proxies whose `x-forwarded-for` is believed, with commas between them.',
+      text: 'Networks (CIDR) or addresses of proxies whose `x-forwarded-for` the service trusts, separated by commas.',
     },
     SMART_WALLET_LOGIN: {
       parse: onOff,
       default: 'false',
-      text: 'Whether contract wallets (ERC-1271, ERC-6492) can sign in, and prove themselves by it where `CONTRACT_WALLETS` is `proven`. Costs a call to the chain for each attempt.',
+      text: 'Lets contract wallets (ERC-1271, ERC-6492) sign in. If `CONTRACT_WALLETS` is `proven`, signing in also proves them. Each attempt costs a call to the chain.',
     },
     FRAME_ANCESTORS: {
       parse: frameAncestors,
       example: 'https://app.safe.global',
-      text: "Origins of pages that may show the public pages in a frame, with commas between them. Safe's makes the service a Safe App, with its `/manifest.json`. The console is never framed.",
+      text: "Origins of pages that may show the public pages in a frame, separated by commas. With Safe's origin the service is a Safe App, and serves `/manifest.json`. No page can frame the console.",
     },
   },
 } satisfies SettingGroup
@@ -102,9 +102,9 @@ export const EMBEDDED = {
     DATA_DIR: {
       parse: text,
       default: '.node-ledger',
-      text: 'Where the embedded database and chain, and generated secrets, are kept. One service at a time.',
+      text: 'The folder of the embedded database and chain, and of generated secrets. Only one service at a time may use it.',
     },
-    CHAIN_PORT: { parse: whole(PORTS), default: '8545', text: 'Port of the embedded chain, on 127.0.0.1.' },
+    CHAIN_PORT: { parse: whole(PORTS), default: '8545', text: 'The port of the embedded chain, on 127.0.0.1.' },
   },
 } satisfies SettingGroup
 
@@ -118,26 +118,26 @@ export const DATABASE = {
       otherwise: 'the embedded one; required in production',
       example: 'postgres://user:password@db.example.org:5432/node_ledger',
       required: 'set it to postgres://user:password@host:5432/database',
-      text: 'PostgreSQL 15 or later, with the encoding UTF8. What the driver cannot keep to (`channel_binding=require`, `schema`) is refused by name; several hosts take `target_session_attrs`.',
+      text: 'PostgreSQL 15 or later, encoding UTF8. The service rejects parameters that its driver cannot honour (`channel_binding=require`, `schema`). With several hosts use `target_session_attrs`.',
     },
     DATABASE_DIRECT_URL: {
       parse: postgresUrl,
       secret: 'url',
       part: 'database',
       otherwise: '`DATABASE_URL`',
-      text: 'The same database past any pooler, for locks and notifications.',
+      text: 'The same database without a pooler, for locks and notifications.',
     },
     DATABASE_READ_URL: {
       parse: postgresUrl,
       secret: 'url',
       part: 'database',
       otherwise: '`DATABASE_URL`',
-      text: 'A replica for the public reads.',
+      text: 'A replica for public reads.',
     },
     DATABASE_PREPARE: {
       parse: onOff,
       default: 'true',
-      text: '`false` behind a transaction pooler that knows no prepared statements (PgBouncer before 1.21).',
+      text: 'Set it to `false` behind a transaction pooler without prepared statements (PgBouncer before 1.21).',
     },
   },
 } satisfies SettingGroup

@@ -18,14 +18,14 @@ const webUrl =
   ({ query }: { query: boolean }): Parse<string> =>
   (given, ask) => {
     const url = parseUrl(given, ['https:', 'http:'])
-    const mistake = url === null ? 'is no URL' : webUrlMistake(url, query)
-    if (mistake !== null) return ask.refuse(`${mistake}: set it to an https://… that everybody may open`)
+    const mistake = url === null ? 'is not a URL' : webUrlMistake(url, query)
+    if (mistake !== null) return ask.refuse(`${mistake}: set it to a public https://…`)
     return url && (query ? url.href : url.href.replace(/\/+$/, ''))
   }
 
 function webUrlMistake({ username, password, search, hash }: URL, query: boolean): string | null {
-  if (username !== '' || password !== '') return 'contains a user or password, and is shown to everybody'
-  return !query && (search !== '' || hash !== '') ? 'has a query or fragment, and paths are put after it' : null
+  if (username !== '' || password !== '') return 'contains a user or password, but everyone can see it'
+  return !query && (search !== '' || hash !== '') ? 'has a query or fragment, but the pages append paths to it' : null
 }
 
 const color: Parse<string> = (given, ask) => formed(COLOR)(given, ask)?.toLowerCase() ?? null
@@ -35,7 +35,7 @@ const contact: Parse<string> = (given, ask) => {
   if (/^[^\s@:/<>"]+@[^\s@:/<>"]+\.[^\s@:/<>"]+$/.test(given)) return `mailto:${given}`
   const url = parseUrl(given, ['https:', 'http:'])
   if (url !== null && url.username === '' && url.password === '') return url.href
-  return ask.refuse(`is ${shown(given)}: set it to an address of mail, or to an https://…`)
+  return ask.refuse(`is ${shown(given)}: set it to an email address or an https://…`)
 }
 
 interface Logo {
@@ -52,13 +52,14 @@ const logo: Parse<Logo> = (path, ask) => {
 
 function logoMistake(svg: string): string | null {
   if (svg.length > LOGO_CHARS_MAX) return 'a file that is too large'
-  if (!/^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE[^>[]*>\s*)?<svg[\s>]/.test(svg)) return 'which is no SVG'
+  if (!/^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE[^>[]*>\s*)?<svg[\s>]/.test(svg))
+    return 'which is not an SVG'
   return ACTIVE.test(svg) ? 'which holds more than an image' : null
 }
 
 export const SITE = {
   title: 'What people see',
-  text: 'Shown on the pages, and in `/.well-known/node-ledger.json`. A change takes a restart, and no new build.',
+  text: 'The pages and `/.well-known/node-ledger.json` show these. A change needs a restart, but no new build.',
   settings: {
     CHAIN_NAME: {
       parse: formed(NAME),
@@ -70,19 +71,19 @@ export const SITE = {
       parse: webUrl({ query: false }),
       otherwise: "by the chain's id, if it is a known one",
       example: 'https://etherscan.io',
-      text: 'A block explorer. `/tx/…`, `/address/…` and `/block/…` are put after it.',
+      text: 'A block explorer, to which the pages append `/tx/…`, `/address/…` and `/block/…`.',
     },
-    BRAND_NAME: { parse: formed(NAME), example: 'Aurora Nodes', text: 'Whose sale it is.' },
+    BRAND_NAME: { parse: formed(NAME), example: 'Aurora Nodes', text: 'The name of the seller.' },
     BRAND_LOGO: {
       parse: logo,
       show: ({ path }: Logo) => path,
-      text: 'A file: an SVG image of 64 KiB at most, without scripts. Served as `/brand/logo.svg`.',
+      text: 'The path of an SVG image of at most 64 KiB, without scripts. The service serves it as `/brand/logo.svg`.',
     },
     BRAND_COLOR: { parse: color, example: '#1a6b52', text: 'The colour of buttons and links.' },
     BRAND_CONTACT: {
       parse: contact,
       example: 'help@example.org',
-      text: 'Where buyers ask: an address of mail, or a page.',
+      text: 'Where buyers ask for help: an email address or a page.',
     },
     TERMS_URL: {
       parse: webUrl({ query: true }),

@@ -115,10 +115,10 @@ export const httpUrls =
   (given, ask) => {
     const urls = partsOf(given, separator)
     const wrong = urls.findIndex((url) => !takes(url))
-    if (urls.length > countMax) return ask.refuse(`names ${urls.length} URLs, ${countMax} are the most`)
+    if (urls.length > countMax) return ask.refuse(`has ${urls.length} URLs, but at most ${countMax} are allowed`)
     if (wrong < 0 && urls.length > 0) return urls
-    const which = urls.length > 1 ? `holds a text (number ${wrong + 1}) that is no URL` : 'is no URL'
-    return ask.refuse(`${which}: set it to ${form}${countMax > 1 ? ', several with commas' : ''}`)
+    const which = urls.length > 1 ? `has an entry (number ${wrong + 1}) that is not a URL` : 'is not a URL'
+    return ask.refuse(`${which}: set it to ${form}${countMax > 1 ? ', several separated by commas' : ''}`)
   }
 
 /** The URL of an HTTP service. */
@@ -149,9 +149,9 @@ export const networks: Parse<readonly string[]> = (given, ask) => {
 
 function networkMistake(network: string): string | null {
   const [ip = '', bits, ...more] = network.split('/')
-  if (isIP(ip) === 0 || more.length > 0) return 'which is no network: write 10.0.0.0/8, 192.0.2.1 or fd00::/8'
+  if (isIP(ip) === 0 || more.length > 0) return 'which is not a network: write 10.0.0.0/8, 192.0.2.1 or fd00::/8'
   if (bits === undefined) return null
-  if (bits === '0') return 'which is everybody: anyone could then choose the address that limits count'
+  if (bits === '0') return 'which means everyone: then anyone could choose the address that limits count'
   try {
     if (!/^[1-9][0-9]{0,2}$/.test(bits)) throw new RangeError('not a prefix length')
     new BlockList().addSubnet(ip, Number(bits), isIPv4(ip) ? 'ipv4' : 'ipv6')

@@ -10,8 +10,8 @@ const WELL_KNOWN =
 
 /** Why a secret is weak, continuing the sentence after its name; null if we know of no weakness. */
 export function weaknessOf(secret: string, lengthMin: number): string | null {
-  const generate = 'use a random one, for example of "openssl rand -hex 32"'
-  if (secret.length < lengthMin) return `is ${secret.length} characters long, ${lengthMin} are the least: ${generate}`
+  const generate = 'use a random one, for example from "openssl rand -hex 32"'
+  if (secret.length < lengthMin) return `has ${secret.length} characters, but needs at least ${lengthMin}: ${generate}`
   if (new Set(secret).size < DISTINCT_CHARS_MIN || repeatsItself(secret)) return `repeats itself: ${generate}`
   if (WELL_KNOWN.test(secret)) return `is or contains a well-known value: ${generate}`
   return null

@@ -10,7 +10,7 @@ import { httpUrls, isHttp, onOff, partsOf } from './values.ts'
 const URLS_MAX = 4
 /** How to make a signing secret. */
 export const REMEDY =
-  'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'
+  'set it to whsec_ and the base64 of 24 to 64 random bytes, for example from "echo whsec_$(openssl rand -base64 32)"'
 
 const FORM = {
   takes: (text: string) =>
@@ -28,8 +28,7 @@ const endpointUrls: Parse<readonly string[]> = (given, ask) => {
     return events === null ? [] : readChoice(events).unknown
   })
   // The message names the kinds, and repeats no part of the URL.
-  if (unknown.length > 0)
-    return ask.refuse(`names events for mail that there are none of: after events= it takes ${CHOICE_FORM}`)
+  if (unknown.length > 0) return ask.refuse(`names unknown events for mail: after events= write ${CHOICE_FORM}`)
   const urls = httpUrls(URLS_MAX, FORM)(given, ask)
   if (new Set(urls).size < (urls?.length ?? 0)) ask.refuse('names a URL twice')
   return urls
@@ -39,44 +38,46 @@ const choices: Parse<readonly Choice[]> = (given, ask) => {
   const found = given.split(BETWEEN_CHOICES).map(readChoice)
   const unknown = found.flatMap((choice) => choice.unknown)
   if (unknown.length === 0) return found.map(({ kinds }) => kinds)
-  return ask.refuse(`holds ${unknown.map(shown).join(', ')}, which is no kind of event. It takes ${CHOICE_FORM}`)
+  return ask.refuse(`holds ${unknown.map(shown).join(', ')}, which is not a kind of event: write ${CHOICE_FORM}`)
 }
 
 const signingSecrets: Parse<readonly string[]> = (given, ask) => {
   const secrets = partsOf(given)
   if (secrets.length > SECRETS_MAX)
-    return ask.refuse(`holds ${secrets.length} secrets, ${SECRETS_MAX} are the most: the new one and the one before`)
+    return ask.refuse(
+      `has ${secrets.length} secrets, but at most ${SECRETS_MAX} are allowed: the new one and the previous one`,
+    )
   return secrets.every(isSigningSecret) ? secrets : ask.refuse(`is no signing secret: ${REMEDY}`)
 }
 
 export const WEBHOOKS = {
   title: 'Webhooks',
-  text: 'Endpoints for a ledger that never had any; later `node-ledger webhooks` adds and removes them.',
+  text: 'These settings only fill a ledger that never had an endpoint; later `node-ledger webhooks` adds and removes them.',
   settings: {
     WEBHOOK_URL: {
       parse: endpointUrls,
       secret: 'url',
       first: true,
       example: 'https://hooks.example.org/node-ledger',
-      text: 'Where events are sent to (`payment.held`, `round.credited` and others; docs/WEBHOOKS.md), or for mail `smtps://user:password@host?from=…&to=…`; several URLs, separated by commas.',
+      text: 'Where the service sends events (docs/WEBHOOKS.md): URLs, separated by commas; for mail `smtps://user:password@host?from=…&to=…`.',
     },
     WEBHOOK_SECRET: {
       parse: signingSecrets,
       secret: true,
       first: true,
-      text: 'What they are signed with, as Standard Webhooks has it: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate, the new one and the one before, with a comma. Required with a `WEBHOOK_URL` that is neither a chat’s own nor mail.',
+      text: 'The secret that signs events by Standard Webhooks: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate it, write the new one and the previous one, separated by a comma. Required unless every `WEBHOOK_URL` is a chat’s own or mail.',
     },
     WEBHOOK_EVENTS: {
       parse: choices,
       show: (each: readonly Choice[]) => each.map(choiceText).join(BETWEEN_CHOICES),
       first: true,
       example: 'payment.held,funds.low',
-      text: 'The kinds of events that they are sent, with commas, or `all`: one list for all of `WEBHOOK_URL`, or one for each in its order with a `/` between them. Without it all, and by mail what asks for somebody.',
+      text: 'The kinds of events to send, separated by commas, or `all`. Give one list for all of `WEBHOOK_URL`, or one for each in its order, separated by `/`. By default an endpoint gets all, and mail those that need a person.',
     },
     WEBHOOK_ALLOW_PRIVATE: {
       parse: onOff,
       default: 'false',
-      text: 'Whether receivers may be at private addresses, and spoken to without TLS.',
+      text: 'Allows receivers at private addresses, and connections to them without TLS.',
     },
   },
 } satisfies SettingGroup

@@ -39,7 +39,7 @@ export function refuseTerms(
   if (intervalSec % slotSec !== 0)
     return `${called('slotSec')} is ${slotSec}, which does not divide ${called('intervalSec')}, ${intervalSec}.`
   if (intervalSec / slotSec > COHORTS_PER_TIER_MAX)
-    return `${called('slotSec')} is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most.`
+    return `${called('slotSec')} is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed.`
   const highest = Math.max(Number(BPS_BASE), ...payoutBps)
   const mostWei = creditMaxWei(intervalSec, highest)
   if (maxWei > mostWei)

@@ -191,7 +191,7 @@ const refs = (help: string) =>
     schema: { type: 'string' },
     value: 'refs',
     otherwise: [],
-    form: `at most ${REFS_MAX} refs (0x and 64 hex digits) with commas between them`,
+    form: `at most ${REFS_MAX} refs (0x and 64 hex digits) separated by commas`,
     parse: (given) => {
       const words = String(given)
         .split(',')
@@ -247,7 +247,7 @@ keeps its credit. Name a ref that has a payment or a grant a second time with --
   examples: ['owner expel <ref>'],
   args: ['refs'],
   fields: {
-    refs: refs('the refs of the nodes, with commas between them; "nodes unpaid" lists them'),
+    refs: refs('the refs of the nodes, separated by commas; "nodes unpaid" lists them'),
     again: field.orElse(refs('those of them that have a payment or a grant, named a second time'), []),
   },
   run: expel,

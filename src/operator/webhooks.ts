@@ -95,7 +95,7 @@ export const enableWebhook = defineAct({
 })
 
 /** Which kinds of events an endpoint gets. */
-const EVENTS = field.ofForm<Choice>('all, or kinds with commas', {
+const EVENTS = field.ofForm<Choice>('all, or kinds separated by commas', {
   schema: 'EventsChosen',
   value: 'events',
   form: CHOICE_FORM,

@@ -101,14 +101,14 @@ describe('settings', () => {
   test('a key in two places, half a place, or an invalid file is reported by name', () => {
     const signer = { MINTER_SIGNER_URL: 'https://s.example', MINTER_ADDRESS: ADDRESS_A }
     refused({ MINTER_PRIVATE_KEY: KEY_A, ...signer }, 'MINTER_SIGNER_URL', /and MINTER_PRIVATE_KEY are both set/)
-    refused({ MINTER_SIGNER_URL: 'https://s.example' }, 'MINTER_ADDRESS', /belongs to MINTER_SIGNER_URL/)
+    refused({ MINTER_SIGNER_URL: 'https://s.example' }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL needs it/)
     refused({ MINTER_ADDRESS: ADDRESS_A }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL is not/)
-    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE_PASSWORD', /belongs to MINTER_KEYSTORE/, { '/k': '{}' })
+    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE_PASSWORD', /MINTER_KEYSTORE needs it/, { '/k': '{}' })
     refused({ MINTER_KEYSTORE: '/gone', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /ENOENT/)
     refused({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /is no key file/, {
       '/k': KEY_A,
     })
-    refused({ ...signer, MINTER_SIGNER_URL: 'ftp://s.example' }, 'MINTER_SIGNER_URL', /is no URL/)
+    refused({ ...signer, MINTER_SIGNER_URL: 'ftp://s.example' }, 'MINTER_SIGNER_URL', /is not a URL/)
   })
 })
 

@@ -50,7 +50,7 @@ describe('keys new', () => {
     assert.equal(asked.code, 0, asked.err)
     assert.ok(!asked.err.includes('horse'))
     for (const [typed, words] of [
-      ['short\nshort', /12 are the least/],
+      ['short\nshort', /at least 12/],
       ['correct horse battery\nanother horse battery', /not the same/],
     ] as const) {
       const refused = await runHere(['keys', 'new', '--out', `${path}.2`], {}, typed)

@@ -22,7 +22,7 @@ for (const name of ['ADMIN_KEY', 'CRON_KEY'] as const) {
     const { mistakes, warnings } = read('production', { [name]: KEY_A.slice(0, 15) })
     assert.match(
       mistakes.join('\n'),
-      new RegExp(`^${name} is 15 characters long, 16 are the least: .*openssl rand -hex 32`),
+      new RegExp(`^${name} has 15 characters, but needs at least 16: .*openssl rand -hex 32`),
     )
     assert.deepEqual(warnings, [])
     for (const length of [16, 31]) {
@@ -30,7 +30,7 @@ for (const name of ['ADMIN_KEY', 'CRON_KEY'] as const) {
       assert.deepEqual(short.mistakes, [])
       assert.match(
         short.warnings.join('\n'),
-        new RegExp(`^${name} holds a key of ${length} characters.* 32: .*openssl rand -hex 32`),
+        new RegExp(`^${name} has a key of ${length} characters.* 32: .*openssl rand -hex 32`),
       )
       assert.doesNotMatch(short.warnings.join('\n'), /5738a9c0/)
     }
@@ -40,7 +40,7 @@ for (const name of ['ADMIN_KEY', 'CRON_KEY'] as const) {
   test(`in development an ${name} below 8 characters is refused, and none is warned of`, () => {
     assert.match(
       read('development', { [name]: 'a-key-7' }).mistakes.join('\n'),
-      new RegExp(`^${name} is 7 .*8 are the least`),
+      new RegExp(`^${name} has 7 characters, but needs at least 8`),
     )
     assert.deepEqual(read('development', { [name]: 'a-key-no-8' }), { mistakes: [], warnings: [] })
   })

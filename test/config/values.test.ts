@@ -67,12 +67,16 @@ test('a URL has one of the schemes, and a host', () => {
 test('URLs stand between commas; an invalid one of several is reported by its number', () => {
   const read = (text: string, countMax = 3) => told(httpUrls(countMax), text)
   assert.deepEqual(read('https://a.example, ,http://b.example,'), [['https://a.example', 'http://b.example'], []])
-  assert.deepEqual(read('ftp://a.example'), [null, ['is no URL: set it to http://… or https://…, several with commas']])
-  assert.deepEqual(read('ftp://a.example', 1), [null, ['is no URL: set it to http://… or https://…']])
-  assert.deepEqual(read(','), [null, ['is no URL: set it to http://… or https://…, several with commas']])
-  const second = 'holds a text (number 2) that is no URL: set it to http://… or https://…, several with commas'
+  assert.deepEqual(read('ftp://a.example'), [
+    null,
+    ['is not a URL: set it to http://… or https://…, several separated by commas'],
+  ])
+  assert.deepEqual(read('ftp://a.example', 1), [null, ['is not a URL: set it to http://… or https://…']])
+  assert.deepEqual(read(','), [null, ['is not a URL: set it to http://… or https://…, several separated by commas']])
+  const second =
+    'has an entry (number 2) that is not a URL: set it to http://… or https://…, several separated by commas'
   assert.deepEqual(read('https://a.example,b.example'), [null, [second]])
-  assert.deepEqual(read('http://a.example,http://b.example', 1), [null, ['names 2 URLs, 1 are the most']])
+  assert.deepEqual(read('http://a.example,http://b.example', 1), [null, ['has 2 URLs, but at most 1 are allowed']])
 })
 
 test('a PostgreSQL URL is one from its first character to its last', () => {
@@ -116,8 +120,8 @@ test('networks stand between commas or spaces, each with a prefix that narrows i
   }
   assert.match(read('fd00::/129')[1][0] ?? '', /between 1 and 128/)
   for (const none of ['x/8', '10.0.0.0/8/8', '/8', '10.0.0/8'])
-    assert.match(read(none)[1][0] ?? '', /is no network/, none)
-  assert.match(read('::/0')[1][0] ?? '', /is everybody/)
+    assert.match(read(none)[1][0] ?? '', /is not a network/, none)
+  assert.match(read('::/0')[1][0] ?? '', /means everyone/)
 })
 
 /** Neither half is suspicious alone. */
@@ -142,9 +146,9 @@ test('a secret that holds what people write, with or without something between t
 })
 
 test('a secret that is short or repeats itself is weak, and the complaint says how to make one', () => {
-  const made = 'use a random one, for example of "openssl rand -hex 32"'
+  const made = 'use a random one, for example from "openssl rand -hex 32"'
   assert.equal(weaknessOf(HEAD, HEAD.length), null)
-  assert.equal(weaknessOf(HEAD, HEAD.length + 1), `is 12 characters long, 13 are the least: ${made}`)
+  assert.equal(weaknessOf(HEAD, HEAD.length + 1), `has 12 characters, but needs at least 13: ${made}`)
   assert.equal(weaknessOf('kZ8vQ2xk', 8), `repeats itself: ${made}`)
   assert.equal(weaknessOf('kZ8vQ2xX', 8), null)
   assert.equal(weaknessOf(`${HEAD}${HEAD}`, 16), `repeats itself: ${made}`)

@@ -310,7 +310,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('given up').waitFor({ state: 'detached' })
     await page.getByText('None in this state.').waitFor()
     await page.getByRole('button', { name: 'Choose events…' }).click()
-    const kinds = dialog().getByLabel('All, or kinds with commas')
+    const kinds = dialog().getByLabel('All, or kinds separated by commas')
     await kinds.fill('payment.hold')
     await confirm('Choose events')
     await dialog().getByText('there is no payment.hold').waitFor()

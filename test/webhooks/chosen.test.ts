@@ -157,13 +157,13 @@ test('a kind that there is none of is refused, with those that there are', async
     assert.equal(because, 'invalid', events)
     assert.match(
       String(message),
-      /^events must be all, or kinds of events with commas: payment\.held, .*\(there is no /,
+      /^events must be all, or kinds of events separated by commas: payment\.held, .*\(there is no /,
     )
   }
   const mailed = await ask(addWebhook, { url: `${MAIL}&events=payment.hold` })
   assert.match(
     String(mailed.message),
-    /^url must have, after events=, all, or kinds of events with commas: payment\.held/,
+    /^url must have, after events=, all, or kinds of events separated by commas: payment\.held/,
   )
   assert.match(String((await ask(chooseEvents, { endpoint: 'x#1' })).message), /^events is required: all, or/)
   assert.equal((await ask(chooseEvents, { endpoint: 'x#1', events: 'all' })).because, 'notFound')

@@ -15,20 +15,20 @@ const REFUSED: [string, Record<string, string>, string, RegExp][] = [
   ['a URL without a secret', { WEBHOOK_URL: URL_A }, 'WEBHOOK_SECRET', /is missing.*whsec_/],
   ['a secret without a URL', { WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is missing/],
   ['plain http', { WEBHOOK_URL: 'http://h.example', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is not https/],
-  ['another scheme', { WEBHOOK_URL: 'file:///etc/passwd', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is no URL/],
-  ['a mail server without a recipient', { WEBHOOK_URL: `${MAIL}&to=` }, 'WEBHOOK_URL', /is no URL.*from=/],
-  ['events without a URL', { WEBHOOK_EVENTS: 'all' }, 'WEBHOOK_URL', /is missing: it belongs to WEBHOOK_EVENTS/],
+  ['another scheme', { WEBHOOK_URL: 'file:///etc/passwd', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is not a URL/],
+  ['a mail server without a recipient', { WEBHOOK_URL: `${MAIL}&to=` }, 'WEBHOOK_URL', /is not a URL.*from=/],
+  ['events without a URL', { WEBHOOK_EVENTS: 'all' }, 'WEBHOOK_URL', /is missing: WEBHOOK_EVENTS needs it/],
   [
     'a kind of event that there is none of',
     { WEBHOOK_URL: URL_A, WEBHOOK_SECRET: SECRET, WEBHOOK_EVENTS: 'payment.held,payment.hold' },
     'WEBHOOK_EVENTS',
-    /"payment\.hold", which is no kind of event\. It takes all, or .*payment\.held, payment\.minted/,
+    /"payment\.hold", which is not a kind of event: write all, or .*payment\.held, payment\.minted/,
   ],
   [
     'another kind in the URL of a mail server',
     { WEBHOOK_URL: `${MAIL}&events=payment.held,payment.hold,${URL_A}`, WEBHOOK_SECRET: SECRET },
     'WEBHOOK_URL',
-    /none of: after events= it takes all, or .*payment\.held/,
+    /unknown events for mail: after events= write all, or .*payment\.held/,
   ],
   [
     'three choices for two endpoints',
@@ -40,7 +40,7 @@ const REFUSED: [string, Record<string, string>, string, RegExp][] = [
     'a second host without its scheme',
     { WEBHOOK_URL: `https://a.example,b.example`, WEBHOOK_SECRET: SECRET },
     'WEBHOOK_URL',
-    /is no URL/,
+    /is not a URL/,
   ],
   ['one URL twice', { WEBHOOK_URL: `${URL_A},${URL_A}`, WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /twice/],
   [
@@ -54,7 +54,7 @@ const REFUSED: [string, Record<string, string>, string, RegExp][] = [
     'three secrets',
     { WEBHOOK_URL: URL_A, WEBHOOK_SECRET: [SECRET, SECRET_BEFORE, SECRET].join(',') },
     'WEBHOOK_SECRET',
-    /2 are the most/,
+    /at most 2 are allowed/,
   ],
 ]
 for (const [what, env, setting, words] of REFUSED) {

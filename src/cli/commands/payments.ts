@@ -66,7 +66,7 @@ it was interrupted, run it again. Exit code 1 if any was refused.`,
     details: `Like "payments refund-prepare" for each of them, up to 100. The file for Safe's Transaction Builder holds a transfer to each payer who may be
 paid back now. Run it again until all are in it, and send only one file: the answer says when the first one was made. Then record the
 Safe's transaction for each payment with "payments refund".`,
-    args: [{ name: 'payments', help: 'their transactions or row ids, with commas between' }],
+    args: [{ name: 'payments', help: 'their transactions or row ids, separated by commas' }],
     options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],
     load: async () => (await import('../desk/payments.ts')).refundBatch,

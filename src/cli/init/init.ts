@@ -103,7 +103,7 @@ async function refuseLateChanges(
 
 const SECRETS: Readonly<Record<'RPC_URL' | 'DATABASE_URL', Question>> = {
   RPC_URL: {
-    ask: "The chain's JSON-RPC: https://…, several with commas?",
+    ask: "The chain's JSON-RPC: https://…, several separated by commas?",
     usual: null,
     wanted: 'http://… or https://…',
     read: (text) => (text.split(',').every((url) => parseUrl(url.trim(), ['http:', 'https:'])) ? text : null),

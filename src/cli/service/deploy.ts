@@ -167,7 +167,7 @@ function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${strin
   }
   const key = text ? parsePrivateKey(text.trim()) : null
   if (!text) mistakes.push('DEPLOYER_PRIVATE_KEY: set it to the key of the account that pays for the deployment')
-  else if (key === null) mistakes.push('DEPLOYER_PRIVATE_KEY: is no private key; 0x and 64 hex digits are wanted')
+  else if (key === null) mistakes.push('DEPLOYER_PRIVATE_KEY: is not a private key: set it to 0x and 64 hex digits')
   return key ?? '0x'
 }
 

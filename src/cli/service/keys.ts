@@ -59,7 +59,7 @@ export function randomKey(): `0x${string}` {
 async function readPassword(io: Io, path: string | undefined, signal: AbortSignal): Promise<string> {
   const password = path === undefined ? await askTwice(io, signal) : readPasswordFile(path)
   if (password.length < PASSWORD_CHARS_MIN)
-    throw new RefusedError(`The password has ${password.length} characters, ${PASSWORD_CHARS_MIN} are the least.`)
+    throw new RefusedError(`The password has ${password.length} characters, but needs at least ${PASSWORD_CHARS_MIN}.`)
   return password
 }
 

@@ -6,7 +6,7 @@ export const ALL = 'all'
 export type Choice = readonly string[]
 
 /** The form, for people who wrote something else. */
-export const CHOICE_FORM = `${ALL}, or kinds of events with commas: ${Object.keys(KINDS).join(', ')}`
+export const CHOICE_FORM = `${ALL}, or kinds of events separated by commas: ${Object.keys(KINDS).join(', ')}`
 
 /** Reads a choice. `unknown` has the parts that are no kind of event; if there are any, the choice is wrong. */
 export function readChoice(text: string): { kinds: Choice; unknown: readonly string[] } {
