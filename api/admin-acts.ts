@@ -248,6 +248,7 @@ export const ACTS = {
   'halt/clear': {
     scope: 'operate',
     fields: {
+      dryRun: { help: "only say what it would do", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -255,6 +256,13 @@ export const ACTS = {
     scope: 'operate',
     fields: {
       fromBlock: { help: "the first block", value: "block", required: true },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'proofs/lower': {
+    scope: 'operate',
+    fields: {
+      part: { help: "the part of blocks", value: "part", required: true, words: ["header","transactions","receipts","state"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },

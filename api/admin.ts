@@ -136,6 +136,10 @@ export interface paths {
         /** Read blocks again and compare them with the ledger; if something is missing, go back and follow again */
         post: operations["rescan"];
     };
+    "/api/admin/proofs/lower": {
+        /** Believe a part of blocks that this chain does not prove any more, after a fork that this version does not know */
+        post: operations["lowerProof"];
+    };
     "/api/admin/transactions/stuck": {
         /** List signer accounts and transactions that are stuck, and why */
         get: operations["listStuck"];
@@ -3133,6 +3137,8 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description only say what it would do */
+                    dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
@@ -3145,6 +3151,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        dryRun: boolean;
                         cleared: components["schemas"]["Halt"];
                         says: components["schemas"]["Says"];
                     };
@@ -3187,6 +3194,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rescanned"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lowerProof: {
+        parameters: {
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description the part of blocks
+                     * @enum {string}
+                     */
+                    part: "header" | "transactions" | "receipts" | "state";
+                    /** @description only say what it would do */
+                    dryRun?: components["schemas"]["FlagInput"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The part that is believed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dryRun: boolean;
+                        /** @enum {string} */
+                        part: "header" | "transactions" | "receipts" | "state";
+                        blockNumber: number;
+                        /** @enum {string} */
+                        restsOn: "agreed" | "believed";
+                        says: components["schemas"]["Says"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -28,7 +28,7 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
 import { VOICES } from '../domain/finality.ts'
-import { LEARNT, type ProofStates, type ProvenPart } from '../domain/observed.ts'
+import { BEHIND_HEAD, LEARNT, type ProofStates, type ProvenPart } from '../domain/observed.ts'
 import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, type TermsContent } from '../domain/terms.ts'
 import type { Address } from '../domain/units.ts'
@@ -45,8 +45,6 @@ const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
 /** How long we wait for the factory's answer before a migration. */
 const FACTORY_LOOK_MS = 5_000
-/** We ask for blocks this far behind the head, because any node that has the head has all of them. */
-const BEHIND_HEAD = 4
 
 /** A start that can never succeed (`fatal`), or not until something changes (`refused`), or not yet (`retryable`). Says what to do. */
 export class StartError extends KnownError {

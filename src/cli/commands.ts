@@ -26,6 +26,7 @@ const from = (commands: readonly Command[], word: string) => commands.filter(({ 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   ...simple([...INIT, ...RUN, ...LOOK]),
   rescan: { modules: () => [import('../operator/rescan.ts')], views: () => import('./service/rescan.ts') },
+  proofs: { modules: () => [import('../operator/proofs.ts')], views: () => import('./service/proofs.ts') },
   payments: {
     modules: () => [
       import('../operator/payments.ts'),

@@ -47,10 +47,14 @@ export interface Watching {
  * A part of blocks that a chain may prove: a header by the block's hash, the lists of transactions and receipts by their roots, accounts by the state
  * root.
  */
-export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
+export const PROVEN_PARTS = ['header', 'transactions', 'receipts', 'state'] as const
+export type ProvenPart = (typeof PROVEN_PARTS)[number]
 
 /** Parts that we require once blocks prove them, in this order, because what is under a root proves nothing without the header that names it. */
 export const LEARNT = ['header', 'transactions', 'receipts'] as const
+
+/** To see what blocks prove we ask for one this far behind the head, because any node that has the head has it. */
+export const BEHIND_HEAD = 4
 
 /** What backs a fact: its block's hash, two providers that agree, or the word of one. */
 export type Proof = 'proven' | 'agreed' | 'believed'
@@ -86,6 +90,8 @@ export interface ChainProofs {
    * recompute; null if they show nothing about it.
    */
   newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
+  /** The same, by whichever provider proves it. */
+  proofOfAny(part: ProvenPart, newest: number): Promise<number | false | null>
   /** True if the bloom and the receipts' root in that block's header belong to blocks that it settles (Avalanche since Helicon). */
   hasForeignBlooms(number: number): Promise<boolean>
   /**

@@ -2,7 +2,7 @@
 // which no transaction's value shows. We locate its blocks, trace them, and file each inner transfer. What no trace explains becomes a residue, held
 // for the operator. It must never keep payments from being judged.
 import { residueRef } from '../chain/digest.ts'
-import { ChainFault } from '../chain/faults.ts'
+import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -26,6 +26,7 @@ import {
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
+import { lowerOrHalt } from './proofs.ts'
 import { proveResidues } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
@@ -58,6 +59,8 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
       filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       if (error instanceof LeftOutFault) throw error
+      // A wallet that nobody can check halts nothing, but two providers may agree that accounts do not recompute any more.
+      if (error instanceof ProofFault) await lowerOrHalt(ctx, error)
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
   }

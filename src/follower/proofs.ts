@@ -4,15 +4,20 @@ import type { ChainFault, ProofFault } from '../chain/faults.ts'
 import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
-import { type Block, type FailedProof, LEARNT, type ProofStates, type ProvenPart } from '../domain/observed.ts'
+import {
+  BEHIND_HEAD,
+  type Block,
+  type FailedProof,
+  LEARNT,
+  type ProofStates,
+  type ProvenPart,
+} from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
 
 /** How often we ask providers again while we do not require a part: one call each, and for lists one per block. */
 const LOOK_MS = 600_000
-/** The block that we ask for is this far behind the head, so that all providers have it. */
-const BEHIND_HEAD = 4
 
 /** When we last asked each ledger's providers, by `performance.now()`. */
 const lookedAt = new WeakMap<Pool, number>()
@@ -34,8 +39,9 @@ export async function learnProofs(
   head: Block,
 ): Promise<void> {
   const { pool, chain, rules } = ctx
-  const isMissing = (part: ProvenPart) => states.get(part) !== 'askedFor'
-  const missing = LEARNT.filter(isMissing)
+  const missing: ProvenPart[] = LEARNT.filter((part) => states.get(part) !== 'askedFor')
+  // A proof of an account is compared whenever a provider gives one, unless that was lowered.
+  if (states.get('state') === 'lowered') missing.push('state')
   if (missing.length === 0 || rules.rewindsToShorterChain) return
   if (performance.now() - (lookedAt.get(pool) ?? -LOOK_MS) < LOOK_MS) return
   lookedAt.set(pool, performance.now())

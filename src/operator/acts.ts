@@ -19,6 +19,7 @@ import * as pause from './pause.ts'
 import * as paymentWallets from './payment-wallets.ts'
 import * as payments from './payments.ts'
 import * as preview from './preview.ts'
+import * as proofs from './proofs.ts'
 import * as referrals from './referrals.ts'
 import * as refund from './refunds/refund.ts'
 import * as refundMany from './refunds/refund-many.ts'
@@ -46,7 +47,7 @@ const MODULES = [
     paymentWallets,
     contractWallets,
   ],
-  ...[pause, rescan, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
+  ...[pause, rescan, proofs, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
   ...[adminKeys, passkeys, signIn, rule, proposals, webhooks, audit],
 ]
 

@@ -1,6 +1,6 @@
 // The operator's switch. While it is on, no round is credited. Payments are still followed, judged and minted; the contract's own pause is up to the
 // owner's wallet. Also the act that lets halted passes go on.
-import { clearHalt } from '../db/blocks/halts.ts'
+import { clearHalt, type HaltReason, readHalt } from '../db/blocks/halts.ts'
 import { readPaused, writeState } from '../db/core/state.ts'
 import { refuseAct } from './act.ts'
 import { type Changing, defineAct } from './define-act.ts'
@@ -45,14 +45,26 @@ export const resume = defineAct({
   says: ({ changed }) => (changed ? 'Crediting goes on.' : 'Crediting was not paused.'),
 })
 
+/** What happens once a halt is cleared, by its reason. */
+export const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
+  otherChain: 'The passes go on if RPC_URL leads to the chain of this ledger again; if not, they halt again.',
+  tooDeep:
+    'Unless the provider was wrong, the passes halt again: such a ledger cannot be taken back. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  mintedTwice:
+    'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  unproven: 'The passes then believe that part of the blocks that the providers give, until it recomputes again.',
+  pastFinalized: 'The passes then follow the chain as it is, and undo what is no longer on it.',
+}
+
 export const clearHaltByHand = defineAct({
   path: 'halt/clear',
   scope: 'operate',
   summary: 'let halted passes look at the chain again; they halt again if nothing has changed',
-  fields: { reason: field.REASON },
-  change: async ({ sql, actor }, { reason: note }) => {
-    const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
-    return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
+  fields: { dryRun: field.flag('only say what it would do'), reason: field.REASON },
+  change: async ({ sql, actor }, { dryRun, reason: note }) => {
+    const halt = dryRun ? await readHalt(sql) : await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
+    return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { dryRun, cleared: halt }
   },
-  says: 'Cleared: the next passes look at the chain again.',
+  says: ({ dryRun, cleared }) =>
+    dryRun ? AFTER_HALT[cleared.reason] : 'Cleared: the next passes look at the chain again.',
 })

@@ -1,19 +1,23 @@
-// Asks every provider for one block, to see whether this chain's headers, lists of transactions and receipts recompute. One provider's answer proves
+// Asks every provider for one block, to see whether this chain's headers, lists of transactions and receipts, and accounts recompute. One provider's answer proves
 // nothing either way: it could make up a block that recomputes, and so make us refuse every honest provider.
 
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
-import { orNull } from '../faults.ts'
+import type { Address } from '../../domain/units.ts'
+import { ChainFault, orNull } from '../faults.ts'
+import { provenAccount } from '../prove/account-proof.ts'
 import { proveReceipts, proveTransactions } from '../prove/body.ts'
 import { proveHeader, settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
 import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
-import { toQuantity } from '../rpc/wire.ts'
+import { bytes, hash32, toQuantity } from '../rpc/wire.ts'
 
 /** Blocks without transactions show nothing about their lists, so we ask for older ones: at most this many. */
 const LISTS_MAX = 8
+/** Any account shows whether accounts recompute, because a root also proves that it has none. */
+const ANYBODY = `0x${'0'.repeat(40)}` as Address
 
 /** Builds the question to these providers. All reads through them share `soundness`. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
@@ -24,11 +28,27 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     const answers = await Promise.all(
       providers.map(async (provider) => {
         const block = await orNull(provider.request('eth_getBlockByNumber', params))
-        if (part !== 'receipts' || typeof block !== 'object' || block === null) return block
-        return { ...block, receipts: await orNull(provider.request('eth_getBlockReceipts', [(block as Fields).hash])) }
+        const beside = BESIDES[part]
+        if (!beside || typeof block !== 'object' || block === null) return block
+        return { ...block, [part]: await orNull(provider.request(...beside(block as Fields))) }
       }),
     )
     return answers.filter((answer): answer is Fields => typeof answer === 'object' && answer !== null)
+  }
+
+  /** The newest block whose part recomputes, and whose hash so many providers name; see `newestProof`. */
+  async function findProof(part: ProvenPart, newest: number, named: number): Promise<number | false | null> {
+    let shown: false | null = null
+    const oldest = isList(part) ? Math.max(0, newest - LISTS_MAX + 1) : newest
+    for (let number = newest; number >= oldest; number--) {
+      const blocks = await ask(part, number)
+      for (const block of blocks.filter((block) => showsSomething(part, block))) {
+        const isNamed = countOf(blocks, block, ({ hash }) => hash) >= named
+        if (isNamed && (await verdictOn(part, block)).kind === 'proven') return number
+        shown = false
+      }
+    }
+    return shown
   }
 
   return {
@@ -37,26 +57,16 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       soundness.isDoubted = isDoubted
     },
 
-    async newestProof(part, newest) {
-      let shown: false | null = null
-      const oldest = part === 'header' ? newest : Math.max(0, newest - LISTS_MAX + 1)
-      for (let number = newest; number >= oldest; number--) {
-        const blocks = await ask(part, number)
-        for (const block of blocks.filter((block) => showsSomething(part, block))) {
-          const isNamed = countOf(blocks, block, ({ hash }) => hash) >= voices
-          if (isNamed && (await verdictOn(part, block)).kind === 'proven') return number
-          shown = false
-        }
-      }
-      return shown
-    },
+    newestProof: (part, newest) => findProof(part, newest, voices),
+    proofOfAny: (part, newest) => findProof(part, newest, 1),
 
     hasForeignBlooms: async (number) => (await ask('header', number)).some(settlesOthers),
 
     async isUnprovable(part, number) {
       const blocks = await ask(part, number)
-      const regard = { header: headerOf, state: headerOf, transactions: bodyOf, receipts: outcomesOf }[part]
+      const regard = { header: headerOf, state: accountOf, transactions: bodyOf, receipts: outcomesOf }[part]
       for (const block of blocks) {
+        if (part === 'state' && !showsSomething(part, block)) continue
         // A single provider lowers nothing.
         if (countOf(blocks, block, regard) < VOICES) continue
         const { kind } = await verdictOn(part, block)
@@ -70,19 +80,42 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
 
 const isCertain = ({ states }: Soundness, part: ProvenPart) => part !== 'state' && states.get(part) === 'askedFor'
 
-/** A list without transactions shows nothing. */
+const isList = (part: ProvenPart) => part === 'transactions' || part === 'receipts'
+
+/** What we ask for beside a block, by part. */
+const BESIDES: Partial<Record<ProvenPart, (block: Fields) => [string, unknown[]]>> = {
+  receipts: ({ hash }) => ['eth_getBlockReceipts', [hash]],
+  state: ({ hash }) => ['eth_getProof', [ANYBODY, [], { blockHash: hash, requireCanonical: true }]],
+}
+
+/** A list without transactions shows nothing, nor does a provider without proofs, nor the first block, whose header may not have its state. */
 const showsSomething = (part: ProvenPart, block: Fields) =>
-  (part !== 'transactions' && part !== 'receipts') || listIn(block[part]).length > 0
+  isList(part)
+    ? listIn(block[part]).length > 0
+    : part !== 'state' || (nodesIn(block).length > 0 && Number(block.number) > 0)
+
+const nodesIn = ({ state }: Fields) => listIn((state as Fields | null)?.accountProof) as unknown[]
 
 const listIn = (list: unknown) => (Array.isArray(list) ? (list as Fields[]) : [])
 
 async function verdictOn(part: ProvenPart, block: Fields): Promise<Verdict> {
-  const { receipts, ...given } = block
+  const { receipts, state: _, ...given } = block
   const header = proveHeader(given)
   if (part === 'header' || header.kind !== 'proven') return header
   if (part === 'receipts') return (await proveReceipts(given, receipts)).verdict
-  if (part !== 'transactions') return unprovable(part, 'no question about it')
+  if (part === 'state') return accountVerdict(block)
   return (await proveTransactions(block)).verdict
+}
+
+function accountVerdict(block: Fields): Verdict {
+  try {
+    const nodes = nodesIn(block).map((node) => bytes(node, 'node of a proof'))
+    provenAccount(hash32(block.stateRoot, 'state root'), ANYBODY, nodes)
+    return { kind: 'proven', part: 'state' }
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    return unprovable('state', error.message)
+  }
 }
 
 /** How many blocks are the same as this one in some regard. */
@@ -90,7 +123,15 @@ const countOf = (blocks: readonly Fields[], block: Fields, regard: (block: Field
   blocks.filter((other) => regard(other) === regard(block)).length
 
 /** Fields that differ between nodes for the same block. */
-const BESIDE: readonly string[] = ['size', 'totalDifficulty', 'uncles', 'transactions', 'receipts', 'withdrawals']
+const BESIDE: readonly string[] = [
+  'size',
+  'totalDifficulty',
+  'uncles',
+  'transactions',
+  'receipts',
+  'state',
+  'withdrawals',
+]
 
 const headerOf = (block: Fields): string =>
   Object.keys(block)
@@ -108,6 +149,9 @@ function bodyOf(block: Fields): string {
   )
   return [headerOf(block), ...lines].join('\n')
 }
+
+/** The proof of an account. */
+const accountOf = (block: Fields) => [headerOf(block), ...nodesIn(block)].join('\n').toLowerCase()
 
 /** The outcomes of a block's transactions. */
 function outcomesOf(block: Fields): string {

@@ -10,6 +10,7 @@ import {
   readerOf,
 } from '../../boot/preflight.ts'
 import { checkDeployment, type DeploymentCheck } from '../../chain/factory/check-deployment.ts'
+import type { ChainReader } from '../../chain/port.ts'
 import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -17,6 +18,7 @@ import type { Config } from '../../config/load.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
+import { BEHIND_HEAD, PROVEN_PARTS, type ProofStates, type ProvenPart } from '../../domain/observed.ts'
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
 import { ASKED_CHECKS } from './provider.ts'
 
@@ -40,6 +42,15 @@ interface ChainExamined {
 interface Probed extends ChainExamined {
   readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
   readonly seen: readonly ProviderProbe[]
+}
+
+/** The parts that this chain proved, and that no provider proves any more. */
+async function ceasedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
+  if (states.size === 0) return []
+  const newest = Math.max(0, (await reader.head()).number - BEHIND_HEAD)
+  const asked = PROVEN_PARTS.filter((part) => (states.get(part) ?? (part === 'state' && 'askedFor')) === 'askedFor')
+  const shown = await Promise.all(asked.map((part) => reader.proofs.proofOfAny(part, newest)))
+  return asked.filter((_, at) => shown[at] === false)
 }
 
 const PROVIDER_CHECKS: Checks<Probed> = {
@@ -96,10 +107,19 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
 
   /** Whether blocks prove what the only provider says, or we must believe it. */
   'chain.proofs': async ({ chain, rpc, pool, config }) => {
-    const states = pool ? await readProofStates(pool) : new Map()
-    const parts = await believedParts(readerOf(chain, rpc, signersOf(chain)), states)
+    const states: ProofStates = pool ? await readProofStates(pool) : new Map()
+    const reader = readerOf(chain, rpc, signersOf(chain))
+    const parts = await believedParts(reader, states)
     const lowered = [...states].filter(([, state]) => state === 'lowered').map(([part]) => part)
-    const reading = { states: Object.fromEntries(states), believed: parts }
+    const ceased = pool ? await ceasedParts(reader, states) : []
+    const reading = { states: Object.fromEntries(states), believed: parts, ceased }
+    const [part] = ceased
+    if (part)
+      return {
+        says: `no provider proves ${ceased.join(', ')} of blocks any more: the chain may have had a fork`,
+        fail: `Update the service. If that does not help, "node-ledger proofs lower ${part}" has it believed.`,
+        reading,
+      }
     if (parts.length > 0) {
       const says = believedInWords(parts)
       if (config.TRUST_PROVIDER) return { says: `RPC_URL: ${says}, as TRUST_PROVIDER says`, reading }

@@ -1,28 +1,17 @@
 // The command `resume`: ends the operator's pause, and lets halted passes go on. These are two different things: the operator pauses; the passes halt
 // automatically if the chain is not the one they had followed.
-import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts.ts'
+import { type HaltState, readHalt } from '../../db/blocks/halts.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
 import { recordAct } from '../../operator/act.ts'
 import { toldOf } from '../../operator/define-act.ts'
-import { clearHaltByHand, resume as resumeCrediting } from '../../operator/pause.ts'
+import { AFTER_HALT, clearHaltByHand, resume as resumeCrediting } from '../../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, type OpenDatabase, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree } from '../output.ts'
 import { haltInWords } from './halt.ts'
-
-/** The next step once a halt is cleared, by its reason. */
-const NEXT: Record<HaltReason, string> = {
-  otherChain: 'The passes go on if RPC_URL leads to the chain of this ledger again; if not, they halt again.',
-  tooDeep:
-    'Unless the provider was wrong, the passes halt again: such a ledger cannot be taken back. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
-  mintedTwice:
-    'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
-  unproven: 'The passes then believe that part of the blocks that the providers give, until it recomputes again.',
-  pastFinalized: 'The passes then follow the chain as it is, and undo what is no longer on it.',
-}
 
 /** Runs `resume`, with --halt for a halt, and with --no-guard for the fork guard. */
 export async function resume(call: Call): Promise<ExitCode> {
@@ -31,7 +20,7 @@ export async function resume(call: Call): Promise<ExitCode> {
     const halt = await readHalt(deps.pool)
     if (flags.has('halt')) {
       if (!halt) throw new RefusedError('The passes are not halted.')
-      out.say(`${describe(halt)}\n${NEXT[halt.reason]}`)
+      out.say(`${describe(halt)}\n${AFTER_HALT[halt.reason]}`)
       await mustAgree(call, 'Clear it?', 'The halt stands.')
       const done = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
       await out.result(done, toldOf(clearHaltByHand.operation, done))

@@ -42,16 +42,30 @@ export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number
     await writeAudit(sql, { actor: 'pass', action: 'proofRaised', subject: part, detail: { blockNumber } })
 }
 
+interface LoweredBy {
+  blockNumber: number
+  by: string
+  requestId?: string | null
+  /** An operator's. */
+  reason?: string | null
+}
+
 /** Lowers a part, even one never proven, because a block does not prove it. `by`: who decided, or `pass` if two providers agree. */
 export async function lowerProof(
   sql: Sql,
   part: ProvenPart,
-  { blockNumber, by, requestId = null }: { blockNumber: number; by: string; requestId?: string | null },
+  { blockNumber, by, requestId = null, ...given }: LoweredBy,
 ): Promise<void> {
   const rows = await sql`
     INSERT INTO chain_proofs (part, lowered_block, lowered_by) VALUES (${part}, ${blockNumber}, ${by})
     ON CONFLICT (part) DO UPDATE SET lowered_block = excluded.lowered_block, lowered_by = excluded.lowered_by
       WHERE chain_proofs.lowered_block IS NULL`
   if (rows.count > 0)
-    await writeAudit(sql, { actor: by, action: 'proofLowered', subject: part, detail: { blockNumber }, requestId })
+    await writeAudit(sql, {
+      actor: by,
+      action: 'proofLowered',
+      subject: part,
+      detail: { blockNumber, ...given },
+      requestId,
+    })
 }

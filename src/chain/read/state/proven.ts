@@ -32,7 +32,7 @@ interface ProvenState {
 
 /**
  * An account by a proof against the state root of exactly that header, mapped by `read`. Null if there is no proof, or this chain's headers do not
- * recompute. Throws a ProofFault if it is of another state, or if `read` throws a ChainFault.
+ * recompute. Throws a ProofFault if it is of another state, or if `read` throws a ChainFault; once accounts were lowered, that is no proof either.
  */
 export async function readProven<T>(
   { rpc, soundness }: Asking<RpcReads>,
@@ -59,7 +59,9 @@ export async function readProven<T>(
     )
     return read({ account, words, answer: other?.ok ? other.result : null })
   } catch (error) {
-    throw error instanceof ChainFault ? new ProofFault('state', at.number, error.message) : error
+    if (!(error instanceof ChainFault)) throw error
+    if (soundness.states.get('state') === 'lowered') return null
+    throw new ProofFault('state', at.number, error.message)
   }
 }
 

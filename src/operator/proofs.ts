@@ -1,0 +1,58 @@
+// The act that has a part of blocks believed which this chain no longer proves, after a fork that this version does not know. It never lowers a part
+// that providers still prove, so nobody can have a lie believed by mistake.
+import { lowerProof, readProofStates } from '../db/blocks/proofs.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { VOICES } from '../domain/finality.ts'
+import { BEHIND_HEAD, PROVEN_PARTS, type ProvenPart } from '../domain/observed.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
+import { type OperatorRefusal, refuseAct } from './act.ts'
+import { defineAct } from './define-act.ts'
+import * as field from './input.ts'
+
+export interface LoweredProof {
+  dryRun: boolean
+  part: ProvenPart
+  /** The block that does not prove it. */
+  blockNumber: number
+  /** What the part rests on from then on: two providers that agree, or the word of the only one. */
+  restsOn: 'agreed' | 'believed'
+}
+
+export const lowerProofByHand = defineAct({
+  path: 'proofs/lower',
+  scope: 'operate',
+  command: 'proofs lower',
+  args: ['part'],
+  summary:
+    'believe a part of blocks that this chain does not prove any more, after a fork that this version does not know',
+  details:
+    'Asks the providers first, and refuses while one proves it. Update the service if you can. The part is required again once two providers prove it.',
+  examples: ['proofs lower state --reason "the fork of May" --yes'],
+  leavesOut: ['dryRun'],
+  asks: ({ part }) => `Believe what providers say of the ${String(part)} of blocks?`,
+  onChain: true,
+  fields: {
+    part: field.word('the part of blocks', PROVEN_PARTS, { value: 'part' }),
+    dryRun: field.flag('only say what it would do'),
+    reason: field.REASON,
+  },
+  run: async (
+    { pool, chain }: LedgerDb & ChainRead,
+    actor,
+    { part, dryRun, reason },
+  ): Promise<LoweredProof | OperatorRefusal> => {
+    if ((await readProofStates(pool)).get(part) === 'lowered') return refuseAct('conflict', 'It is believed already.')
+    const blockNumber = Math.max(0, (await chain.head()).number - BEHIND_HEAD)
+    const shown = await chain.proofs.proofOfAny(part, blockNumber)
+    if (shown === null) return refuseAct('notYet', 'No provider shows anything about it just now: ask again.')
+    if (shown !== false) return refuseAct('conflict', `Block ${shown} proves it, so nothing is lowered.`)
+    const restsOn = chain.providers.length >= VOICES ? 'agreed' : 'believed'
+    const lowered = { part, blockNumber, restsOn } as const
+    if (dryRun) return { dryRun, ...lowered }
+    const by = { by: actor.name, requestId: actor.requestId, reason }
+    await inTransaction(pool, (sql) => lowerProof(sql, part, { blockNumber, ...by }))
+    return { dryRun, ...lowered }
+  },
+  says: ({ dryRun, part, blockNumber, restsOn }) =>
+    `No provider proves the ${part} at block ${blockNumber}: ${dryRun ? 'it would rest' : 'it rests'} on ${restsOn === 'agreed' ? 'two providers that agree' : 'the word of the only provider'}.`,
+})
