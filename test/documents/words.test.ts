@@ -7,26 +7,30 @@ import { type Page, proseOf, ROOT, readPage } from './pages.ts'
 /** Most words of a document. One that is not here has at most 1,250. A change that needs more takes something out. */
 const LIMITS: Readonly<Record<string, number>> = {
   'CONTRIBUTING.md': 1_750,
-  'bench/README.md': 1_400,
-  'docs/ADMIN.md': 4_500,
-  'docs/ARCHITECTURE.md': 3_850,
-  'docs/CONTRACT.md': 6_000,
-  'docs/DATA-MODEL.md': 1_650,
-  'docs/FAQ.md': 1_600,
-  'docs/GLOSSARY.md': 1_450,
-  'docs/RUNBOOK.md': 7_400,
-  'docs/THREATS.md': 3_400,
-  'docs/WEBHOOKS.md': 1_500,
+  'docs/ADMIN.md': 4_100,
+  'docs/ARCHITECTURE.md': 4_000,
+  'docs/CONTRACT.md': 4_200,
+  'docs/DATA-MODEL.md': 1_600,
+  'docs/GLOSSARY.md': 1_400,
+  'docs/RUNBOOK.md': 7_000,
+  'docs/THREATS.md': 2_500,
+  'test/faults/README.md': 3_000,
 }
 const LIMIT = 1_250
 /** All of them together, for one evening. */
-const LIMIT_IN_ALL = 43_000
+const LIMIT_IN_ALL = 45_000
 /** Half of a document's sentences have at most so many words. */
 const MEDIAN_SENTENCE = 15
+/** The runbook's sections whose entries a person reads at night: symptom, cause, what to do, how to see that it is well. */
+const ENTRIES = ['Held payments', 'What each alert means', 'What each event asks for']
+const ENTRY_LIMIT = 120
 /** As long as the tables that they are generated from. */
 const GENERATED = ['docs/CLI.md', 'docs/SETTINGS.md']
 
-const PAGES = globSync(['*.md', 'docs/*.md', 'test/README.md', 'bench/README.md'], { cwd: ROOT })
+const PAGES = globSync(['*.md', 'docs/**/*.md', '{ops,test,bench}/**/README.md'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules/**'],
+})
   .filter((path) => !GENERATED.includes(path))
   .sort()
   .map(readPage)
@@ -59,6 +63,19 @@ test('each document is as short as its limit', () => {
 test('all documents together can be read in an evening', () => {
   const words = PAGES.reduce((sum, { text }) => sum + wordsOf(text).length, 0)
   assert.ok(words <= LIMIT_IN_ALL, `${words} words`)
+})
+
+test('each entry of the runbook is as short as its reader needs it at night', () => {
+  const runbook = PAGES.find(({ path }) => path === 'docs/RUNBOOK.md')?.text ?? ''
+  const entries = ENTRIES.flatMap((title) =>
+    (runbook.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '').split('\n### ').slice(1),
+  )
+  assert.ok(entries.length > 60)
+  const long = entries.map((entry) => [entry.split('\n')[0], wordsOf(entry).length - 1] as const)
+  assert.deepEqual(
+    long.filter(([, words]) => words > ENTRY_LIMIT),
+    [],
+  )
 })
 
 test('half of the sentences of each document have at most 15 words', () => {
