@@ -5,7 +5,7 @@
 
 export interface paths {
     "/api/admin/payments": {
-        /** List payments, newest first, with the state of each and its reason */
+        /** List payments with state and reason, newest first */
         get: operations["listPayments"];
     };
     "/api/admin/payments/dismiss": {
@@ -25,19 +25,19 @@ export interface paths {
         get: operations["countPayments"];
     };
     "/api/admin/payments/{payment}": {
-        /** Show a payment with all that is known of it: verdicts and their evidence, refund, mint */
+        /** Show all about a payment: verdicts with evidence, refund, mint */
         get: operations["showPayment"];
     };
     "/api/admin/payments/{payment}/history": {
-        /** Show everything that happened to a payment, in order: blocks, verdicts, transactions of ours, decisions, over all instances */
+        /** Show the history of a payment: blocks, verdicts, our transactions, decisions, over all instances */
         get: operations["showPaymentHistory"];
     };
     "/api/admin/payments/{payment}/attribute": {
-        /** Name the transactions by which value came that no transaction’s own value explains */
+        /** Name the transactions that brought ether which the service could not explain */
         post: operations["attributePayment"];
     };
     "/api/admin/payments/{payment}/release": {
-        /** Accept a held payment despite the verdict of the rules; the next pass mints its node to its payer */
+        /** Release a held payment: the next pass mints its node to its payer */
         post: operations["releasePayment"];
     };
     "/api/admin/payments/{payment}/dismiss": {
@@ -45,21 +45,21 @@ export interface paths {
         post: operations["dismissPayment"];
     };
     "/api/admin/payments/{payment}/refund/prepare": {
-        /** Hold a payment for its refund, and say whether the ether may be sent back already */
+        /** Prepare a refund, and say whether you may send it now */
         post: operations["prepareRefund"];
     };
     "/api/admin/payments/{payment}/refund/cancel": {
-        /** Give a refund up that was prepared: the payment stands as before, or is judged again */
+        /** Cancel a prepared refund: the payment stands as before, or the service judges it again */
         post: operations["cancelRefund"];
     };
     "/api/admin/payments/{payment}/refund": {
-        /** Record that you paid a payment back, which the chain must confirm */
+        /** Record a refund that you sent; the chain must confirm it */
         post: operations["recordRefund"];
     };
     "/api/admin/payment-wallets": {
-        /** List the payments wallets: the one buyers pay to, those still watched, those closed */
+        /** List the payments wallets: the one that buyers pay, those still watched, those closed */
         get: operations["listWallets"];
-        /** Change the wallet that buyers pay to */
+        /** Change the wallet that buyers pay */
         post: operations["changeWallet"];
     };
     "/api/admin/payment-wallets/preview": {
@@ -67,17 +67,17 @@ export interface paths {
         post: operations["previewWallet"];
     };
     "/api/admin/payment-wallets/take-back": {
-        /** Take back the latest change of the payments wallet, as long as it does not hold and nothing was paid there */
+        /** Take back the latest change of the payments wallet, unless it holds already or something was paid there */
         post: operations["takeBackWallet"];
     };
     "/api/admin/payment-wallets/close": {
-        /** Close the books of a wallet that was replaced: what comes there later is not seen */
+        /** Close a replaced wallet: the service does not see later payments to it */
         post: operations["closeBooks"];
     };
     "/api/admin/terms": {
-        /** List the credit terms, and what the contract's owner has to do for them */
+        /** List the credit terms, and what the contract's owner must sign for them */
         get: operations["listTerms"];
-        /** Enter credit terms that hold from a time on: whether turns are owed, their range, the schedule */
+        /** Set the credit terms from a time on: whether turns are owed, their range, the schedule */
         post: operations["enterTerms"];
     };
     "/api/admin/terms/preview": {
@@ -85,21 +85,21 @@ export interface paths {
         post: operations["previewTerms"];
     };
     "/api/admin/terms/take-back": {
-        /** Take back the latest credit terms, as long as they do not hold yet */
+        /** Take back the latest credit terms, before they hold */
         post: operations["takeBackTerms"];
     };
     "/api/admin/tiers": {
         /** List the tiers with their prices and terms */
         get: operations["listTiers"];
-        /** Enter a new tier, which is on sale from the next block on */
+        /** Create a tier, on sale from the next block on */
         post: operations["createTier"];
     };
     "/api/admin/tiers/{tierId}": {
-        /** Change a tier's price or other terms, from the next block on */
+        /** Change a tier's price or other terms from the next block on */
         post: operations["changeTier"];
     };
     "/api/admin/tiers/{tierId}/preview": {
-        /** Say what a supply would change for payments under way, and what the owner of the contract may sign */
+        /** Show what a supply would change for payments under way, and what the contract’s owner may sign */
         get: operations["previewSupply"];
     };
     "/api/admin/tiers/{tierId}/sale": {
@@ -107,21 +107,21 @@ export interface paths {
         post: operations["setOnSale"];
     };
     "/api/admin/contract-wallets": {
-        /** List who may buy by an internal call, as a Safe pays: the mode, and the contracts you allow */
+        /** List which contract wallets may buy: the mode, and the contracts you allow */
         get: operations["listContractWallets"];
-        /** Say who may buy by an internal call: hold, proven or all */
+        /** Set which contract wallets may buy: hold, proven or all */
         post: operations["setContractWallets"];
     };
     "/api/admin/contract-wallets/allow": {
-        /** Have a contract buy in the mode proven: you know whose wallet it is */
+        /** Allow a contract to buy in the mode proven */
         post: operations["allowContractWallet"];
     };
     "/api/admin/contract-wallets/{address}/disallow": {
-        /** Allow a contract no more; what it has bought stays bought */
+        /** Stop allowing a contract; its nodes stay */
         post: operations["disallowContractWallet"];
     };
     "/api/admin/pause": {
-        /** Stop crediting rounds; payments are still followed, judged and minted */
+        /** Pause rounds; the service still follows, judges and mints */
         post: operations["pause"];
     };
     "/api/admin/resume": {
@@ -133,7 +133,7 @@ export interface paths {
         post: operations["clearHalt"];
     };
     "/api/admin/rescan": {
-        /** Read blocks again and compare them with the ledger; if something is missing, go back and follow again */
+        /** Read blocks again and compare them with the ledger; if they differ, go back and follow again */
         post: operations["rescan"];
     };
     "/api/admin/proofs/lower": {
@@ -145,13 +145,13 @@ export interface paths {
         get: operations["listStuck"];
     };
     "/api/admin/transactions/free": {
-        /** Have a signer account's nonce taken over as the providers name it; replace transactions that can no longer be mined */
+        /** Adopt the nonce that the providers name for a signer account, and replace transactions that can no longer be mined */
         post: operations["freeSender"];
     };
     "/api/admin/allowlists": {
         /** List the allowlists, newest first */
         get: operations["listAllowlists"];
-        /** Enter a list of wallets and of how many nodes each may buy, which a tier may name */
+        /** Add an allowlist: wallets, and how many nodes each may buy */
         post: operations["addAllowlist"];
     };
     "/api/admin/referrals": {
@@ -165,21 +165,21 @@ export interface paths {
         get: operations["listUnpaidNodes"];
     };
     "/api/admin/nodes/{nodeId}/grant": {
-        /** Say that a node without a payment is meant to be, so that its cohort is credited */
+        /** Grant a node without a payment, so its cohort is credited */
         post: operations["grantNode"];
     };
     "/api/admin/nodes/{nodeId}/revoke": {
-        /** Take a grant back; what was credited stays */
+        /** Revoke a grant; earlier credits stay */
         post: operations["revokeGrant"];
     };
     "/api/admin/senders": {
-        /** List the wallets whose payments are held for you to see first */
+        /** List the wallets whose payments the service holds for your review */
         get: operations["listDenied"];
-        /** Hold every payment of a wallet, an exchange's for one, which pays for many people */
+        /** Hold every payment of a wallet, for example an exchange's, which pays for many people */
         post: operations["deny"];
     };
     "/api/admin/senders/{address}/remove": {
-        /** Take a wallet off that list; what is held stays held until you decide */
+        /** Take a wallet off that list; held payments stay held until you decide */
         post: operations["allow"];
     };
     "/api/admin/statement": {
@@ -223,7 +223,7 @@ export interface paths {
         get: operations["exportOwner"];
     };
     "/api/admin/transactions": {
-        /** List the transactions of our signer accounts, newest first: nonces, what became of them, gas, fees */
+        /** List the transactions of our signer accounts, newest first: nonce, state, gas, fees */
         get: operations["listTransactions"];
     };
     "/api/admin/rounds": {
@@ -235,7 +235,7 @@ export interface paths {
         get: operations["showTrends"];
     };
     "/api/admin/credit/preview": {
-        /** Say what a credit pass would pay now, what stands in its way, and what the next day will cost */
+        /** Show what a credit pass would pay now, what stops it, and what the next day will cost */
         get: operations["previewRound"];
     };
     "/api/admin/reconciliation": {
@@ -255,9 +255,9 @@ export interface paths {
         get: operations["showOwnKey"];
     };
     "/api/admin/keys": {
-        /** List the admin keys, passkeys and invitations: their rights, who made them, their last use and their end */
+        /** List the admin keys, passkeys and invitations: scopes, maker, last use, expiry */
         get: operations["listKeys"];
-        /** Make an admin key for a person or a machine, with the rights you name */
+        /** Create an admin key for a person or a machine, with the scopes you name */
         post: operations["createKey"];
     };
     "/api/admin/keys/{id}/revoke": {
@@ -281,47 +281,47 @@ export interface paths {
         post: operations["revokeInvitation"];
     };
     "/api/admin/second-person": {
-        /** Say from which amount on a second person is needed */
+        /** Show the amount above which an act needs a second person */
         get: operations["showSecondPerson"];
-        /** Have releases and refunds above an amount, what lets held payments through, all terms and the payments wallet need a second person */
+        /** Require a second person for releases and refunds above an amount, acts that let such payments through, terms and payments wallets */
         post: operations["setSecondPerson"];
     };
     "/api/admin/proposals": {
-        /** List what waits for a second person, and what became of earlier proposals */
+        /** List acts that wait for a second person, and earlier proposals with their results */
         get: operations["listProposals"];
     };
     "/api/admin/proposals/{id}/confirm": {
-        /** Confirm what another person proposed: it is done now, as far as it still can be */
+        /** Confirm another person’s proposal: the service does it now, if it still can */
         post: operations["confirmProposal"];
     };
     "/api/admin/proposals/{id}/refuse": {
-        /** Refuse a proposal, or take your own back */
+        /** Refuse a proposal, or withdraw your own */
         post: operations["refuseProposal"];
     };
     "/api/admin/webhooks": {
-        /** List the endpoints that events are sent to, and how they do */
+        /** List the endpoints that get events, and their state */
         get: operations["listWebhooks"];
         /** Add an endpoint, or give it other secrets */
         post: operations["addWebhook"];
     };
     "/api/admin/webhooks/remove": {
-        /** Tell an endpoint nothing more */
+        /** Remove an endpoint */
         post: operations["removeWebhook"];
     };
     "/api/admin/webhooks/events": {
-        /** Say which kinds of events an endpoint is sent */
+        /** Choose which kinds of events an endpoint gets */
         post: operations["chooseEvents"];
     };
     "/api/admin/webhooks/enable": {
-        /** Send again to an endpoint that was given up on; what waited goes at once */
+        /** Enable a disabled endpoint; waiting events go out at once */
         post: operations["enableWebhook"];
     };
     "/api/admin/webhooks/deliveries": {
-        /** List deliveries, newest first, with what came of them; --json has each event and the log of its attempts */
+        /** List deliveries and their results, newest first; --json has each event and its attempts */
         get: operations["listDeliveries"];
     };
     "/api/admin/webhooks/deliveries/{id}/redeliver": {
-        /** Make a delivery again, failed or not */
+        /** Send a delivery again, failed or not */
         post: operations["redeliver"];
     };
     "/api/admin/audit": {
@@ -1777,11 +1777,11 @@ export interface operations {
             query?: {
                 /** @description seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored */
                 status?: components["schemas"]["PaymentStatus"];
-                /** @description why it is held: wrongAmount, tierAllowance and so on */
+                /** @description the reason it is held for: wrongAmount, tierAllowance and so on */
                 reason?: components["schemas"]["PaymentReason"];
                 /** @description the wallet that paid */
                 from?: components["schemas"]["AddressInput"];
-                /** @description the tier that it was judged by */
+                /** @description the tier it was judged by */
                 tierId?: components["schemas"]["TierId"];
                 /** @description Rows of a page. */
                 limit?: components["parameters"]["Limit"];
@@ -2093,7 +2093,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description the tier, if the amount is the price of none */
+                    /** @description the tier, if the amount is no tier’s price */
                     tierId?: components["schemas"]["TierId"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2317,9 +2317,9 @@ export interface operations {
                 "application/json": {
                     /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
-                    /** @description seconds for which the one before still sells; as at the last change */
+                    /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the key of the present one is in the wrong hands */
+                    /** @description the present wallet’s key is stolen */
                     stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2359,9 +2359,9 @@ export interface operations {
                 "application/json": {
                     /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
-                    /** @description seconds for which the one before still sells; as at the last change */
+                    /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the key of the present one is in the wrong hands */
+                    /** @description the present wallet’s key is stolen */
                     stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2510,24 +2510,24 @@ export interface operations {
                 "application/json": {
                     /** @description whether turns due from then on are owed */
                     payouts?: components["schemas"]["FlagInput"];
-                    /** @description least draw of a turn; a tier's rate multiplies it */
+                    /** @description the least draw of a turn; a tier's rate multiplies it */
                     minWei?: components["schemas"]["Wei"];
                     /** @description most of it */
                     maxWei?: components["schemas"]["Wei"];
-                    /** @description time between two turns of a node, for cohorts that are opened from then on */
+                    /** @description seconds between two turns of a node, for cohorts opened from then on */
                     intervalSec?: components["schemas"]["WholeInput"];
-                    /** @description time between the phases of a tier; it divides the interval */
+                    /** @description seconds between the cohorts of a tier; must divide the interval */
                     slotSec?: components["schemas"]["WholeInput"];
-                    /** @description block time from which they hold, unix seconds */
+                    /** @description the block time from which they hold, in unix seconds */
                     fromTime?: components["schemas"]["WholeInput"];
                     /** @description allow turns that pay nothing */
                     zero?: components["schemas"]["FlagInput"];
                     /**
-                     * @description for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"
+                     * @description for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"
                      * @enum {string}
                      */
                     before?: "same" | "range" | "notOwed";
-                    /** @description with `before` range: least draw of turns due before */
+                    /** @description with `before` range: the least draw of earlier turns */
                     beforeMinWei?: components["schemas"]["Wei"];
                     /** @description most of it */
                     beforeMaxWei?: components["schemas"]["Wei"];
@@ -2569,24 +2569,24 @@ export interface operations {
                 "application/json": {
                     /** @description whether turns due from then on are owed */
                     payouts?: components["schemas"]["FlagInput"];
-                    /** @description least draw of a turn; a tier's rate multiplies it */
+                    /** @description the least draw of a turn; a tier's rate multiplies it */
                     minWei?: components["schemas"]["Wei"];
                     /** @description most of it */
                     maxWei?: components["schemas"]["Wei"];
-                    /** @description time between two turns of a node, for cohorts that are opened from then on */
+                    /** @description seconds between two turns of a node, for cohorts opened from then on */
                     intervalSec?: components["schemas"]["WholeInput"];
-                    /** @description time between the phases of a tier; it divides the interval */
+                    /** @description seconds between the cohorts of a tier; must divide the interval */
                     slotSec?: components["schemas"]["WholeInput"];
-                    /** @description block time from which they hold, unix seconds */
+                    /** @description the block time from which they hold, in unix seconds */
                     fromTime?: components["schemas"]["WholeInput"];
                     /** @description allow turns that pay nothing */
                     zero?: components["schemas"]["FlagInput"];
                     /**
-                     * @description for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"
+                     * @description for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"
                      * @enum {string}
                      */
                     before?: "same" | "range" | "notOwed";
-                    /** @description with `before` range: least draw of turns due before */
+                    /** @description with `before` range: the least draw of earlier turns */
                     beforeMinWei?: components["schemas"]["Wei"];
                     /** @description most of it */
                     beforeMaxWei?: components["schemas"]["Wei"];
@@ -2698,7 +2698,7 @@ export interface operations {
                     label: string;
                     /** @description nodes of this tier that one wallet may hold */
                     maxPerWallet: components["schemas"]["WholeInput"];
-                    /** @description its share of a draw, in basis points; 10000 is the whole */
+                    /** @description its rate, in basis points of a draw; 10000 is the base rate */
                     payoutBps?: components["schemas"]["WholeInput"];
                     /** @description ERC-20 token that a buyer must hold */
                     holdingToken?: components["schemas"]["AddressInput"];
@@ -2708,9 +2708,9 @@ export interface operations {
                     holdingSymbol?: string;
                     /** @description the token's decimals */
                     holdingDecimals?: components["schemas"]["WholeInput"];
-                    /** @description seconds for which the service asks again for a holding that it cannot read */
+                    /** @description seconds for which the service retries to read a holding */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
-                    /** @description nodes of it that may ever be sold; 0: no limit */
+                    /** @description the most nodes of it ever sold; 0: no limit */
                     supply?: components["schemas"]["WholeInput"];
                     /** @description when it opens, unix seconds of block time; 0: at once */
                     opensAt?: components["schemas"]["WholeInput"];
@@ -2718,15 +2718,15 @@ export interface operations {
                     closesAt?: components["schemas"]["WholeInput"];
                     /** @description the tier that must be sold out before it opens; -: none */
                     opensAfter?: string;
-                    /** @description the root of the list of those who may buy; 0: anyone */
+                    /** @description the root of the allowlist; 0: anyone may buy */
                     allowlist?: string;
                     /** @description its number on the contract; by default the next free one */
                     tierNo?: components["schemas"]["WholeInput"];
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
-                    /** @description seconds for which what was on sale before still buys it; as at the last change */
+                    /** @description seconds for which the old price still buys; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description for a mistake: it ends with the next block, and any grace with it */
+                    /** @description after a mistake: without a grace, from the next block on */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2773,7 +2773,7 @@ export interface operations {
                     label?: string;
                     /** @description nodes of this tier that one wallet may hold */
                     maxPerWallet?: components["schemas"]["WholeInput"];
-                    /** @description its share of a draw, in basis points; 10000 is the whole */
+                    /** @description its rate, in basis points of a draw; 10000 is the base rate */
                     payoutBps?: components["schemas"]["WholeInput"];
                     /** @description ERC-20 token that a buyer must hold */
                     holdingToken?: components["schemas"]["AddressInput"];
@@ -2783,9 +2783,9 @@ export interface operations {
                     holdingSymbol?: string;
                     /** @description the token's decimals */
                     holdingDecimals?: components["schemas"]["WholeInput"];
-                    /** @description seconds for which the service asks again for a holding that it cannot read */
+                    /** @description seconds for which the service retries to read a holding */
                     holdingRetrySec?: components["schemas"]["WholeInput"];
-                    /** @description nodes of it that may ever be sold; 0: no limit */
+                    /** @description the most nodes of it ever sold; 0: no limit */
                     supply?: components["schemas"]["WholeInput"];
                     /** @description when it opens, unix seconds of block time; 0: at once */
                     opensAt?: components["schemas"]["WholeInput"];
@@ -2793,13 +2793,13 @@ export interface operations {
                     closesAt?: components["schemas"]["WholeInput"];
                     /** @description the tier that must be sold out before it opens; -: none */
                     opensAfter?: string;
-                    /** @description the root of the list of those who may buy; 0: anyone */
+                    /** @description the root of the allowlist; 0: anyone may buy */
                     allowlist?: string;
                     /** @description whether it is on sale */
                     onSale?: components["schemas"]["FlagInput"];
-                    /** @description seconds for which what was on sale before still buys it; as at the last change */
+                    /** @description seconds for which the old price still buys; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description for a mistake: it ends with the next block, and any grace with it */
+                    /** @description after a mistake: without a grace, from the next block on */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2874,9 +2874,9 @@ export interface operations {
                 "application/json": {
                     /** @description whether it is on sale */
                     onSale: components["schemas"]["FlagInput"];
-                    /** @description seconds for which what was on sale before still buys it; as at the last change */
+                    /** @description seconds for which the old price still buys; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description for a mistake: it ends with the next block, and any grace with it */
+                    /** @description after a mistake: without a grace, from the next block on */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2982,7 +2982,7 @@ export interface operations {
                 "application/json": {
                     /** @description the contract */
                     address: components["schemas"]["AddressInput"];
-                    /** @description whose it is */
+                    /** @description whose wallet it is */
                     label: string;
                     reason: components["schemas"]["ReasonInput"];
                 };
@@ -3357,7 +3357,7 @@ export interface operations {
                     rows: string;
                     /** @description what you call it */
                     label: string;
-                    /** @description only say what it has, and what is wrong with it */
+                    /** @description only check it, and list its mistakes */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -3608,7 +3608,7 @@ export interface operations {
                 "application/json": {
                     /** @description the wallet */
                     address: components["schemas"]["AddressInput"];
-                    /** @description whose it is */
+                    /** @description whose wallet it is */
                     label: string;
                     reason: components["schemas"]["ReasonInput"];
                 };
@@ -4279,12 +4279,12 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description who acts by it */
+                    /** @description who uses it */
                     label: components["schemas"]["KeyLabel"];
                     /** @description some of read,decide,prices,terms,operate */
                     scopes: components["schemas"]["Scopes"];
                     /**
-                     * @description how long it opens, as 90d or 8h; 90d by default, at most 366d
+                     * @description how long it is valid, such as 90d or 8h; 90d by default, at most 366d
                      * @default 90d
                      * @example 90d
                      * @example 8h
@@ -4411,7 +4411,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description who acts by it */
+                    /** @description who uses it */
                     label: components["schemas"]["KeyLabel"];
                     /** @description some of read,decide,prices,terms,operate */
                     scopes: components["schemas"]["Scopes"];
@@ -4580,9 +4580,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description more than this needs a second person; 0: every release and refund */
+                    /** @description the amount above which an act needs a second person; 0: every release and refund */
                     aboveWei?: components["schemas"]["Wei"];
-                    /** @description nothing needs one */
+                    /** @description switch the rule off */
                     off?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };

@@ -91,11 +91,9 @@ export const attributePayment = defineGuardedAct({
   path: 'payments/:payment/attribute',
   scope: 'decide',
   command: 'payments attribute',
-  summary: 'name the transactions by which value came that no transaction’s own value explains',
+  summary: 'name the transactions that brought ether which the service could not explain',
   details: `For a payment held "unattributed", such as a Safe's. The provider's trace (debug_traceTransaction) must show the transfer; its sender
-becomes the payer. A transaction alone must have brought the whole value. --inner-index or --value-wei takes one transfer out as a payment of
-its own, and the rest stays held; --transfers takes several. If no provider has the trace, state --inner-index, --from and --value-wei: then
-your word stands for it, and the record says so.`,
+becomes the payer. If you name only a transaction, it must have brought the whole value. --inner-index or --value-wei takes one transfer out as its own payment, and the rest stays held; --transfers takes several. If no provider has the trace, state --inner-index, --from and --value-wei: then your word counts, and the record says so.`,
   examples: ['payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
   fields: ASKED,
   check: checkNamed,

@@ -36,7 +36,7 @@ export interface ContractWalletsView {
 export const listContractWallets = defineReading({
   path: 'contract-wallets',
   command: 'contract-wallets list',
-  summary: 'list who may buy by an internal call, as a Safe pays: the mode, and the contracts you allow',
+  summary: 'list which contract wallets may buy: the mode, and the contracts you allow',
   examples: ['contract-wallets list'],
   fields: {},
   run: async ({ pool }: LedgerDb): Promise<ContractWalletsView> => {
@@ -62,9 +62,9 @@ export const setContractWallets = defineGuardedAct({
   path: 'contract-wallets',
   scope: 'terms',
   command: 'contract-wallets mode',
-  summary: 'say who may buy by an internal call: hold, proven or all',
-  details: `hold: no contract by itself; each payment is held (contractWallet) for you. proven: a contract that has signed in, that is a known
-wallet, or that you allow. all: any contract. It holds from the block after the newest one on; what waits is judged again by it.`,
+  summary: 'set which contract wallets may buy: hold, proven or all',
+  details: `hold: none; the service holds each payment (contractWallet) for you. proven: a contract that has signed in, is a known wallet,
+or is allowed by you. all: any contract. The mode applies from the next block on, and the service judges waiting payments again.`,
   examples: ['contract-wallets mode proven --reason "Safes may buy" --yes'],
   args: ['mode'],
   fields: {
@@ -112,12 +112,12 @@ export const allowContractWallet = defineGuardedAct({
   path: 'contract-wallets/allow',
   scope: 'decide',
   command: 'contract-wallets allow',
-  summary: 'have a contract buy in the mode proven: you know whose wallet it is',
+  summary: 'allow a contract to buy in the mode proven',
   examples: ['contract-wallets allow <address> --label "a fund" --reason "asked for it by letter" --yes'],
   args: ['address'],
   fields: {
     address: field.address('the contract'),
-    label: field.text('whose it is', { max: 64 }),
+    label: field.text('whose wallet it is', { max: 64 }),
     reason: field.REASON_WANTED,
   },
   asks: 'Have this contract buy in the mode proven?',
@@ -138,7 +138,7 @@ export const disallowContractWallet = defineAct({
   path: 'contract-wallets/:address/disallow',
   scope: 'decide',
   command: 'contract-wallets disallow',
-  summary: 'allow a contract no more; what it has bought stays bought',
+  summary: 'stop allowing a contract; its nodes stay',
   examples: ['contract-wallets disallow <address> --yes'],
   fields: { address: field.address('the contract'), reason: field.REASON },
   asks: 'Allow this contract no more?',

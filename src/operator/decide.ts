@@ -46,11 +46,11 @@ export const releasePayment = defineGuardedAct({
   path: 'payments/:payment/release',
   scope: 'decide',
   command: 'payments release',
-  summary: 'accept a held payment despite the verdict of the rules; the next pass mints its node to its payer',
+  summary: 'release a held payment: the next pass mints its node to its payer',
   examples: ['payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
   fields: {
     payment: PAYMENT_ACT.payment,
-    tierId: TIER_ID('the tier, if the amount is the price of none'),
+    tierId: TIER_ID('the tier, if the amount is no tier’s price'),
     reason: field.REASON,
   },
   asks: 'Release it, so that the next pass mints its node?',

@@ -14,7 +14,7 @@ export const listUnpaid = defineReading({
   command: 'nodes unpaid',
   summary: 'list nodes without a payment, each with its grant',
   details:
-    'A cohort that holds a node with neither payment nor grant is not credited: the node may come from a stolen key.',
+    'The service does not credit a cohort that holds a node with neither payment nor grant, because the node may come from a stolen key.',
   examples: ['nodes unpaid --open'],
   fields: { open: field.flag('only those without a grant'), ...field.PAGE },
   run: async ({ pool }: LedgerDb, { open, limit, cursor }) => {
@@ -34,7 +34,7 @@ export const grantNode = defineGuardedAct({
   path: 'nodes/:nodeId/grant',
   scope: 'decide',
   command: 'nodes grant',
-  summary: 'say that a node without a payment is meant to be, so that its cohort is credited',
+  summary: 'grant a node without a payment, so its cohort is credited',
   examples: ['nodes grant <node> --reason "a gift of the house" --yes'],
   fields: GRANT,
   asks: ({ nodeId }) => `Node ${nodeId} came without a payment. Grant it, so that it is credited like any other?`,
@@ -57,7 +57,7 @@ export const revokeGrant = defineAct({
   path: 'nodes/:nodeId/revoke',
   scope: 'decide',
   command: 'nodes revoke',
-  summary: 'take a grant back; what was credited stays',
+  summary: 'revoke a grant; earlier credits stay',
   examples: ['nodes revoke <node> --reason "a mistake" --yes'],
   fields: GRANT,
   asks: ({ nodeId }) => `Take back the grant of node ${nodeId}, so that its cohort is no longer credited?`,

@@ -209,7 +209,7 @@ export const LIMIT_MAX = 200
  */
 export const PAGE = {
   limit: orElse(whole('rows, 1 to 200; 50 by default', 1, LIMIT_MAX), LIMIT_DEFAULT),
-  cursor: orNull(whole('the page after the one that named it', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
+  cursor: orNull(whole('the cursor that the page before printed', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
 }
 
 /** A page: rows under their own name, and the `cursor` of the next page, null on the last. */

@@ -58,7 +58,7 @@ export const showPowers = defineReading({
   path: null,
   command: 'owner show',
   group: 'owner',
-  summary: "show the contract's owner, the two keys and what the owner lets them do",
+  summary: "show the contract's owner, the two keys and their limits",
   examples: ['owner show', 'owner show --json'],
   fields: {},
   run: ({ governance }: Pick<OwnerDeps, 'governance'>) => governance.powers(),
@@ -70,10 +70,10 @@ export const previewRefill = defineReading({
   summary: 'preview the transaction that adds nodes and cohorts to what the minter may still mint and open',
   examples: ['owner refill-minter --nodes 500', 'owner refill-minter --cohorts 100 --json'],
   fields: {
-    nodes: field.orElse(field.whole('nodes more', 0, NODES_MAX), 0),
-    cohorts: field.orElse(field.whole('cohorts more', 0, COHORTS_MAX), 0),
+    nodes: field.orElse(field.whole('nodes to add', 0, NODES_MAX), 0),
+    cohorts: field.orElse(field.whole('cohorts to add', 0, COHORTS_MAX), 0),
     nodesMost: field.orNull(
-      field.whole('what it leaves at most; by default what is left now and those more', 0, NODES_MAX),
+      field.whole('the most that may be left afterwards; by default what is left now plus --nodes', 0, NODES_MAX),
     ),
     cohortsMost: field.orNull(field.whole('the same for cohorts', 0, COHORTS_MAX)),
   },
@@ -205,7 +205,7 @@ export const previewCap = defineReading({
   ...PREVIEW,
   command: 'owner cap-tier',
   summary: 'preview the transaction that sets how many nodes a tier may ever have',
-  details: `${PREVIEW.details} It can never be raised again, and never be below the nodes that the tier has.`,
+  details: `${PREVIEW.details} The cap can never rise again, nor be below the nodes that the tier has.`,
   examples: ['owner cap-tier basic --most 500'],
   args: ['tier'],
   fields: {
@@ -242,13 +242,13 @@ export const previewExpel = defineReading({
   ...PREVIEW,
   command: 'owner expel',
   summary: 'preview the transaction that takes nodes out of their cohorts',
-  details: `${PREVIEW.details} For nodes of a stolen minter. A credited node leaves only within the contract's window after its mint, and
-keeps its credit. Name a ref that has a payment or a grant a second time with --again.`,
+  details: `${PREVIEW.details} Use it for nodes of a stolen minter. A credited node can be expelled only within the contract's window after
+its mint, and keeps its credit. Confirm refs that have a payment or a grant with --again.`,
   examples: ['owner expel <ref>'],
   args: ['refs'],
   fields: {
     refs: refs('the refs of the nodes, separated by commas; "nodes unpaid" lists them'),
-    again: field.orElse(refs('those of them that have a payment or a grant, named a second time'), []),
+    again: field.orElse(refs('those of them that have a payment or a grant, as a confirmation'), []),
   },
   run: expel,
 })

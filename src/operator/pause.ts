@@ -25,9 +25,8 @@ export const pause = defineAct({
   path: 'pause',
   scope: 'operate',
   command: 'pause',
-  summary: 'stop crediting rounds; payments are still followed, judged and minted',
-  details:
-    'A round that is sent already is settled. Turns that are missed are owed, and paid one after the other later.',
+  summary: 'pause rounds; the service still follows, judges and mints',
+  details: 'A round that was already sent completes. The service pays missed turns later, one after the other.',
   examples: ['pause --reason "the treasury moves" --yes'],
   fields: { reason: field.REASON },
   asks: 'Stop crediting, until "node-ledger resume"?',

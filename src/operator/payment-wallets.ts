@@ -50,7 +50,7 @@ export interface WalletView extends WalletRow {
 export const listWallets = defineReading({
   path: 'payment-wallets',
   command: 'wallets list',
-  summary: 'list the payments wallets: the one buyers pay to, those still watched, those closed',
+  summary: 'list the payments wallets: the one that buyers pay, those still watched, those closed',
   examples: ['wallets list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ wallets: await readWallets(pool) }),
@@ -89,9 +89,13 @@ export interface WalletProposal {
 const CHANGE = {
   address: field.address('the wallet'),
   graceSec: field.orNull(
-    field.whole('seconds for which the one before still sells; as at the last change', GRACE_SEC_MIN, GRACE_SEC_MAX),
+    field.whole(
+      'seconds for which payments to the old wallet still buy; by default as at the last change',
+      GRACE_SEC_MIN,
+      GRACE_SEC_MAX,
+    ),
   ),
-  stolen: field.flag('the key of the present one is in the wrong hands'),
+  stolen: field.flag('the present wallet’s key is stolen'),
   reason: field.REASON,
 }
 type WalletChangeRequest = field.Read<typeof CHANGE>
@@ -114,9 +118,10 @@ export const changeWallet = defineGuardedAct({
   path: 'payment-wallets',
   scope: 'terms',
   command: 'wallets set',
-  summary: 'change the wallet that buyers pay to',
-  details: `It holds from 64 blocks and five minutes ahead of the followed block on; quotes change then. For a grace more a payment to the one
-before is a sale, later it is held (oldWallet). With --stolen it holds from the next block on, and no later payment to the one before is a sale.`,
+  summary: 'change the wallet that buyers pay',
+  details: `The new wallet holds from 64 blocks and five minutes after the followed block; quotes change then. Payments to the old one
+still buy for a grace; the service holds later ones (oldWallet). With --stolen the new wallet holds from the next block, without a
+grace.`,
   examples: ['wallets set <new-address> --reason "new custodian" --yes', 'wallets set <new-address> --stolen --yes'],
   args: ['address'],
   fields: CHANGE,
@@ -194,7 +199,7 @@ export const takeBackWallet = defineGuardedAct({
   path: 'payment-wallets/take-back',
   scope: 'terms',
   command: 'wallets take-back',
-  summary: 'take back the latest change of the payments wallet, as long as it does not hold and nothing was paid there',
+  summary: 'take back the latest change of the payments wallet, unless it holds already or something was paid there',
   examples: ['wallets take-back <new-address> --reason "a slip" --yes'],
   args: ['address'],
   fields: ONE,
@@ -223,7 +228,7 @@ export const closeBooks = defineGuardedAct({
   path: 'payment-wallets/close',
   scope: 'terms',
   command: 'wallets close',
-  summary: 'close the books of a wallet that was replaced: what comes there later is not seen',
+  summary: 'close a replaced wallet: the service does not see later payments to it',
   examples: ['wallets close <old-address> --yes'],
   args: ['address'],
   fields: ONE,

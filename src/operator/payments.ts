@@ -31,7 +31,7 @@ export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32
 export const readPayments = defineReading({
   path: 'payments',
   command: 'payments list',
-  summary: 'list payments, newest first, with the state of each and its reason',
+  summary: 'list payments with state and reason, newest first',
   examples: ['payments list --status held', 'payments list --limit 10 --json'],
   fields: {
     status: field.orNull(
@@ -41,13 +41,17 @@ export const readPayments = defineReading({
       }),
     ),
     reason: field.orNull(
-      field.word('why it is held: wrongAmount, tierAllowance and so on', [...HELD_REASONS, ...IGNORE_REASONS], {
-        value: 'reason',
-        schema: 'PaymentReason',
-      }),
+      field.word(
+        'the reason it is held for: wrongAmount, tierAllowance and so on',
+        [...HELD_REASONS, ...IGNORE_REASONS],
+        {
+          value: 'reason',
+          schema: 'PaymentReason',
+        },
+      ),
     ),
     from: field.orNull(field.address('the wallet that paid')),
-    tierId: TIER_ID('the tier that it was judged by'),
+    tierId: TIER_ID('the tier it was judged by'),
     ...field.PAGE,
   },
   run: async ({ pool }: LedgerDb, { limit, cursor, ...filter }) =>
@@ -90,7 +94,7 @@ export const PAYMENT_ACT = { payment: PAYMENT, reason: field.REASON }
 export const showPayment = defineReading({
   path: 'payments/:payment',
   command: 'payments show',
-  summary: 'show a payment with all that is known of it: verdicts and their evidence, refund, mint',
+  summary: 'show all about a payment: verdicts with evidence, refund, mint',
   examples: ['payments show <hash>'],
   fields: { payment: PAYMENT },
   run: async ({ pool }: LedgerDb, { payment: key }) => {
@@ -104,8 +108,7 @@ export const showPayment = defineReading({
 export const showHistory = defineReading({
   path: 'payments/:payment/history',
   command: 'payments history',
-  summary:
-    'show everything that happened to a payment, in order: blocks, verdicts, transactions of ours, decisions, over all instances',
+  summary: 'show the history of a payment: blocks, verdicts, our transactions, decisions, over all instances',
   examples: ['payments history <hash>'],
   fields: { payment: PAYMENT },
   run: async ({ pool }: LedgerDb, { payment: key }): Promise<{ history: PaymentEvent[] } | OperatorRefusal> => {

@@ -33,7 +33,7 @@ export const previewRound = defineReading({
   path: 'credit/preview',
   command: 'rounds preview',
   group: 'books',
-  summary: 'say what a credit pass would pay now, what stands in its way, and what the next day will cost',
+  summary: 'show what a credit pass would pay now, what stops it, and what the next day will cost',
   examples: ['rounds preview'],
   fields: {},
   onChain: true,
@@ -202,7 +202,7 @@ const isoOf = (time: number) => new Date(time * 1000).toISOString()
 export const previewSupply = defineReading({
   path: 'tiers/:tierId/preview',
   command: 'tiers preview',
-  summary: 'say what a supply would change for payments under way, and what the owner of the contract may sign',
+  summary: 'show what a supply would change for payments under way, and what the contract’s owner may sign',
   examples: ['tiers preview basic --supply 500'],
   fields: { tierId: TIER_ID, supply: field.whole('nodes of it that may ever be sold', 1, PER_WALLET_MAX) },
   onChain: true,

@@ -32,8 +32,8 @@ export const registerReferral = defineAct({
   scope: 'prices',
   command: 'referrals register',
   summary: 'register a referral code, or give it a new version, from the next block on',
-  details: `A payment that names the code in its calldata (ERC-8021) earns the payee a commission once it is a node. What was paid before keeps the
-version of its block. To end a code, register it again with --closes-at.`,
+  details: `A payment that names the code in its calldata (ERC-8021) earns the payee a commission once it is a node. Earlier payments keep
+the version of their block. To end a code, register it again with --closes-at.`,
   examples: ['referrals register friends --payee <address> --commission-bps 500 --yes'],
   args: ['code'],
   fields: {

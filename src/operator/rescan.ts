@@ -45,9 +45,9 @@ export const rescan = defineAct({
   scope: 'operate',
   command: 'rescan',
   group: 'look',
-  summary: 'read blocks again and compare them with the ledger; if something is missing, go back and follow again',
+  summary: 'read blocks again and compare them with the ledger; if they differ, go back and follow again',
   details:
-    'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
+    'Shows first what it would do. It reaches back as far as the stored headers; for older blocks use "rebuild".',
   examples: ['rescan --from-block <block> --yes'],
   leavesOut: ['dryRun'],
   asks: 'Go back to before the first of these, and follow again?',

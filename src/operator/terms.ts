@@ -49,7 +49,7 @@ export interface TermsList {
 export const listTerms = defineReading({
   path: 'terms',
   command: 'terms list',
-  summary: "list the credit terms, and what the contract's owner has to do for them",
+  summary: "list the credit terms, and what the contract's owner must sign for them",
   examples: ['terms list'],
   fields: {},
   onChain: true,
@@ -87,20 +87,20 @@ const BEFORE = ['same', 'range', 'notOwed'] as const
 /** Null if not given. */
 const ENTRY = {
   payouts: field.orNull(field.yesOrNo('whether turns due from then on are owed')),
-  minWei: field.orNull(field.wei("least draw of a turn; a tier's rate multiplies it")),
+  minWei: field.orNull(field.wei("the least draw of a turn; a tier's rate multiplies it")),
   maxWei: field.orNull(field.wei('most of it')),
   intervalSec: field.orNull(
-    field.whole('time between two turns of a node, for cohorts that are opened from then on', 1, INTERVAL_MAX_SEC, 's'),
+    field.whole('seconds between two turns of a node, for cohorts opened from then on', 1, INTERVAL_MAX_SEC, 's'),
   ),
   slotSec: field.orNull(
-    field.whole('time between the phases of a tier; it divides the interval', 1, INTERVAL_MAX_SEC, 's'),
+    field.whole('seconds between the cohorts of a tier; must divide the interval', 1, INTERVAL_MAX_SEC, 's'),
   ),
-  fromTime: field.orNull(field.whole('block time from which they hold, unix seconds', 0, TIME_MAX, 'unix')),
+  fromTime: field.orNull(field.whole('the block time from which they hold, in unix seconds', 0, TIME_MAX, 'unix')),
   zero: field.flag('allow turns that pay nothing'),
   before: field.orNull(
-    field.word('for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"', BEFORE),
+    field.word('for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"', BEFORE),
   ),
-  beforeMinWei: field.orNull(field.wei('with --before range: least draw of turns due before')),
+  beforeMinWei: field.orNull(field.wei('with --before range: the least draw of earlier turns')),
   beforeMaxWei: field.orNull(field.wei('most of it')),
   reason: field.REASON,
 }
@@ -127,10 +127,10 @@ export const enterTerms = defineGuardedAct({
   path: 'terms',
   scope: 'terms',
   command: 'terms set',
-  summary: 'enter credit terms that hold from a time on: whether turns are owed, their range, the schedule',
-  details: `They hold from five minutes after the latest block time that any provider shows, or from --from-time. What is left out stays.
-Turns due before are paid by the terms of their time. "--payouts false" takes effect once the contract's owner has sent the transaction that is
-printed; until then turns are owed and wait.`,
+  summary: 'set the credit terms from a time on: whether turns are owed, their range, the schedule',
+  details: `They hold from five minutes after the latest block time that any provider shows, or from --from-time. Omitted terms stay as
+they are. Earlier turns are paid by the terms of their time. "--payouts false" takes effect once the contract's owner has sent the
+printed transaction; until then turns are owed and wait.`,
   examples: ['terms set --max-wei 1600000000000000 --reason "summer" --yes', 'terms set --payouts false --yes'],
   fields: ENTRY,
   check: checkEntry,
@@ -164,8 +164,8 @@ export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
   scope: 'terms',
   command: 'terms take-back',
-  summary: 'take back the latest credit terms, as long as they do not hold yet',
-  details: "Terms that switch payouts off can be taken back until the contract's owner has set a window for them.",
+  summary: 'take back the latest credit terms, before they hold',
+  details: "You can take back terms that switch payouts off until the contract's owner has set a window for them.",
   examples: ['terms take-back --reason "a slip" --yes'],
   // The command withdraws the latest entry that it has shown.
   leavesOut: ['fromTime'],

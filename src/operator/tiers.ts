@@ -79,14 +79,14 @@ const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1,
 /** What else a new version may change; null keeps the present value. */
 const TERMS = {
   payoutBps: field.orNull(
-    field.whole('its share of a draw, in basis points; 10000 is the whole', 0, PAYOUT_BPS_MAX, 'bps'),
+    field.whole('its rate, in basis points of a draw; 10000 is the base rate', 0, PAYOUT_BPS_MAX, 'bps'),
   ),
   holdingToken: field.orNull(field.address('ERC-20 token that a buyer must hold')),
   holdingWei: field.orNull(field.wei('how much of it, in its smallest unit; 0: open to anyone', 'amount')),
   holdingSymbol: field.orNull(field.text("the token's symbol, as buyers see it", { max: 32 })),
   holdingDecimals: field.orNull(field.whole("the token's decimals", 0, 255)),
   holdingRetrySec: field.orNull(
-    field.whole('seconds for which the service asks again for a holding that it cannot read', 0, HOLDING_RETRY_SEC_MAX),
+    field.whole('seconds for which the service retries to read a holding', 0, HOLDING_RETRY_SEC_MAX),
   ),
 }
 const LIST = field.hash('')
@@ -95,7 +95,7 @@ const NO_LIST = hash(`0x${'0'.repeat(64)}`)
 const TIMES_MAX = 2 ** 40
 /** Bounds of its sale; null keeps the present value, 0 means no such bound. */
 const BOUNDS = {
-  supply: field.orNull(field.whole('nodes of it that may ever be sold; 0: no limit', 0, PER_WALLET_MAX)),
+  supply: field.orNull(field.whole('the most nodes of it ever sold; 0: no limit', 0, PER_WALLET_MAX)),
   opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
   closesAt: field.orNull(
     field.whole('when it closes, unix seconds of block time; a grace follows; 0: never', 0, TIMES_MAX),
@@ -108,7 +108,7 @@ const BOUNDS = {
     }),
   ),
   allowlist: field.orNull(
-    field.ofForm<Hash>('the root of the list of those who may buy; 0: anyone', {
+    field.ofForm<Hash>('the root of the allowlist; 0: anyone may buy', {
       ...{ schema: { type: 'string', pattern: '^(0|0x[0-9a-fA-F]{64})$' }, value: 'root', otherwise: NO_LIST },
       form: "a list's root, 0x and 64 hex digits, or 0",
       parse: (given) => (given === '0' ? NO_LIST : LIST.parse(given)),
@@ -118,12 +118,12 @@ const BOUNDS = {
 const GRACE = {
   graceSec: field.orNull(
     field.whole(
-      'seconds for which what was on sale before still buys it; as at the last change',
+      'seconds for which the old price still buys; by default as at the last change',
       GRACE_SEC_MIN,
       GRACE_SEC_MAX,
     ),
   ),
-  atOnce: field.flag('for a mistake: it ends with the next block, and any grace with it'),
+  atOnce: field.flag('after a mistake: without a grace, from the next block on'),
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 
@@ -138,9 +138,9 @@ export const createTier = defineAct({
   path: 'tiers',
   scope: 'prices',
   command: 'tiers create',
-  summary: 'enter a new tier, which is on sale from the next block on',
+  summary: 'create a tier, on sale from the next block on',
   details:
-    'A tier has its number on the contract for good. No two tiers on sale have one price: the amount selects the tier.',
+    'A tier keeps its number on the contract. No two tiers on sale may have the same price, because the amount selects the tier.',
   examples: ['tiers create silver --label Silver --price-wei 30000000000000000 --max-per-wallet 5 --yes'],
   args: ['tierId'],
   leavesOut: ['onSale', 'graceSec', 'atOnce'],
@@ -184,9 +184,9 @@ export const changeTier = defineAct({
   path: 'tiers/:tierId',
   scope: 'prices',
   command: 'tiers price',
-  summary: "change a tier's price or other terms, from the next block on",
+  summary: "change a tier's price or other terms from the next block on",
   details:
-    'What was on sale before still buys the tier for a grace, because quotes live in caches. What is left out stays as it is.',
+    'The old price still buys the tier for a grace, because quotes live in caches. Omitted terms stay as they are.',
   examples: ['tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes'],
   leavesOut: ['onSale'],
   fields: {

@@ -11,7 +11,7 @@ export const listTransactions = defineReading({
   path: 'transactions',
   command: 'transactions list',
   group: 'books',
-  summary: 'list the transactions of our signer accounts, newest first: nonces, what became of them, gas, fees',
+  summary: 'list the transactions of our signer accounts, newest first: nonce, state, gas, fees',
   examples: ['transactions list --status reverted', 'transactions list --limit 5 --json'],
   fields: {
     sender: field.orNull(field.address('only of this one')),
@@ -47,12 +47,10 @@ export const listStuck = defineReading({
   command: 'transactions stuck',
   group: 'books',
   summary: 'list signer accounts and transactions that are stuck, and why',
-  details: `If providers name a higher nonce than followed blocks explain, the account sends nothing: somebody used its key, or a provider is wrong.
-After 64 blocks in which all of them agree the service takes the nonce over; "transactions free" does so at once.
+  details: `If providers name a higher nonce than followed blocks explain, the account sends nothing, because somebody used its key or a
+provider is wrong. The service adopts the nonce after 64 blocks in which all agree; "transactions free" does so at once.
 
-A transaction is listed if it is in no block after 12. Why: "nonce", its account is such a one; "behind", one before it is; "over", it has
-expired, and the next run sends its work again; "fee", blocks ask for more, and the service raises it up to FEE_CAP_WEI; "refused", the
-providers reject it; "waiting", they have it.`,
+A transaction is listed if it is in no block after 12. Reasons: 'nonce', its account is such a one; 'behind', an earlier one is stuck; 'over', it has expired, and the next run sends its work again; 'fee', blocks ask for more, and the service raises it up to FEE_CAP_WEI; 'refused', the providers reject it; 'waiting', they have it.`,
   examples: ['transactions stuck'],
   fields: {},
   run: readAllStuck,
@@ -84,7 +82,7 @@ export const takeOverNonce = defineAct({
   command: 'transactions free',
   group: 'books',
   summary:
-    "have a signer account's nonce taken over as the providers name it; replace transactions that can no longer be mined",
+    'adopt the nonce that the providers name for a signer account, and replace transactions that can no longer be mined',
   examples: ['transactions free <address>'],
   args: ['sender'],
   fields: { sender: field.address('the account, as "transactions stuck" lists it'), reason: field.REASON },

@@ -28,8 +28,8 @@ const STATES = ['pending', 'delivered', 'failed'] as const
 export const listWebhooks = defineReading({
   path: 'webhooks',
   command: 'webhooks list',
-  summary: 'list the endpoints that events are sent to, and how they do',
-  details: 'An endpoint is named by its host and a digest of its URL, which may itself be a secret.',
+  summary: 'list the endpoints that get events, and their state',
+  details: 'The name of an endpoint is its host and a digest of its URL, because the URL may be a secret.',
   examples: ['webhooks list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ endpoints: await webhooks.listEndpoints(pool) }),
@@ -40,7 +40,7 @@ export const listWebhooks = defineReading({
 export const listDeliveries = defineReading({
   path: 'webhooks/deliveries',
   command: 'webhooks deliveries',
-  summary: 'list deliveries, newest first, with what came of them; --json has each event and the log of its attempts',
+  summary: 'list deliveries and their results, newest first; --json has each event and its attempts',
   examples: ['webhooks deliveries --state failed', 'webhooks deliveries --json'],
   fields: {
     state: field.orNull(
@@ -63,7 +63,7 @@ export const redeliver = defineAct({
   path: 'webhooks/deliveries/:id/redeliver',
   scope: 'operate',
   command: 'webhooks redeliver',
-  summary: 'make a delivery again, failed or not',
+  summary: 'send a delivery again, failed or not',
   examples: ['webhooks redeliver <delivery>'],
   fields: { id: field.id('the delivery, as "webhooks deliveries" shows it'), reason: field.REASON },
   change: async ({ sql, record }, { id }) => {
@@ -82,7 +82,7 @@ export const enableWebhook = defineAct({
   path: 'webhooks/enable',
   scope: 'operate',
   command: 'webhooks enable',
-  summary: 'send again to an endpoint that was given up on; what waited goes at once',
+  summary: 'enable a disabled endpoint; waiting events go out at once',
   examples: ['webhooks enable <endpoint>'],
   args: ['endpoint'],
   fields: ENDPOINT,
@@ -151,9 +151,9 @@ export const chooseEvents = defineAct({
   path: 'webhooks/events',
   scope: 'operate',
   command: 'webhooks events',
-  summary: 'say which kinds of events an endpoint is sent',
+  summary: 'choose which kinds of events an endpoint gets',
   details:
-    'From now on. What waits for it of other kinds is not sent any more; kinds that are new to it begin with what happens next.',
+    'The choice applies from now on. The service drops waiting events of other kinds, and sends new kinds from the next event on.',
   examples: ['webhooks events <endpoint> payment.held,funds.low', 'webhooks events <endpoint> all'],
   args: ['endpoint', 'events'],
   fields: { endpoint: ENDPOINT.endpoint, events: EVENTS, reason: field.REASON },
@@ -180,7 +180,7 @@ export const removeWebhook = defineAct({
   path: 'webhooks/remove',
   scope: 'operate',
   command: 'webhooks remove',
-  summary: 'tell an endpoint nothing more',
+  summary: 'remove an endpoint',
   examples: ['webhooks remove <endpoint>'],
   args: ['endpoint'],
   fields: ENDPOINT,

@@ -79,7 +79,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     assert.equal(await rows.count(), before)
 
     await page.getByRole('button', { name: 'Enter terms…' }).click()
-    await dialog().getByLabel('Least draw of a turn').fill('0.000000000000000007')
+    await dialog().getByLabel('The least draw of a turn').fill('0.000000000000000007')
     await dialog().getByLabel('Most of it, in ether').fill('0.000000000000000003')
     await confirm('Enter terms')
     await dialog().getByRole('alert').waitFor()
@@ -108,7 +108,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     const ask = async (name: string, address: string, stolen = '') => {
       await page.getByRole('button', { name: `${name}…` }).click()
       await dialog().getByLabel('The wallet', { exact: true }).fill(address)
-      await dialog().getByLabel('The key of the present one is in the wrong hands').selectOption(stolen)
+      await dialog().getByLabel('The present wallet’s key is stolen').selectOption(stolen)
       await confirm(name)
     }
     await go('Wallets')
@@ -171,7 +171,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await page.getByRole('table', { name: 'Modes' }).getByText('in force').waitFor()
     await page.getByRole('button', { name: 'Allow a contract…' }).click()
     await dialog().getByLabel('The contract').fill(contract)
-    await dialog().getByLabel('Whose it is').fill('A fund')
+    await dialog().getByLabel('Whose wallet it is').fill('A fund')
     await dialog().getByLabel('Your reason').fill('asked by letter')
     await confirm('Allow a contract')
     await dialog().getByText('Allowed. What it has waiting').waitFor()

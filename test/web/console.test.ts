@@ -210,7 +210,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Add a wallet…' }).click()
     await axe()
     await dialog().getByLabel('The wallet').fill('0x12')
-    await dialog().getByLabel('Whose it is').fill('Some exchange')
+    await dialog().getByLabel('Whose wallet it is').fill('Some exchange')
     await dialog().getByLabel('Your reason').fill('pays for its customers')
     await confirm('Add a wallet')
     await dialog()

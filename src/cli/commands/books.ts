@@ -4,16 +4,16 @@ import type { Command } from '../command.ts'
 const PERIOD = {
   month: { value: 'yyyy-mm', help: 'a month, by UTC' },
   from: { value: 'moment', help: 'its first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z' },
-  to: { value: 'moment', help: 'its last block, or the first time that does not belong to it' },
+  to: { value: 'moment', help: 'its last block, or the time before which it ends' },
 }
 
 export const BOOKS: readonly Command[] = [
   {
     name: 'export',
     group: 'books',
-    summary: 'write a table of the books as CSV, its last line with the number of rows and the totals',
-    details: `From one snapshot of the ledger, in constant memory. Without a period the whole ledger. "owner" is what one wallet was
-credited and withdrew, with the price of the hour where it is known. With --json JSON lines instead of CSV.`,
+    summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
+    details: `Without a period it exports the whole ledger, from one snapshot. "owner" lists what one wallet was credited and withdrew,
+with the hour's price of ether if known. --json writes JSON lines instead of CSV.`,
     args: [
       {
         name: 'kind',
@@ -24,7 +24,7 @@ credited and withdrew, with the price of the hour where it is known. With --json
     options: {
       ...PERIOD,
       address: { value: 'address', help: 'the wallet, for "owner"' },
-      out: { value: 'file', help: 'write to this file, which is whole or not there (default: stdout)' },
+      out: { value: 'file', help: 'write to this file; a failed export leaves none (default: stdout)' },
     },
     examples: [
       'node-ledger export payments --month 2026-10 --out payments.csv',
@@ -38,8 +38,8 @@ credited and withdrew, with the price of the hour where it is known. With --json
     group: 'books',
     summary:
       "a period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance",
-    details: `Exit code 0 when all of it adds up to the chain's own balances to the wei, 1 when something is left over, 3 when a balance could
-not be read.`,
+    details: `Exit code 0 if everything adds up to the chain's balances to the wei, 1 if something is left over, 3 if it could not read a
+balance.`,
     options: { ...PERIOD, csv: { help: 'print it as CSV', isOurs: true } },
     examples: ['node-ledger statement --month <month>', 'node-ledger statement --json', 'node-ledger statement --csv'],
     load: async () => (await import('../books/statement.ts')).statement,

@@ -6,15 +6,16 @@ export const INIT: readonly Command[] = [
     name: 'init',
     group: 'run',
     summary: 'set up a ledger: settings, keys, contract, database, first tier; asks for what is missing',
-    details: `Reads RPC_URL and DATABASE_URL from the environment (or RPC_URL_FILE, DATABASE_URL_FILE), else asks. Makes the keys, unless the folder has
-them: secrets/minter_key, or minter_keystore with minter_keystore_password, or minter_signer_url or minter_kms_key with minter_address; the
-same for distributor. A key management service may need aws_access_key_id and aws_secret_access_key, or google_account. Keeps other settings
-of the environment (PORT, TRUSTED_PROXIES, …), never secrets. If it stops, run it again: it deploys and enters nothing twice.`,
+    details: `Reads RPC_URL and DATABASE_URL from the environment (or RPC_URL_FILE, DATABASE_URL_FILE), else asks. Makes the keys, unless
+the folder has them: secrets/minter_key, or minter_keystore with minter_keystore_password, or minter_signer_url or minter_kms_key with
+minter_address; the same for the distributor. A key management service may need aws_access_key_id and aws_secret_access_key, or
+google_account. Copies other settings from the environment (PORT, TRUSTED_PROXIES, …), never secrets. If it stops, run it again: it does
+nothing twice.`,
     options: {
-      folder: { value: 'path', help: 'where settings and secrets are (default: ./node-ledger)' },
+      folder: { value: 'path', help: 'the folder for settings and secrets (default: ./node-ledger)' },
       owner: { value: 'address', help: "the contract's owner; best a cold wallet" },
-      payments: { value: 'address', help: 'the wallet that buyers pay to; its key stays with you' },
-      'public-url': { value: 'url', help: 'where people will find the service' },
+      payments: { value: 'address', help: 'the wallet that buyers pay; you keep its key' },
+      'public-url': { value: 'url', help: 'the URL of the service for the public' },
       'min-wei': { value: 'amount', help: 'the least that a node gets for a turn' },
       'max-wei': { value: 'amount', help: 'the most' },
       interval: { value: 'sec', help: 'seconds between two turns of a node (default: 86400)' },
@@ -22,7 +23,7 @@ of the environment (PORT, TRUSTED_PROXIES, …), never secrets. If it stops, run
       tier: { value: 'id', help: 'the id of the first tier (default: basic)' },
       label: { value: 'name', help: 'its name for people (default: Basic)' },
       'price-wei': { value: 'amount', help: 'its price' },
-      'per-wallet': { value: 'n', help: 'how many of it one wallet may buy (default: 10)' },
+      'per-wallet': { value: 'n', help: 'how many nodes of it one wallet may buy (default: 10)' },
       nodes: { value: 'n', help: 'bounds of the contract, as "deploy" takes them' },
       cohorts: { value: 'n', help: 'the same' },
       'floor-gwei': { value: 'amount', help: 'the same (default: half of --min-wei)' },
@@ -31,9 +32,9 @@ of the environment (PORT, TRUSTED_PROXIES, …), never secrets. If it stops, run
       'least-interval': { value: 'sec', help: 'the same' },
       'expulsion-period': { value: 'sec', help: 'the same' },
       'test-sale': {
-        help: "buy a node with the deployer's ether, to see that it sells; the price goes to the payments wallet",
+        help: "buy a test node with the deployer's ether; the price goes to the payments wallet",
       },
-      'dry-run': { help: 'say what would be set up, and write and send nothing' },
+      'dry-run': { help: 'show what it would set up; write and send nothing' },
       ...YES,
     },
     examples: [

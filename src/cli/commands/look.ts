@@ -5,7 +5,7 @@ export const LOOK: readonly Command[] = [
   {
     name: 'doctor',
     group: 'look',
-    summary: 'look at everything the service needs, and say what is wrong and what to do',
+    summary: 'check everything the service needs, and say what is wrong and what to do',
     details: `Settings, service, database, each chain provider, factory and its first block, roles, keys, signers, funds, payments wallet, clocks, passes, sale, webhooks, drift. Checks each
 on its own. Exit code 0 if nothing is worse than a warning, 1 if something is wrong, 3 if it could not check everything.`,
     examples: ['node-ledger doctor', 'node-ledger doctor --json'],
@@ -19,9 +19,9 @@ on its own. Exit code 0 if nothing is worse than a warning, 1 if something is wr
 Every call reads the state of the ledger's block. Compare a large ledger in parts, or a sample of it; counters, cohorts and cover are
 always compared.`,
     options: {
-      'from-node': { value: 'n', help: 'the first node that is compared' },
+      'from-node': { value: 'n', help: 'the first node to compare' },
       'to-node': { value: 'n', help: 'the last one' },
-      sample: { value: 'n', help: 'about so many nodes of these, in runs of 2000 drawn at random' },
+      sample: { value: 'n', help: 'about how many of these nodes to compare, in random runs of 2000' },
     },
     examples: [
       'node-ledger verify',
@@ -36,9 +36,9 @@ always compared.`,
     name: 'rebuild',
     group: 'look',
     summary: 'follow the chain again into an empty database, and report differences from the ledger',
-    details: `Sends nothing, and writes nothing to the current ledger, which may go on meanwhile. Exit code 1 if something differs that must be equal.
-REBUILD_DATABASE_URL may name the database too, hidden from other users of the machine. If providers prove old states (archive nodes,
-eth_getProof), it does not read each old block. Then it leaves out failed payments and withdrawals, and transfers of no value.`,
+    details: `Sends nothing, and does not change the current ledger, which keeps running. Exit code 1 if something differs that must be
+equal. REBUILD_DATABASE_URL may name the database too, hidden from other users of the machine. If providers prove old states (archive
+nodes, eth_getProof), it does not read each old block; then it leaves out failed payments and withdrawals, and transfers of no value.`,
     options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
     examples: ['node-ledger rebuild --into <url>'],
     load: async () => (await import('../service/rebuild.ts')).rebuildLedger,

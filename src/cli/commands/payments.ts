@@ -6,7 +6,7 @@ export const PAYMENTS: readonly Command[] = [
     name: 'payments claim',
     after: 'payments history',
     group: 'decide',
-    summary: "follow to a payment's block and judge it now, as its buyer's claim does",
+    summary: "follow the chain to a payment's block and judge it now, as a buyer's claim does",
     args: [{ name: 'hash', help: 'the transaction' }],
     examples: ['node-ledger payments claim <hash>'],
     load: async () => (await import('../desk/claim.ts')).claim,
@@ -15,10 +15,10 @@ export const PAYMENTS: readonly Command[] = [
     name: 'payments dismiss',
     after: 'payments attribute',
     group: 'decide',
-    summary: 'decide that a held payment, or all the dust, gets neither a node nor a refund',
+    summary: 'dismiss a held payment, or all below an amount: no node, no refund',
     args: [{ name: 'payment', help: "its transaction's hash, or its row id", optional: true }],
     options: {
-      'below-wei': { value: 'wei', help: 'instead of one payment: all held ones of less than this' },
+      'below-wei': { value: 'wei', help: 'instead of one payment: all held payments below this amount' },
       ...REASON,
       ...YES,
     },
@@ -32,9 +32,9 @@ export const PAYMENTS: readonly Command[] = [
     name: 'payments decide',
     after: 'payments dismiss',
     group: 'decide',
-    summary: 'decide about many held payments at once, chosen by a filter or by a file',
-    details: `Shows their number and sum, and asks. Decides each one on its own, with its own row of the audit log, and lists those refused. If
-it was interrupted, run it again. Exit code 1 if any was refused.`,
+    summary: 'decide about many held payments, chosen by a filter or a file',
+    details: `Shows their number and sum, and asks. Decides each on its own, with its own row in the audit log, and lists those that it
+refused. If interrupted, run it again. Exit code 1 if it refused any.`,
     args: [
       {
         name: 'decision',
@@ -43,13 +43,13 @@ it was interrupted, run it again. Exit code 1 if any was refused.`,
       },
     ],
     options: {
-      file: { value: 'file', help: 'payments by hash or row id, one to a line; what follows a comma is not read' },
-      'held-for': { value: 'reason', help: 'instead: those held for this reason, as recheck' },
-      from: { value: 'address', help: 'those that this wallet paid' },
-      tier: { value: 'tier', help: 'those that were judged by this tier' },
-      'tier-id': { value: 'tier', help: 'with release: the tier, if an amount is the price of none' },
+      file: { value: 'file', help: 'payments by hash or row id, one a line; the command ignores what follows a comma' },
+      'held-for': { value: 'reason', help: 'instead: those held for this reason, such as recheck' },
+      from: { value: 'address', help: 'those paid by this wallet' },
+      tier: { value: 'tier', help: 'those judged by this tier' },
+      'tier-id': { value: 'tier', help: 'with release: the tier, if the amount is no tier’s price' },
       ...REASON,
-      'dry-run': { help: 'only say what would become of each; not with refund-prepare' },
+      'dry-run': { help: 'only show what would happen to each; not with refund-prepare' },
       ...YES,
     },
     examples: [
@@ -62,10 +62,10 @@ it was interrupted, run it again. Exit code 1 if any was refused.`,
     name: 'payments refund-batch',
     after: 'payments refund-prepare',
     group: 'decide',
-    summary: 'hold several payments for their refunds, and write the file by which a Safe pays them all',
-    details: `Like "payments refund-prepare" for each of them, up to 100. The file for Safe's Transaction Builder holds a transfer to each payer who may be
-paid back now. Run it again until all are in it, and send only one file: the answer says when the first one was made. Then record the
-Safe's transaction for each payment with "payments refund".`,
+    summary: 'prepare several refunds, and write the file with which a Safe pays them',
+    details: `Prepares up to 100, as "payments refund-prepare" does. The file for Safe's Transaction Builder has a transfer to each payer
+whom you may pay now. Run it again until it has all of them, and send only one file: the answer says when you made the first. Then
+record the Safe's transaction for each payment with "payments refund".`,
     args: [{ name: 'payments', help: 'their transactions or row ids, separated by commas' }],
     options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],

@@ -34,7 +34,7 @@ type Row = { id: number; scopes: string[]; expiresAt: Date }
 
 export const VIEWS: Readonly<Record<string, View>> = {
   'admin-keys create': {
-    options: { out: { value: 'file', help: 'where to write it; must not exist' } },
+    options: { out: { value: 'file', help: 'the file to write; must not exist' } },
     run: (call) =>
       showOnce<MadeKey>(call, {
         make: (parts, given) => createKey(parts, actorHere(), given) as Promise<MadeKey | OperatorRefusal>,
@@ -45,7 +45,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
       }),
   },
   'admin-keys invite': {
-    options: { out: { value: 'file', help: 'where to write the link; must not exist' } },
+    options: { out: { value: 'file', help: 'the file to write the link to; must not exist' } },
     run: (call) =>
       showOnce<Invited>(call, {
         make: async (parts, given) => {

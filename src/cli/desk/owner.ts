@@ -55,7 +55,7 @@ export const more = (): Command[] => [
   commandOf(previewPause.operation, {
     ...PREVIEW,
     command: 'owner unpause',
-    summary: 'preview the transaction that ends that',
+    summary: 'preview the transaction that ends the contract’s pause',
     fixed: { paused: false },
     examples: ['owner unpause'],
   }),

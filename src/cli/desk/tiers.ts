@@ -39,8 +39,9 @@ export const more = (): Command[] => [
   commandOf(setOnSale.operation, {
     ...CHANGE,
     command: 'tiers off-sale',
-    summary: 'take a tier off sale; its nodes go on being credited',
-    details: 'It still sells for a grace, because quotes live in caches; later payments are held (saleClosed).',
+    summary: 'take a tier off sale; its nodes are still credited',
+    details:
+      'It still sells for a grace, because quotes live in caches; the service holds later payments (saleClosed).',
     fixed: { onSale: false },
     examples: ['tiers off-sale plus --reason "sold out" --yes'],
     asks: 'Take it off sale?',

@@ -35,9 +35,9 @@ export const addAllowlist = defineAct({
   path: 'allowlists',
   scope: 'prices',
   command: 'allowlists add',
-  summary: 'enter a list of wallets and of how many nodes each may buy, which a tier may name',
-  details: `The file has a row for each wallet, address,allocation, and at most 1,000,000 rows. If a line is bad, nothing is entered.
-A list is never changed: enter a new one, and have the tier name that.`,
+  summary: 'add an allowlist: wallets, and how many nodes each may buy',
+  details: `The file has a row for each wallet, address,allocation, and at most 1,000,000 rows. If a line is bad, the service adds nothing.
+A list never changes: add a new one, and name it in the tier.`,
   examples: ['allowlists add --file <list-file> --label "first phase" --yes'],
   asks: 'Enter this list, for good?',
   leavesOut: ['rows'],
@@ -53,7 +53,7 @@ A list is never changed: enter a new one, and have the tier name that.`,
       },
     ),
     label: GIVEN.label,
-    dryRun: field.flag('only say what it has, and what is wrong with it'),
+    dryRun: field.flag('only check it, and list its mistakes'),
     reason: GIVEN.reason,
   },
   run: async ({ pool }: LedgerDb, actor, { rows, dryRun, ...of }): Promise<EnteredList | OperatorRefusal> => {

@@ -39,7 +39,7 @@ const underWay = new WeakMap<Pool, number>()
 /** A table of the books by its kind; without a period the whole ledger. Nodes belong to the period of their mint. */
 export const exportLedger = defineReading({
   path: null,
-  summary: 'write a table of the books as CSV, its last line with the number of rows and the totals',
+  summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
   fields: { kind: field.word('which table', EXPORT_KINDS), ...PERIOD },
   check: checkPeriod,
   run: (deps: ExportContext, { kind, ...asked }) => exportAs(deps, periodIn(asked), kind, EXPORT_FORMS[kind]),

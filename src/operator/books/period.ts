@@ -47,7 +47,7 @@ export const PERIOD = {
     }),
   ),
   from: moment('its first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z'),
-  to: moment('its last block, or the first time that does not belong to it'),
+  to: moment('its last block, or the time before which it ends'),
 }
 type PeriodFields = field.Read<typeof PERIOD>
 

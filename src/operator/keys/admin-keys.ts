@@ -20,7 +20,7 @@ export const listKeys = defineReading({
   path: 'keys',
   scope: 'operate',
   command: 'admin-keys list',
-  summary: 'list the admin keys, passkeys and invitations: their rights, who made them, their last use and their end',
+  summary: 'list the admin keys, passkeys and invitations: scopes, maker, last use, expiry',
   examples: ['admin-keys list'],
   fields: {},
   run: readKeys,
@@ -58,7 +58,7 @@ export const createKey = defineAct({
   scope: 'operate',
   secret: 'key',
   command: 'admin-keys create',
-  summary: 'make an admin key for a person or a machine, with the rights you name',
+  summary: 'create an admin key for a person or a machine, with the scopes you name',
   details: `Shows the key once, or writes it to a file that only you may read; the ledger keeps a digest. It works at once on every instance. The
 label is the actor in the audit log, so give each person and machine their own. Scopes: read;
 decide (payments, nodes, deny list); prices (tiers); terms (credit terms, payments wallets, contract wallets); operate (pause, halts, webhooks,
@@ -67,7 +67,7 @@ keys).`,
     'admin-keys create --label grace --scopes read,decide --out grace.key',
     'admin-keys create --label shop-bot --scopes read --expires 30d --out bot.key',
   ],
-  fields: giftOf('how long it opens, as 90d or 8h; 90d by default, at most 366d', 90),
+  fields: giftOf('how long it is valid, such as 90d or 8h; 90d by default, at most 366d', 90),
   check: checkGift,
   change: async ({ sql, actor, record }, gift, { environmentLabels }: LedgerDb & EnvironmentKeys) => {
     const { label, scopes, expires: seconds } = gift

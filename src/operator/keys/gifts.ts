@@ -14,7 +14,7 @@ const FRESH_MS = 600_000
 
 /** The fields of a gift. `expires` is read as seconds; its default is this many days. */
 export const giftOf = (expires: string, days: number) => ({
-  label: field.text('who acts by it', {
+  label: field.text('who uses it', {
     pattern: LABEL_FORM,
     schema: 'KeyLabel',
     value: 'name',

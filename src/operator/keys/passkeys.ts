@@ -25,7 +25,7 @@ export const invite = defineAct({
   command: 'admin-keys invite',
   summary: 'invite a person to make a passkey, by which they sign in to the console',
   details: `Prints a link to the console at PUBLIC_URL, or writes it to a file that only you may read. Give it to that person alone. It works once, within
-24 hours. Each sign-in gives a key of eight hours with this label and these scopes. Invite two who check each other here, not by each other.`,
+24 hours. Each sign-in opens a session of eight hours with this label and these scopes. If two people check each other, invite both here.`,
   examples: ['admin-keys invite --label grace --scopes read,decide --out grace.link'],
   fields: giftOf('how long the passkey signs in; 365d by default, at most 366d', 365),
   check: checkGift,

@@ -39,10 +39,10 @@ export const refundPayment = defineAct({
   path: 'payments/:payment/refund',
   scope: 'decide',
   command: 'payments refund',
-  summary: 'record that you paid a payment back, which the chain must confirm',
-  details: `You send the refund with a wallet of your own, once "payments refund-prepare" says so: nothing here sends it. The transaction must be in
-a block, have succeeded, go to the payer, and carry the exact amount; where a Safe made it, the provider's trace has to show that. What
-is on chain is recorded even if it was sent too early; then the command says so.`,
+  summary: 'record a refund that you sent; the chain must confirm it',
+  details: `Send the refund from a wallet of your own, once "payments refund-prepare" says so; the service cannot send it. The transaction
+must be in a block, have succeeded, go to the payer, and carry the exact amount; if a Safe sent it, the provider's trace must show that.
+The service records it even if you sent it too early, and says so.`,
   examples: ['payments refund <hash> --refund-tx-hash <refund> --yes'],
   fields: { payment: PAYMENT, refundTxHash: field.hash('the transaction of your refund'), reason: field.REASON },
   onChain: true,

@@ -57,9 +57,9 @@ export const prepareRefund = defineGuardedAct({
   path: 'payments/:payment/refund/prepare',
   scope: 'decide',
   command: 'payments refund-prepare',
-  summary: 'hold a payment for its refund, and say whether the ether may be sent back already',
-  details: `The first step of a refund, for any payment without a node. No mint is signed for it from then on; one that was signed before may
-be carried out until the time that it prints. Send nothing before this command says "Send it now": run it again until it does.`,
+  summary: 'prepare a refund, and say whether you may send it now',
+  details: `This is the first step of a refund, for any payment without a node. The service signs no mint for it from then on; one signed
+before may still land until the time that the command prints. Send nothing before it says "Send it now": run it again until it does.`,
   examples: ['payments refund-prepare <hash> --reason "agreed by mail" --yes'],
   fields: PAYMENT_ACT,
   onChain: true,
@@ -170,7 +170,7 @@ export const cancelRefund = defineGuardedAct({
   path: 'payments/:payment/refund/cancel',
   scope: 'decide',
   command: 'payments refund-cancel',
-  summary: 'give a refund up that was prepared: the payment stands as before, or is judged again',
+  summary: 'cancel a prepared refund: the payment stands as before, or the service judges it again',
   examples: ['payments refund-cancel <refunding> --yes'],
   fields: PAYMENT_ACT,
   asks: 'Cancel its refund and restore its earlier state?',

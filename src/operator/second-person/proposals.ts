@@ -25,7 +25,7 @@ const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' |
 export const listProposals = defineReading({
   path: 'proposals',
   command: 'proposals list',
-  summary: 'list what waits for a second person, and what became of earlier proposals',
+  summary: 'list acts that wait for a second person, and earlier proposals with their results',
   examples: ['proposals list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => {
@@ -49,7 +49,7 @@ export const confirmProposal = defineAct({
   path: 'proposals/:id/confirm',
   scope: null,
   command: 'proposals confirm',
-  summary: 'confirm what another person proposed: it is done now, as far as it still can be',
+  summary: 'confirm another person’s proposal: the service does it now, if it still can',
   examples: ['proposals confirm <proposal> --yes'],
   fields: ANSWER,
   onChain: true,
@@ -80,7 +80,7 @@ export const refuseProposal = defineAct({
   path: 'proposals/:id/refuse',
   scope: null,
   command: 'proposals refuse',
-  summary: 'refuse a proposal, or take your own back',
+  summary: 'refuse a proposal, or withdraw your own',
   examples: ['proposals refuse <proposal> --reason "not so much" --yes'],
   fields: ANSWER,
   asks: 'Refuse it?',

@@ -16,7 +16,7 @@ const ruleInWords = ({ aboveWei }: { aboveWei: Wei | null }) =>
 export const showSecondPerson = defineReading({
   path: 'second-person',
   command: 'second-person show',
-  summary: 'say from which amount on a second person is needed',
+  summary: 'show the amount above which an act needs a second person',
   examples: ['second-person show'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ aboveWei: await readBound(pool) }),
@@ -28,13 +28,15 @@ export const setSecondPerson = defineGuardedAct({
   scope: 'operate',
   command: 'second-person set',
   summary:
-    'have releases and refunds above an amount, what lets held payments through, all terms and the payments wallet need a second person',
+    'require a second person for releases and refunds above an amount, acts that let such payments through, terms and payments wallets',
   details: `Such an act becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
-To raise the amount or to switch the rule off takes a second person itself.`,
+Raising the amount or switching the rule off needs a second person, too.`,
   examples: ['second-person set --above-wei 1000ether --reason "four eyes" --yes'],
   fields: {
-    aboveWei: field.orNull(field.wei('more than this needs a second person; 0: every release and refund')),
-    off: field.flag('nothing needs one'),
+    aboveWei: field.orNull(
+      field.wei('the amount above which an act needs a second person; 0: every release and refund'),
+    ),
+    off: field.flag('switch the rule off'),
     reason: field.REASON,
   },
   check: ({ off, aboveWei }, { complain }) => {

@@ -21,7 +21,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await go('Keys')
     await page.getByText('Nobody has a passkey.').waitFor()
     await press('Invite a person…')
-    await dialog().getByLabel('Who acts by it').fill('ina')
+    await dialog().getByLabel('Who uses it').fill('ina')
     await dialog().getByLabel('Some of read').fill('read, operate')
     await confirm('Invite a person')
     const link = (await dialog().getByText('#invite=').textContent()) ?? ''
