@@ -4,9 +4,11 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { queries } from './ledger.ts'
+import { keepReferral } from './referral.ts'
 import './styles/index.css'
 import { Boundary } from './ui/boundary.tsx'
 
+keepReferral()
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
 createRoot(root).render(

@@ -6,7 +6,8 @@ import { type FollowedPayment, type FollowOptions, followPayment, followPayments
 import { mostOf } from '../most.ts'
 import type { CanBuy, Hex, Quote } from '../types.ts'
 import { explained, type WalletCall, WalletError } from './errors.ts'
-import { isContract, type OwnWallet, requireChain, sendCall, sendTogether } from './send.ts'
+import { carries } from './referral.ts'
+import { isContract, isInvalid, type OwnWallet, requireChain, sendCall, sendTogether } from './send.ts'
 
 /** Several nodes of a tier. */
 export interface Order {
@@ -37,6 +38,8 @@ export interface PayOptions {
   onSent?: (txHash: Hex, transfer: Transfer) => void
   /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
   onProposed?: (callsId: string) => void
+  /** A referral code, which travels in the transfer's calldata if that can do no harm: see `carries`. */
+  referral?: string
   /** Pays even if the ledger will hold the payment for review. Default: throws, and sends nothing. */
   acceptHold?: boolean
   signal?: AbortSignal
@@ -150,9 +153,15 @@ async function sendOne(
   wallet: OwnWallet,
   call: WalletCall,
   transfer: Transfer,
-  { onAsk, onSent, onProposed }: PayOptions,
+  { onAsk, onSent, onProposed, referral }: PayOptions,
 ): Promise<Hex> {
-  const txHash = await explained(() => sendCall(wallet, call, { onAsk: () => onAsk?.(transfer), onProposed }))
+  const carrying = referral === undefined ? null : await carries(wallet, call, referral)
+  const asking = { onAsk: () => onAsk?.(transfer), onProposed }
+  const txHash = await explained(() => sendCall(wallet, carrying ?? call, asking)).catch((error: unknown) => {
+    // The wallet says that it takes no calldata, so it has sent nothing.
+    if (carrying && isInvalid(error)) return explained(() => sendCall(wallet, call, { onProposed }))
+    throw error
+  })
   onSent?.(txHash, transfer)
   return txHash
 }

@@ -15,7 +15,7 @@ export {
 } from './buy.ts'
 export { type WalletCall, WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
-export { referralSuffix } from './referral.ts'
+export { carries, referralSuffix } from './referral.ts'
 export { isContract, type OwnWallet } from './send.ts'
 export { type RecomputedTurn, recomputeRound } from './turns.ts'
 export {

@@ -1,6 +1,9 @@
-// What a payment carries in its calldata if a referral code brought the buyer: a suffix by ERC-8021, schema 0. Reads nothing.
+// What a payment carries in its calldata if a referral code brought the buyer: a suffix by ERC-8021, schema 0.
 import { concat, numberToHex, stringToHex } from 'viem'
+import { getCode } from 'viem/actions'
 import type { Hex } from '../types.ts'
+import type { WalletCall } from './errors.ts'
+import { isContract, type OwnWallet } from './send.ts'
 
 const CODE_FORM = /^[a-z0-9_-]{1,32}$/
 const SCHEMA = '0x00'
@@ -10,4 +13,22 @@ const MARKER = `0x${'8021'.repeat(8)}` as const
 export function referralSuffix(code: string): Hex {
   if (!CODE_FORM.test(code)) throw new TypeError('A referral code is 1 to 32 of a-z, 0-9, _ and -.')
   return concat([stringToHex(code), numberToHex(code.length, { size: 1 }), SCHEMA, MARKER])
+}
+
+/**
+ * The transfer with a code in its calldata; null if it goes without. It goes without if the payments wallet has code, because a Safe's takes no ether
+ * with calldata; if the payer is a contract, whose calls carry no code; if this very transfer cannot be estimated; and if one of these cannot be read.
+ */
+export async function carries(wallet: OwnWallet, call: WalletCall, code: string): Promise<WalletCall | null> {
+  const data = referralSuffix(code)
+  const from = wallet.account.address
+  const transaction = { from, to: call.to, value: numberToHex(call.valueWei), data }
+  try {
+    const [ofPayments, isOfContract] = await Promise.all([getCode(wallet, { address: call.to }), isContract(wallet)])
+    if (isOfContract || (ofPayments !== undefined && ofPayments !== '0x')) return null
+    await wallet.request({ method: 'eth_estimateGas', params: [transaction] })
+    return { ...call, data }
+  } catch {
+    return null
+  }
 }

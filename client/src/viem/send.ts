@@ -6,6 +6,7 @@ import {
   AtomicReadyWalletRejectedUpgradeError,
   BaseError,
   BundleTooLargeError,
+  InvalidParamsRpcError,
   MethodNotFoundRpcError,
   MethodNotSupportedRpcError,
   numberToHex,
@@ -156,5 +157,8 @@ const NOT_TOGETHER = [
   UnsupportedNonOptionalCapabilityError,
 ]
 
-const isOneOf = (kinds: typeof NOT_TOGETHER, error: unknown): boolean =>
+const isOneOf = (kinds: readonly (new (...args: never[]) => BaseError)[], error: unknown): boolean =>
   error instanceof BaseError && kinds.some((kind) => error.walk((cause) => cause instanceof kind) !== null)
+
+/** True if the wallet says that it does not send such a transaction at all. */
+export const isInvalid = (error: unknown): boolean => isOneOf([InvalidParamsRpcError], error)

@@ -163,6 +163,11 @@ export const words = {
       ether: 'this wallet’s ether pays for no more',
     },
   },
+  referral: {
+    by: 'Referred by {code}. The code travels with your payment if it can; the price stays the same.',
+    unknown: 'The code {code} does not count now, so your payment goes without it.',
+    remove: 'Remove',
+  },
   rest: {
     refused: 'you refused in the wallet.',
     noRoom: 'this wallet can buy no more of this tier now.',

@@ -12,6 +12,7 @@ import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
 import { type Intent, isAsking } from '../payment/intent.ts'
 import { Checks, sentenceOf, usePreflight } from './preflight.tsx'
+import { Referred, useReferred } from './referred.tsx'
 import { obstaclesIn, usePay } from './use-pay.ts'
 
 const t = words.wallet
@@ -31,7 +32,17 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
   const preflight = usePreflight(wallet?.address, tier.id)
   const [agreed, setAgreed] = useState(false)
   const why = useId()
-  const { pay, isBusy, proposed, intent } = usePay({ tier, quote, wallet, quantity, sent, agreed, isContract })
+  const referral = useReferred().usable
+  const { pay, isBusy, proposed, intent } = usePay({
+    tier,
+    quote,
+    wallet,
+    quantity,
+    sent,
+    agreed,
+    isContract,
+    referral,
+  })
   const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
   // An earlier refusal by the wallet does not apply to a new request.
   const asked = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
@@ -52,6 +63,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
         {isReviewed && blocking.length === 0 && <Agreement agreed={agreed} setAgreed={setAgreed} />}
       </div>
       <Checks address={wallet.address} tier={tier} />
+      <Referred />
       <button
         type="button"
         className="button main wide"

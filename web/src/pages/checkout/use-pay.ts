@@ -33,6 +33,8 @@ export interface PayOptions {
   /** The buyer knows that the operator reviews the payment first. */
   agreed: boolean
   isContract: boolean | null
+  /** The code that brought the buyer. */
+  referral: string | undefined
 }
 
 /** Obstacles that keep a wallet from buying. The operator's review is apart, because it only costs time, and the buyer may agree to it. */
@@ -82,7 +84,7 @@ export function usePay(options: PayOptions) {
 
 async function send(
   payer: ConnectedWallet,
-  { tier, quote: { priceWei }, quantity, sent, isContract }: PayOptions,
+  { tier, quote: { priceWei }, quantity, sent, isContract, referral }: PayOptions,
   setProposed: (proposed: boolean) => void,
 ): Promise<void> {
   const own = await payer.open()
@@ -106,6 +108,7 @@ async function send(
       priceWei,
       // The notice above the button says so.
       acceptHold: true,
+      ...(referral && { referral }),
       onAsk: async ({ number, together }) => {
         // A contract's nonce does not count the transactions that it sends, and neither does that of an account whose calls others send.
         const nonce = isContract === false && !together ? await nonceOf(own).catch(() => null) : null
