@@ -61,18 +61,42 @@ test('of files that share a process each has its own hooks and its own outcome',
   assert.deepEqual(Object.values(outcomes), [false, true, true])
 })
 
-/** Has the runner run `files` in a separate process, because node refuses to run test files from within one. */
-function outcomesOf(directory: string, files: readonly string[]): [passed: boolean, outcomes: Record<string, boolean>] {
-  const script = join(directory, 'outcome.mjs')
+test('the list of failures names each failed test with its file and its suites', () => {
+  const directory = temporaryDirectory()
+  const file = join(directory, 'sale.test.mjs')
+  writeFileSync(
+    file,
+    `import { describe, it } from 'node:test'
+    describe('a tier', () => {
+      it('sells', () => {})
+      describe('that is closed', () => it('sells nothing', (t) => t.assert.equal(1, 2)))
+    })`,
+  )
+  const closing = resultOf<string[]>(directory, [file], 'closing')
+  assert.deepEqual(
+    closing.filter((line) => line.includes(' > ')).map((line) => line.trim().split(' > ').slice(-3)),
+    [['a tier', 'that is closed', 'sells nothing']],
+  )
+})
+
+const outcomesOf = (directory: string, files: readonly string[]) =>
+  resultOf<[passed: boolean, outcomes: Record<string, boolean>]>(
+    directory,
+    files,
+    '[passed, Object.fromEntries([...files].sort().map(([file, outcome]) => [file, outcome.passed]))]',
+  )
+
+/** Has the runner run `files` in a separate process, because node refuses to run test files from within one. Returns what `wanted` says of the outcome. */
+function resultOf<T>(directory: string, paths: readonly string[], wanted: string): T {
+  const script = join(directory, 'result.mjs')
   const runner = new URL('../scripts/tests/run.ts', import.meta.url).href
   writeFileSync(
     script,
     `import { runNodeTests } from ${JSON.stringify(runner)}
-    const { passed, files } = await runNodeTests(${JSON.stringify(files)}, new AbortController().signal)
-    const outcomes = Object.fromEntries([...files].sort().map(([file, outcome]) => [file, outcome.passed]))
-    console.log('outcome ' + JSON.stringify([passed, outcomes]))`,
+    const { passed, files, closing } = await runNodeTests(${JSON.stringify(paths)}, new AbortController().signal)
+    console.log('result ' + JSON.stringify(${wanted}))`,
   )
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const said = execFileSync(process.execPath, [script], { env, encoding: 'utf8' })
-  return JSON.parse(/^outcome (.*)$/m.exec(said)?.[1] ?? 'null')
+  return JSON.parse(/^result (.*)$/m.exec(said)?.[1] ?? 'null')
 }

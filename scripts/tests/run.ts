@@ -137,7 +137,7 @@ async function runBatches(batches: readonly Batch[], signal: AbortSignal, concur
   if (signal.aborted) return { passed: false, files: done, closing: ['# interrupted'] }
   if (summary.count === 0) console.error('No test ran.')
   const passed = summary.success && summary.count > 0
-  return { passed, files: done, closing: [...slowest(done), ...summary.closing] }
+  return { passed, files: done, closing: [...failures(summary), ...slowest(done), ...summary.closing] }
 }
 
 const placeOfSlow = (file: string) => SLOW_FIRST.findIndex((slow) => file.startsWith(slow))
@@ -153,9 +153,15 @@ function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
   return ['Slowest files, seconds:', ...rows.map(([file, { seconds }]) => `${seconds.toFixed(1).padStart(7)}  ${file}`)]
 }
 
+/** Each failed test by its file, its suites and its name, because a name continues the sentence of its suite. */
+function failures({ failed }: Summary): string[] {
+  return failed.length === 0 ? [] : ['Failed:', ...failed.map((path) => `  ${path}`)]
+}
+
 interface Summary {
   success: boolean
   count: number
+  readonly failed: string[]
   /** By the entry of a batch, or by the name of a top-level suite, which is a file of a batch. */
   readonly parts: Map<string, FileOutcome>
   /** Entries whose process failed as a whole, in a hook or at its exit. Their own counts do not show it. */
@@ -168,11 +174,15 @@ function takeSummary(
   events: AsyncIterable<TestEvent>,
   batches: readonly Batch[],
 ): { shown: Readable; summary: Summary } {
-  const summary: Summary = { success: false, count: 0, parts: new Map(), broken: new Set(), closing: [] }
+  const summary: Summary = { success: false, count: 0, failed: [], parts: new Map(), broken: new Set(), closing: [] }
   const entries = new Set(batches.map(({ entry }) => entry))
+  const path: string[] = []
   async function* withoutCounts(): AsyncGenerator<TestEvent> {
     for await (const event of events) {
       if (event.type === 'test:summary') takeCounts(summary, event.data)
+      if (event.type === 'test:start') path.splice(event.data.nesting, Infinity, event.data.name)
+      if (event.type === 'test:fail' && event.data.details.type !== 'suite')
+        summary.failed.push([...path.slice(0, event.data.nesting), event.data.name].join(' > '))
       if (isOfTop(event)) takePart(summary, event, entries)
       if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) {
         summary.closing.push(`# ${event.data.message}`)
