@@ -18,7 +18,7 @@ export const ACTS = {
   'payments/decide': {
     scope: 'decide',
     fields: {
-      decision: { help: "what is to become of them", value: "word", required: true, words: ["release","dismiss"] },
+      decision: { help: "what to do with them", value: "word", required: true, words: ["release","dismiss"] },
       payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
       tierId: { help: "for those whose amount is the price of no tier", value: "tier", required: false },
       dryRun: { help: "only say what would become of each: it is tried, and undone", value: null, required: false, words: ["true","false"] },

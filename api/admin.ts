@@ -261,7 +261,7 @@ export interface paths {
         post: operations["createKey"];
     };
     "/api/admin/keys/{id}/revoke": {
-        /** Have an admin key open no more; every instance knows within three seconds */
+        /** Revoke an admin key; it works on every instance within three seconds */
         post: operations["revokeKey"];
     };
     "/api/admin/keys/self/sign-out": {
@@ -273,7 +273,7 @@ export interface paths {
         post: operations["invite"];
     };
     "/api/admin/passkeys/{id}/revoke": {
-        /** Have a passkey sign in no more, and end its sessions; every instance knows within three seconds */
+        /** Revoke a passkey and its sessions; it works on every instance within three seconds */
         post: operations["revokePasskey"];
     };
     "/api/admin/invitations/{id}/revoke": {
@@ -1863,7 +1863,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description what is to become of them
+                     * @description what to do with them
                      * @enum {string}
                      */
                     decision: "release" | "dismiss";

@@ -142,6 +142,6 @@ async function claim(ledger: LedgerClient, txHash: string, call: { signal?: Abor
 }
 
 function timeIsUp(txHash: string, state: string): LedgerError {
-  const message = `The payment ${txHash} is still "${state}". It goes its way by itself; ask again later with this hash.`
+  const message = `The payment ${txHash} is still "${state}". It will complete without you; ask again later with this hash.`
   return new LedgerError(message, { status: null, retryable: true, retryAfter: null })
 }

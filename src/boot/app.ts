@@ -231,7 +231,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   if (failure === null) return
   if (kindOf(failure) !== 'retryable' && !mayPass(failure)) throw failure
   onProgress(`the chain could not be asked yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
-  onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
+  onProgress('serving the ledger; the passes begin once the chain answers')
 }
 
 /** The settings of the HTTP surface. */

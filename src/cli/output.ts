@@ -94,7 +94,7 @@ export async function mustAgree(
 
 async function agrees(io: Io, question: string, flags: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
   if (flags.has('yes')) return true
-  if (!io.stdin.isTTY) throw new UsageError('There is no terminal to ask: add --yes to do it all the same.')
+  if (!io.stdin.isTTY) throw new UsageError('No terminal to ask: add --yes to do it anyway.')
   const dialogue = createInterface({ input: io.stdin, output: io.stderr })
   // Ctrl-C in a dialogue is no signal, because the terminal passes it on as a key.
   const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))

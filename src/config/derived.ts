@@ -135,7 +135,7 @@ function readAccount(source: Source): ServiceAccount | null {
   if (isAccount) return { email, keyId, privateKey, tokenUrl }
   source.refuse(
     name,
-    "names a file that is no service account's key (JSON with client_email, private_key_id, private_key and token_uri)",
+    "names a file that is not a service account's key (JSON with client_email, private_key_id, private_key and token_uri)",
   )
   return null
 }

@@ -52,7 +52,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
     if (merged[name] !== undefined || (isSecret(name) && merged[`${name}_FILE`] !== undefined)) given.add(name)
     const text = isSecret(name) ? readSecret(name, merged, readFile, refuse) : merged[name]?.trim()
     if (text && IN_QUOTES.test(text))
-      refuse(name, 'is in quotes, which are part of its value here: an env file is no shell, so take them off')
+      refuse(name, 'is in quotes, which are part of its value here: an env file is not a shell, so remove them')
     else if (text) values.set(name, text)
   }
   return {
@@ -111,7 +111,7 @@ function readDotEnv(readFile: ReadFile, refuse: Refuse): Record<string, string> 
       refuse('NODE_ENV', `is development, but .env cannot be read (${codeOf(error) ?? 'unreadable'})`)
     return {}
   }
-  if (text.includes('\0')) refuse('NODE_ENV', 'is development, but .env is no text in UTF-8: save it as that')
+  if (text.includes('\0')) refuse('NODE_ENV', 'is development, but .env is not UTF-8 text: save it as UTF-8')
   // An editor's byte order mark is not part of the first name.
   const { NODE_ENV, ...settings } = present(parseEnv(text.replace(/^\uFEFF/, '')))
   if (NODE_ENV === 'production') {

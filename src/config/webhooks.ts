@@ -47,7 +47,7 @@ const signingSecrets: Parse<readonly string[]> = (given, ask) => {
     return ask.refuse(
       `has ${secrets.length} secrets, but at most ${SECRETS_MAX} are allowed: the new one and the previous one`,
     )
-  return secrets.every(isSigningSecret) ? secrets : ask.refuse(`is no signing secret: ${REMEDY}`)
+  return secrets.every(isSigningSecret) ? secrets : ask.refuse(`is not a signing secret: ${REMEDY}`)
 }
 
 export const WEBHOOKS = {

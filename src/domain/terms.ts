@@ -33,7 +33,7 @@ export function refuseTerms(
   const { minWei, maxWei, intervalSec, slotSec } = terms
   if (minWei > maxWei) return `${called('minWei')} is ${minWei}, more than ${called('maxWei')}, ${maxWei}.`
   if (minWei === 0n && !zeroAllowed)
-    return `${called('minWei')} is 0, so that turns may pay nothing and are used up all the same: set ${called('zero')} where that is meant.`
+    return `${called('minWei')} is 0, so turns could pay nothing and still be used up: set ${called('zero')} if you mean that.`
   if (intervalSec < leastIntervalSec)
     return `${called('intervalSec')} is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
   if (intervalSec % slotSec !== 0)

@@ -79,7 +79,7 @@ export const MOVES = {
     to: ['ignored'],
     reasons: ['failed', 'zero', 'self', 'operator'],
     verdict: 'ignored',
-    why: 'The transfer is no sale.',
+    why: 'The transfer is not a sale.',
   },
   recheck: {
     by: ['judge'],

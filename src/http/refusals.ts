@@ -14,10 +14,7 @@ const OWN_WORDS = null
 
 const REFUSALS = {
   // 400: malformed, or a transaction that does not say what is claimed.
-  badAddress: [
-    400,
-    'Not an address: 0x and 40 hex digits are required, with a right checksum where the case is mixed.',
-  ],
+  badAddress: [400, 'Not an address: 0x and 40 hex digits are required, and in mixed case a right checksum.'],
   badId: [400, 'Not an id: a positive whole number up to 2^256 - 1 is required.'],
   badLimit: [400, 'limit must be a whole number from 1 to 200, given once.'],
   badOffset: [400, 'offset must be a whole number from 0 to 1999, given once.'],
@@ -42,7 +39,7 @@ const REFUSALS = {
   noMint: [400, 'The transaction minted no node.'],
   notASale: [400, 'The transaction is not a transfer of a tier price to the payments wallet.'],
   wrongAmount: [400, 'The amount is the price of no tier; the payment is held for review.'],
-  dust: [400, 'The amount is far below every price: it is on record, and neither a node nor a refund comes of it.'],
+  dust: [400, 'The amount is far below every price: it is on record, and leads to neither node nor refund.'],
   badIdempotencyKey: [400, 'Idempotency-Key must be 1 to 128 visible ASCII characters, sent once.'],
   invalid: [400, OWN_WORDS],
   // 401
@@ -58,8 +55,8 @@ const REFUSALS = {
   // 404
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],
-  unknownAllowlist: [404, 'There is no such allowlist.'],
-  unknownReferral: [404, 'There is no such referral code.'],
+  unknownAllowlist: [404, 'No such allowlist.'],
+  unknownReferral: [404, 'No such referral code.'],
   noSuchTier: [404, 'There is no such tier.'],
   unknownPayment: [
     404,
@@ -95,9 +92,9 @@ const REFUSALS = {
   tierSoldOut: [503, 'All nodes of the tier are sold.'],
   tierNotOpen: [503, 'The tier is not open yet: GET /api/tiers says when it opens.'],
   quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
-  noChain: [503, 'The chain cannot be reached at present.'],
+  noChain: [503, 'The chain cannot be reached now.'],
   chainUnclear: [503, 'The chain answers, but not yet in a way that the service can rely on: try again shortly.'],
-  noDatabase: [503, 'The ledger cannot be reached at present.'],
+  noDatabase: [503, 'The ledger cannot be reached now.'],
   busy: [503, 'The server is busy. Try again shortly.'],
   overdue: [503, 'No answer came in time: try again shortly.'],
   stillFollowing: [503, 'The ledger has not followed the chain that far yet: try again shortly.'],

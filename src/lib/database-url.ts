@@ -39,7 +39,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   sslpassword: 'take a key without a password',
   sslcrl: 'the driver reads no such list',
   require_auth: 'the driver signs in as the server asks',
-  replication: 'the service is no replica',
+  replication: 'the service is not a replica',
 }
 
 /** Reads one. A mistake continues the sentence after the setting's name. */
@@ -91,7 +91,7 @@ function mistakeOf(
   if (url.session !== null && !SESSIONS.includes(url.session))
     return `has a target_session_attrs that is none of ${SESSIONS.join(', ')}`
   return url.hosts.length > 1 && given.session === null
-    ? 'names several hosts: add target_session_attrs=read-write, so that it is always the primary'
+    ? 'names several hosts: add target_session_attrs=read-write, so the service always uses the primary'
     : null
 }
 

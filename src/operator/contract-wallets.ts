@@ -141,14 +141,14 @@ export const disallowContractWallet = defineAct({
   summary: 'stop allowing a contract; its nodes stay',
   examples: ['contract-wallets disallow <address> --yes'],
   fields: { address: field.address('the contract'), reason: field.REASON },
-  asks: 'Allow this contract no more?',
+  asks: 'Stop allowing this contract?',
   change: async ({ sql, record }, { address }) => {
     const before = await find(sql, address)
     if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
     record({ action: 'contractDisallowed', subject: address, before })
     return { address, disallowed: true as const }
   },
-  says: 'Allowed no more. What it has bought stays bought.',
+  says: 'No longer allowed. Its nodes stay.',
 })
 
 async function find(sql: Sql, address: Address): Promise<AllowedWallet | null> {

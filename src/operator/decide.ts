@@ -53,7 +53,7 @@ export const releasePayment = defineGuardedAct({
     tierId: TIER_ID('the tier, if the amount is no tier’s price'),
     reason: field.REASON,
   },
-  asks: 'Release it, so that the next pass mints its node?',
+  asks: 'Release it? The next pass then mints its node.',
   proposedAs: 'release',
   sum: (sql, { payment, tierId }) => sumToRelease(sql, [payment], tierId),
   change: ({ sql, actor }, { payment: key, ...asked }) => release(sql, actor, { key, ...asked }),
@@ -75,7 +75,7 @@ async function release(
   if (isOperatorRefusal(payment)) return payment
   if (payment.from === null) return noSender
   if (payment.reason === 'walletLimit')
-    return refuseAct('conflict', 'The contract has no room for this wallet. It is minted by itself once there is room.')
+    return refuseAct('conflict', 'The wallet is full by the contract. The service mints the node once there is room.')
   if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
   const versions = await readTierVersions(sql)
   const tier = tierToRelease(payment, tierId, versions)
@@ -156,7 +156,7 @@ export const dismissPayment = defineAct({
   scope: 'decide',
   summary: 'decide that a held payment gets neither a node nor a refund',
   fields: PAYMENT_ACT,
-  asks: 'Dismiss it, so that neither a node nor a refund comes of it?',
+  asks: 'Dismiss it, with neither node nor refund?',
   change: ({ sql, actor }, { payment: key, reason }) => dismiss(sql, actor, { key, reason }),
   says: standingInWords,
 })
@@ -192,7 +192,7 @@ export interface ManyDecided {
 }
 
 const MANY = {
-  decision: field.word('what is to become of them', DECISIONS),
+  decision: field.word('what to do with them', DECISIONS),
   payments: PAYMENTS,
   tierId: TIER_ID('for those whose amount is the price of no tier'),
   dryRun: field.flag('only say what would become of each: it is tried, and undone'),
@@ -286,7 +286,7 @@ export const dismissAllDust = defineAct({
       return refuseField(
         'invalid',
         'belowWei',
-        `may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
+        `may be at most ${lowestWei}, the lowest price there ever was: more is not dust.`,
       )
     const found = await sumDust(sql, belowWei)
     if (dryRun) return { dryRun, ...found, remaining: found.count }

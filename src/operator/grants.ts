@@ -37,7 +37,7 @@ export const grantNode = defineGuardedAct({
   summary: 'grant a node without a payment, so its cohort is credited',
   examples: ['nodes grant <node> --reason "a gift of the house" --yes'],
   fields: GRANT,
-  asks: ({ nodeId }) => `Node ${nodeId} came without a payment. Grant it, so that it is credited like any other?`,
+  asks: ({ nodeId }) => `Node ${nodeId} came without a payment. Grant it? It is then credited like any other.`,
   proposedAs: 'grantNode',
   sum: async (sql, { nodeId }) => (await worthOfGrant(sql, nodeId)) ?? ANY_SUM,
   change: async ({ sql, actor, record }, { nodeId, reason }) => {
@@ -60,11 +60,11 @@ export const revokeGrant = defineAct({
   summary: 'revoke a grant; earlier credits stay',
   examples: ['nodes revoke <node> --reason "a mistake" --yes'],
   fields: GRANT,
-  asks: ({ nodeId }) => `Take back the grant of node ${nodeId}, so that its cohort is no longer credited?`,
+  asks: ({ nodeId }) => `Revoke the grant of node ${nodeId}? Its cohort is then no longer credited.`,
   change: async ({ sql, record }, { nodeId }) => {
     const node = await lockNode(sql, nodeId)
     const before = node && (await deleteGrant(sql, node.ref))
-    if (!before) return refuseAct('notFound', 'There is no grant for that node.')
+    if (!before) return refuseAct('notFound', 'That node has no grant.')
     record({ action: 'grantRevoked', subject: String(nodeId), before })
     return { nodeId: String(nodeId), granted: false, changed: true }
   },

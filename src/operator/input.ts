@@ -147,7 +147,7 @@ export const address = (help: string): Field<Address> =>
     schema: 'AddressInput',
     value: 'address',
     otherwise: '0x' as Address,
-    form: 'an address: 0x and 40 hex digits, with a right checksum where the case is mixed',
+    form: 'an address: 0x and 40 hex digits, and in mixed case a right checksum',
     parse: (given) => {
       if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(given)) return undefined
       const lower = given.toLowerCase() as Address

@@ -29,7 +29,7 @@ export async function readMined(
     return refuseAct('notYet', `The ${what} is in no block that ${whoSaw(deps)} yet: try again shortly.`)
   if ((await deps.chain.block(blockNumber))?.hash !== blockHash) return takenBack(what)
   if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: nothing was paid by it.`)
-  if (to === null) return refuseAct('invalid', `The ${what} creates a contract: that is no transfer.`)
+  if (to === null) return refuseAct('invalid', `The ${what} creates a contract: that is not a transfer.`)
   return { ...tx, to, blockNumber, blockHash }
 }
 

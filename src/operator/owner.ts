@@ -97,11 +97,11 @@ async function refill(
     cohorts: budget.cohorts + Math.min(cohorts, Math.max(0, cohortsMost - budget.cohorts)),
   }
   const call = { name: 'refillMinter', minter, ...bigBudget({ nodes, nodesMost, cohorts, cohortsMost }) } as const
-  const notes = ['It adds, up to the most that it names: carried out late or twice, it leaves no more than that.']
+  const notes = ['It adds up to the maximum that it names: executed late or twice, it leaves no more than that.']
   const cursor = await readCursor(deps.pool)
   if (cursor) {
     const { nodesPerWeek } = await readBudgetNeed(deps.pool, cursor.time)
-    notes.push(`${nodesPerWeek} nodes are minted in a week, as of late.`)
+    notes.push(`${nodesPerWeek} nodes were minted in the last seven days.`)
   }
   return preview(deps, powers, { call, before: budgetShown(budget), after: budgetShown(after), notes })
 }
@@ -362,6 +362,6 @@ async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: Gwe
   const { lowWei, highWei } = turnRange(terms, rates)
   if (lowWei >= floorGwei * GWEI && highWei <= ceilingGwei * GWEI) return []
   return [
-    `At the terms in force a node is credited ${lowWei} to ${highWei} wei for a turn: what is outside these bounds would wait.`,
+    `At the terms in force a node is credited ${lowWei} to ${highWei} wei for a turn: amounts outside these bounds would wait.`,
   ]
 }

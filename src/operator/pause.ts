@@ -52,7 +52,7 @@ export const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
   mintedTwice:
     'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   unproven: 'The passes then believe that part of the blocks that the providers give, until it recomputes again.',
-  pastFinalized: 'The passes then follow the chain as it is, and undo what is no longer on it.',
+  pastFinalized: 'The passes then follow the present chain, and undo what is no longer on it.',
 }
 
 export const clearHaltByHand = defineAct({

@@ -191,7 +191,7 @@ const withWallet = <T>(
     const known = wallets.find((row) => row.wallet === wallet)
     return known
       ? body(sql, { wallets, known, cursor })
-      : refuseAct('notFound', 'That is no payments wallet of this ledger.')
+      : refuseAct('notFound', 'Not a payments wallet of this ledger.')
   })
 
 /** No buyer has seen the wallet by then. */
@@ -212,8 +212,7 @@ export const takeBackWallet = defineGuardedAct({
       const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
       if (last?.wallet !== wallet)
         return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
-      if (!inForce || walletAt([last], at))
-        return refuseAct('conflict', 'Buyers are told it already: name another one.')
+      if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers already see it: name another one.')
       if (!(await deleteWallet(sql, last)))
         return refuseAct('conflict', 'Something has come to it, which stays in the books: name another one.')
       const after = { inForce: inForce.wallet }

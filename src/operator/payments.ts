@@ -225,10 +225,7 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
   return payment
 }
 
-const mintOnItsWay = refuseAct(
-  'notYet',
-  'A mint that carries the payment is on its way and may yet be mined: try again once it is settled.',
-)
+const mintOnItsWay = refuseAct('notYet', 'A mint of this payment is pending: try again once it is settled.')
 
 /**
  * Refuses to decide a residue as a whole while transfers of its block, which an earlier trace had shown, have their nodes or refunds, or may yet be

@@ -248,7 +248,7 @@ function previewInWords({ tierId, supply, sold, reserved, contractMost }: Supply
     contractMost === null
       ? 'The contract could not be read.'
       : contractMost < supply
-        ? `The contract mints ${contractMost} at most, which can never be raised: what is sold beyond it is held (supplySpent).`
+        ? `The contract mints ${contractMost} at most, and that can never rise. The service holds payments beyond it (supplySpent).`
         : contractMost === supply
           ? 'The contract has the same limit.'
           : `The contract would mint more. To bind it as well, its owner signs what "owner cap-tier ${tierId} --most ${supply}" shows.`,

@@ -265,7 +265,7 @@ async function firstEntries(
     return refuseField(
       'invalid',
       'before',
-      `is required: the factory has nodes, and turns may be due from before these terms. Say "same" where these terms pay them, "range" with ${fieldNamed('beforeMinWei')} and ${fieldNamed('beforeMaxWei')} where others do, "notOwed" where they are not owed.`,
+      `is required: the factory has nodes, and turns may be due from before these terms. Write "same" if these terms pay them, "range" with ${fieldNamed('beforeMinWei')} and ${fieldNamed('beforeMaxWei')} if other terms do, "notOwed" if they are not owed.`,
     )
   const range = { minWei: beforeMinWei ?? next.minWei, maxWei: beforeMaxWei ?? next.maxWei }
   const earlier = before === 'range' ? { ...next, payouts: true, ...range } : { ...next, payouts: false }

@@ -68,7 +68,7 @@ export const redeliver = defineAct({
   fields: { id: field.id('the delivery, as "webhooks deliveries" shows it'), reason: field.REASON },
   change: async ({ sql, record }, { id }) => {
     const delivery = await webhooks.redeliver(sql, id)
-    if (!delivery) return refuseAct('notFound', `There is no delivery ${id}: they are kept for 30 days.`)
+    if (!delivery) return refuseAct('notFound', `No delivery ${id}: the service keeps them for 30 days.`)
     record({ action: 'webhookRedelivered', subject: delivery.eventId, after: { id, ...delivery } })
     return { id, ...delivery, state: 'pending' }
   },
@@ -164,7 +164,7 @@ export const chooseEvents = defineAct({
     record({ action: 'webhookEventsChosen', subject: endpoint, before, after })
     return { endpoint, events: after }
   },
-  says: ({ events }) => `From now on it is told: ${events}.`,
+  says: ({ events }) => `From now on it gets: ${events}.`,
 })
 
 const URL_FORM =

@@ -110,7 +110,7 @@ function refuse(
   tx: TransactionView,
   wallets: readonly PaymentWallet[],
 ): ClaimOutcome | null {
-  if (wallets.length === 0) return notASale('there is no payments wallet')
+  if (wallets.length === 0) return notASale('no payments wallet')
   if (wallets.some(({ wallet }) => wallet === tx.from))
     return notASale('the transaction was sent by the payments wallet itself')
   if (tx.succeeded === false) return notASale('the transaction failed on chain')

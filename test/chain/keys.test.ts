@@ -105,7 +105,7 @@ describe('settings', () => {
     refused({ MINTER_ADDRESS: ADDRESS_A }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL is not/)
     refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE_PASSWORD', /MINTER_KEYSTORE needs it/, { '/k': '{}' })
     refused({ MINTER_KEYSTORE: '/gone', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /ENOENT/)
-    refused({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /is no key file/, {
+    refused({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /is not a key file/, {
       '/k': KEY_A,
     })
     refused({ ...signer, MINTER_SIGNER_URL: 'ftp://s.example' }, 'MINTER_SIGNER_URL', /is not a URL/)
@@ -190,12 +190,12 @@ describe('a remote signer', () => {
     const answers: [unknown, RegExp][] = [
       [await localSigner(KEY_B).sign(tx), /signed by 0x/],
       [malleable, /high s/],
-      [`${right}00`, /no signed transaction|another transaction/],
-      [right.slice(0, -2), /no signed transaction|another transaction/],
+      [`${right}00`, /not a signed transaction|another transaction/],
+      [right.slice(0, -2), /not a signed transaction|another transaction/],
       ['0x', /no serialized/],
       [null, /no serialized/],
       [{ raw: 7 }, /no serialized/],
-      ['0xdeadbeef', /no signed transaction/],
+      ['0xdeadbeef', /not a signed transaction/],
     ]
     for (const [answer, words] of answers) {
       const { provider, signer } = await behind(() => answer)

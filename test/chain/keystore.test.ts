@@ -80,7 +80,7 @@ const scryptWith = (changes: object) => ({
 const REFUSED: [string, unknown, RegExp][] = [
   ['the wrong password', PUBLIC_PBKDF2, /does not open with this password/],
   ['a changed ciphertext', crypto({ ciphertext: '00'.repeat(32) }), /does not open with this password/],
-  ['an older version', { ...PUBLIC_PBKDF2, version: 1 }, /no version 3 key file/],
+  ['an older version', { ...PUBLIC_PBKDF2, version: 1 }, /not a version 3 key file/],
   ['another cipher', crypto({ cipher: 'aes-256-gcm' }), /another cipher/],
   ['another derivation', crypto({ kdf: 'argon2id' }), /scrypt or pbkdf2/],
   ['another pseudo-random function', crypto({ kdfparams: { ...PUBLIC_PBKDF2.crypto.kdfparams, prf: 'md5' } }), /hmac/],

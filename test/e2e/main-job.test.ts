@@ -136,7 +136,7 @@ test('PostgreSQL killed takes the service with it, and the next start has everyt
   process.kill(Number(postmaster), 'SIGKILL')
   const exit = await service.exited
   assert.equal(exit.code, 1)
-  assert.match(service.output(), /PostgreSQL ended by itself/)
+  assert.match(service.output(), /PostgreSQL stopped unexpectedly/)
   service = await startService(dataDir, FAST)
   const now = await service.get<{ totalNodes: number }>('/api/stats')
   assert.equal(now.totalNodes, before.totalNodes)

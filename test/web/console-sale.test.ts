@@ -158,8 +158,8 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
   test('the mode of contract wallets is set, and a contract allowed and allowed no more', async () => {
     const contract = wallet(14, wellKnown).address
     await go('Contract wallets')
-    await page.getByText('none by itself: each is held for you').waitFor()
-    await page.getByText('No contract is allowed by itself.').waitFor()
+    await page.getByText('none: the service holds each payment for you').waitFor()
+    await page.getByText('No contract is allowed.').waitFor()
     await page.getByRole('button', { name: 'Set the mode…' }).click()
     await dialog().getByLabel('Hold, proven or all').selectOption('proven')
     await confirm('Set the mode')
@@ -182,6 +182,6 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await confirm('Allow no more')
     await dialog().getByText('Allowed no more.').waitFor()
     await confirm('Done')
-    await page.getByText('No contract is allowed by itself.').waitFor()
+    await page.getByText('No contract is allowed.').waitFor()
   })
 })

@@ -277,7 +277,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const nothing = await wallet(8, wellKnown).pay(own.address as `0x${string}`, 1n)
     await field.fill(nothing)
     await press(page, 'Look for it')
-    await page.getByText('No node comes of this transaction by itself.').waitFor()
+    await page.getByText('This transaction will not become a node automatically.').waitFor()
   })
 
   test('a wallet whose payment would be held cannot pay, and is told why', async () => {

@@ -34,19 +34,19 @@ export function encoded(encode: () => Uint8Array): Encoded {
 
 /** An object's fields; refuses anything else. */
 export function fieldsOf(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(`${what} is no object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(`${what} is not an object`)
   return value as Fields
 }
 
 export const listOf = (value: unknown, what: string): readonly unknown[] =>
-  Array.isArray(value) ? value : refuse(`${what} is no list`)
+  Array.isArray(value) ? value : refuse(`${what} is not a list`)
 
 /** Bytes from hex; exactly `length` bytes if given. */
 export function bytesOf(value: unknown, what: string, length?: number): Uint8Array {
   if (typeof value !== 'string' || !value.startsWith('0x')) return refuse(`${what} is missing or no hex`)
   // Stops at the first character that is no digit, so the length shows it.
   const bytes = Buffer.from(value.slice(2), 'hex')
-  if (bytes.length * 2 !== value.length - 2) return refuse(`${what} is no hex`)
+  if (bytes.length * 2 !== value.length - 2) return refuse(`${what} is not hex`)
   if (length !== undefined && bytes.length !== length) return refuse(`${what} has ${bytes.length} bytes, not ${length}`)
   return bytes
 }
@@ -56,7 +56,7 @@ export const digestOf = (value: unknown, what: string): Uint8Array => bytesOf(va
 
 /** A quantity as an integer; at most 256 bits. */
 export function integerOf(value: unknown, what: string): bigint {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return refuse(`${what} is no quantity`)
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return refuse(`${what} is not a quantity`)
   return BigInt(value)
 }
 

@@ -159,7 +159,7 @@ export function createRpc(options: RpcOptions): Rpc {
       if (isHealthy(provider))
         options.log.warn(
           { host: provider.host, block: head?.number },
-          'a provider lags behind the others: it is asked last',
+          'a provider lags behind the others: the service asks it last',
         )
       cooldowns.set(provider, performance.now() + LAG_COOLDOWN_MS)
     }

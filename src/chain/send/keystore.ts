@@ -97,7 +97,7 @@ export function keystoreAddress(text: string): Address | null {
 export async function decryptKeystore(text: string, password: string): Promise<`0x${string}`> {
   const file = parse(text)
   const crypto = record(file.crypto ?? file.Crypto, 'crypto')
-  if (file.version !== 3 && file.version !== '3') throw new KeystoreError('is no version 3 key file')
+  if (file.version !== 3 && file.version !== '3') throw new KeystoreError('is not a version 3 key file')
   if (crypto.cipher !== CIPHER) throw new KeystoreError(`is encrypted with another cipher than ${CIPHER}`)
   const iv = bytes(record(crypto.cipherparams, 'crypto.cipherparams').iv, 'crypto.cipherparams.iv', 16)
   const ciphertext = bytes(crypto.ciphertext, 'crypto.ciphertext', 32)
@@ -135,7 +135,7 @@ async function derive(kdf: unknown, params: Record<string, unknown>, password: s
     const n = whole(params.n, 'crypto.kdfparams.n', 2 ** 24)
     const r = whole(params.r, 'crypto.kdfparams.r', 1024)
     const p = whole(params.p, 'crypto.kdfparams.p', SCRYPT_PARALLEL_MAX)
-    if ((n & (n - 1)) !== 0 || n < 2) throw new KeystoreError('has a crypto.kdfparams.n that is no power of two')
+    if ((n & (n - 1)) !== 0 || n < 2) throw new KeystoreError('has a crypto.kdfparams.n that is not a power of two')
     if (128 * r * (n + p) > SCRYPT_BYTES_MAX)
       throw new KeystoreError('asks for more than a gigabyte of memory to be opened')
     return await scrypt(password, salt, { n, r, p, length })
@@ -162,12 +162,12 @@ function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
 }
 
 function parse(text: string): Record<string, unknown> {
-  if (text.length > TEXT_CHARS_MAX) throw new KeystoreError('is no key file: it is too long for one')
+  if (text.length > TEXT_CHARS_MAX) throw new KeystoreError('is not a key file: it is too long for one')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new KeystoreError('is no key file: it is not JSON')
+    throw new KeystoreError('is not a key file: it is not JSON')
   }
   return record(value, 'the file')
 }
@@ -182,7 +182,7 @@ function addressIn(file: Record<string, unknown>): Address | null {
 
 function record(value: unknown, where: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw new KeystoreError(`is no key file: ${where} is not an object`)
+  throw new KeystoreError(`is not a key file: ${where} is not an object`)
 }
 
 function bytes(value: unknown, where: string, length?: number): Buffer {

@@ -122,7 +122,7 @@ async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTra
     })
     return address(signer) === from ? null : `a transaction signed by ${address(signer)}`
   } catch {
-    return 'something that is no signed transaction'
+    return 'something that is not a signed transaction'
   }
 }
 

@@ -39,8 +39,8 @@ export async function restore(call: Call): Promise<ExitCode> {
 Did you refund anything since ${createdAt}? The ledger does not know: before the start run "node-ledger recheck --up-to head",
 which holds each payment without a node for you to look at. When in doubt, run it.`)
     if (keysRevoked + passkeysRevoked > 0)
-      out.say(`Admin keys that open: none of the ledger's ${keysRevoked}, and none of its ${passkeysRevoked} passkeys. Some may have been revoked since, so all
-were; those of ADMIN_KEY stay. Make new ones with "node-ledger admin-keys create" and "node-ledger admin-keys invite".`)
+      out.say(`Admin keys that open: none of the ledger's ${keysRevoked}, and none of its ${passkeysRevoked} passkeys. All were revoked,
+because some may have been since the backup; those of ADMIN_KEY stay. Make new ones with "node-ledger admin-keys create" and "node-ledger admin-keys invite".`)
     return EXIT.done
   } finally {
     await pool.end({ timeout: 5 })

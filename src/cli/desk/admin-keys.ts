@@ -87,8 +87,7 @@ async function showOnce<T extends Made>(
 ): Promise<ExitCode> {
   const { io, out } = call
   const { out: file, ...given } = fieldsOf(call)
-  if (file === undefined && !io.stdout.isTTY)
-    throw new UsageError('There is no terminal to show it on: add --out <file>.')
+  if (file === undefined && !io.stdout.isTTY) throw new UsageError('No terminal to show it on: add --out <file>.')
   return await withLedger(io, async (parts) => {
     const make = async () => accepted(await how.make(parts, given), call)
     if (typeof file !== 'string') {
@@ -106,8 +105,8 @@ async function showOnce<T extends Made>(
 
 /** What a number in the list may stand for, by its prefix. */
 const REVOKED = {
-  '': { act: revokeKey, question: (id) => `Have key ${id} open no more?` },
-  'passkey-': { act: revokePasskey, question: (id) => `Have passkey ${id} sign in no more, and end its sessions?` },
+  '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
+  'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },
   'invitation-': { act: revokeInvitation, question: (id) => `Have invitation ${id} make no passkey?` },
 } satisfies Record<string, Revoking>
 const REVOKE_ALL: Revoking = {

@@ -20,7 +20,7 @@ export async function claim(call: Call): Promise<ExitCode> {
           ? 'The transaction is in no block yet: ask again shortly.'
           : 'The provider knows no such transaction (yet).',
       )
-    if (outcome.kind === 'notASale') throw new RefusedError(`It is no sale: ${outcome.why}.`)
+    if (outcome.kind === 'notASale') throw new RefusedError(`Not a sale: ${outcome.why}.`)
     const found = await readPaymentsIn(ctx.pool, txHash)
     if (!found) throw new UnavailableError('The ledger has not followed to its block yet: ask again shortly.')
     const payment = JSON.parse(found.json) as { payments: object[] }

@@ -80,7 +80,7 @@ async function decideInParts(
 
 const WORDS: Readonly<Record<string, string>> = {
   release: 'Release',
-  dismiss: 'Dismiss, so that neither a node nor a refund comes of them,',
+  dismiss: 'Dismiss, with neither node nor refund,',
   'refund-prepare': 'Hold for their refunds',
 }
 

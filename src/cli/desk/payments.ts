@@ -87,7 +87,7 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
   const { io, out, signal } = call
   const { 'safe-file': path, ...values } = call.values
   return await withOperator(io, async (deps) => {
-    const question = 'Hold them, so that no mint is signed for them any more?'
+    const question = 'Prepare the refunds? The service then signs no mint for these payments.'
     await mustAgree(call, question)
     const payments = (call.args.payments ?? '').split(',').map((each) => each.trim())
     const asked = { ...fieldsOf({ ...call, values }), payments }

@@ -32,7 +32,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
           ? 'No mode was entered.'
           : tableOf(modes, ['mode', ['from block', 'fromBlock'], ['entered', 'enteredAt'], ['by', 'enteredBy']]),
         allowed.length === 0
-          ? 'No contract is allowed by itself.'
+          ? 'No contract is allowed.'
           : tableOf(allowed, ['address', 'label', 'reason', 'addedBy', 'addedAt']),
       ].join('\n\n'),
   },

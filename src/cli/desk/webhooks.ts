@@ -12,7 +12,7 @@ export async function add(call: Call): Promise<ExitCode> {
     const { urls, secrets, events } = ledger.config.webhooks
     if (urls.length === 0)
       throw new UsageError(
-        'WEBHOOK_URL, and WEBHOOK_SECRET for what is signed, or their _FILE forms, name what is to be added: set them.',
+        'WEBHOOK_URL, and WEBHOOK_SECRET for what is signed, or their _FILE forms, name what to add: set them.',
       )
     const done: object[] = []
     for (const [i, url] of urls.entries()) {

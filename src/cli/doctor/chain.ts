@@ -64,7 +64,7 @@ const PROVIDER_CHECKS: Checks<Probed> = {
       if (traceMethods.length > 0) return { says: `${host} traces blocks: ${traceMethods.join(', ')}`, reading }
       return {
         says: `${host} traces no blocks: neither debug_traceBlockByHash nor trace_block`,
-        warn: 'What contract wallets pay (a Safe, a 4337 account) is then held without its payer. Use providers that trace, two where there are several.',
+        warn: 'Without traces the service holds payments of contract wallets (a Safe, a 4337 account) without their payer. Use providers that trace, two if you have several.',
         reading,
       }
     }),
@@ -161,7 +161,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
       if (!objection) continue
       return { says: objection.problem, fail: wallet === sold ? another : objection.remedy, reading: { wallet } }
     }
-    return { says: 'the payments wallet is none of the accounts that send', reading: { paymentAddress } }
+    return { says: 'the payments wallet is not one of the accounts that send', reading: { paymentAddress } }
   },
 }
 

@@ -99,7 +99,7 @@ function lookAtNonce(role: AccountRole): Look<KeysExamined> {
       return { says: `the ${role}'s nonces are as followed blocks show them`, reading }
     return {
       says: `the providers say nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
-      fail: 'It is taken over by itself once all providers have said so for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
+      fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
       reading,
     }
   }

@@ -50,7 +50,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (!halt) return 'not halted'
     const todo = halt.sealed
       ? 'See the runbook; "node-ledger resume --halt" then clears it.'
-      : 'It is withdrawn by itself if the next runs find all well; else see the runbook.'
+      : 'The service lifts it if the next runs find all well; else see the runbook.'
     return { says: haltInWords(halt), fail: todo, reading: halt }
   },
 
@@ -76,7 +76,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (troubles.length === 0) return 'no signer refused what it was last asked for'
     return troubles.map((trouble) => ({
       says: `since ${trouble.since} nothing is signed for the ${trouble.role}, ${trouble.address}: ${trouble.detail}`,
-      fail: 'See the runbook. Each pass asks again, and what waits goes on by itself.',
+      fail: 'See the runbook. Each pass retries, and sends what waits.',
       reading: trouble,
     }))
   },
@@ -85,7 +85,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   'passes.roles': async ({ pool }) =>
     (await readLostRoles(pool)).map((lost) => ({
       says: `since ${lost.since} the contract knows another account than ${lost.address} as its ${lost.role}: nothing is sent for it`,
-      fail: 'See the runbook. Each pass asks again, and what waits goes on by itself.',
+      fail: 'See the runbook. Each pass retries, and sends what waits.',
       reading: lost,
     })),
 
@@ -94,7 +94,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (!cursor) return { says: 'no block is followed yet', warn: 'The first payments pass begins at START_BLOCK.' }
     const behind = head && Math.max(0, head.number - cursor.number)
     const apart = behind === null ? '; how far behind is not known' : `, ${behind} behind the chain`
-    const todo = 'It catches up by itself while the payments pass runs; if not, see that pass.'
+    const todo = 'It catches up while the payments pass runs; if not, see that pass.'
     return {
       says: `followed up to block ${cursor.number}${apart}`,
       warn: head !== null && head.time - cursor.time > LAG_SEC && todo,
@@ -206,7 +206,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   'transactions.pending': async ({ pool, signers }) => {
     const { pending, oldestPendingSec } = await readRecentTrouble(pool, signers)
     if (pending === 0 || (oldestPendingSec ?? 0) <= STUCK_SEC) return null
-    const todo = 'Its fee is raised by itself; see that the sender has funds and the provider is up.'
+    const todo = 'The service raises its fee; check that the sender has funds and the provider is up.'
     return {
       says: `a transaction has waited ${Math.round(oldestPendingSec ?? 0)} s for a block`,
       warn: todo,

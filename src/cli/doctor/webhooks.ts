@@ -13,7 +13,7 @@ const LOOKUP_MS = 5_000
 /** `pool` is null if there is no ledger with endpoints. */
 export const WEBHOOK_CHECKS: Checks<{ readonly allowPrivate: boolean; readonly pool: Pool | null }> = {
   webhooks: async ({ allowPrivate, pool }) => {
-    if (!pool) return { unknown: 'there is no ledger to ask for endpoints' }
+    if (!pool) return { unknown: 'no ledger to ask for endpoints' }
     const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]
     if (targets.size === 0) return 'no events are sent: "node-ledger webhooks add" adds a receiver'
     return await Promise.all(

@@ -102,7 +102,8 @@ function readRequest({ values, io: { env } }: Call): Request {
     const text = values[name]
     const found = text === undefined ? null : parseAddress(text)
     if (text === undefined) mistakes.push(`--${name}: is missing`)
-    else if (found === null) mistakes.push(`--${name}: ${text.slice(0, 60)} is no address, or its checksum is wrong`)
+    else if (found === null)
+      mistakes.push(`--${name}: ${text.slice(0, 60)} is not an address, or its checksum is wrong`)
     else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: the zero address belongs to no one`)
     return found ?? ZERO_ADDRESS
   }

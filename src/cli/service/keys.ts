@@ -39,7 +39,7 @@ export async function keyAddress({ io, out, args }: Call): Promise<ExitCode> {
   const key = parseKmsKey(args.key ?? '')
   if (key === null)
     throw new UsageError(
-      'That is no name of a key: arn:aws:kms:<region>:<account>:key/<id>, or projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>/cryptoKeyVersions/<version>.',
+      'Not the name of a key. Use arn:aws:kms:<region>:<account>:key/<id>, or projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>/cryptoKeyVersions/<version>.',
     )
   const access = loadKmsAccess(io.env, { readFile: (path) => readFileSync(path, 'utf8') })
   const account = checksum(await accountOfKmsKey(key, access))
@@ -74,8 +74,7 @@ function readPasswordFile(path: string): string {
 
 /** Asks without echoing the input. */
 async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
-  if (!io.stdin.isTTY)
-    throw new UsageError('There is no terminal to ask for a password: add --password-file, or --plain.')
+  if (!io.stdin.isTTY) throw new UsageError('No terminal to ask for a password: add --password-file, or --plain.')
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true, signal })
   dialogue.once('SIGINT', () => dialogue.close())

@@ -38,9 +38,8 @@ function whatWaits(outcome: object): string[] {
   if (signer === 'notSigned')
     lines.push('Its signer did not sign, so its work still waits: "node-ledger doctor" says why.')
   if (budgetSpent) {
-    const verb = budgetSpent === 'nodes' ? 'mint' : 'open'
     lines.push(
-      `The minter may ${verb} no more ${budgetSpent}: "node-ledger owner refill-minter --${budgetSpent} <n>" prints what the contract’s owner signs.`,
+      `The minter’s budget of ${budgetSpent} is spent: "node-ledger owner refill-minter --${budgetSpent} <n>" prints what the contract’s owner signs.`,
     )
   }
   return lines

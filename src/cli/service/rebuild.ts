@@ -51,7 +51,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
     await enterWallet(pool, opened, say)
-    say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered again')
+    say('no current ledger: enter tiers, credit terms and your decisions again')
     if (chain.demoToken)
       await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, config.firstSaleTerms)
   }

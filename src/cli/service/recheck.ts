@@ -23,7 +23,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
       throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
     const before = await readRecheck(pool)
     if (before !== null && before >= block)
-      throw new RefusedError(`It stands at block ${before} already, and never goes down.`)
+      throw new RefusedError(`It is at block ${before} already, and can only rise.`)
     const [waiting, cursor] = [await countUnminted(pool, block), await readCursor(pool)]
     out.say(
       `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no word of yours: they will be held "recheck", and those that the ledger has yet to follow (it stands at ${cursor?.number ?? 'no block'}) likewise.`,
@@ -35,7 +35,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
       if (done) await recordAct(sql, actor, { action: 'recheckRaised', before, after: block })
       return done
     })
-    if (!raised) throw new RefusedError('Somebody else raised it meanwhile: look again.')
+    if (!raised) throw new RefusedError('Someone else has raised it: look again.')
     await out.result({ recheckUpTo: block, before, payments: waiting.payments }, 'The next payments pass holds them.')
     return EXIT.done
   })

@@ -102,7 +102,7 @@ function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise
       resolve({ reason: 'the process that started it is gone', code: EXIT.done }),
     )
     app.onPartExit((part) =>
-      resolve({ reason: `${part} ended by itself; start again to recover`, code: EXIT.negative }),
+      resolve({ reason: `${part} stopped unexpectedly; start again to recover`, code: EXIT.negative }),
     )
   })
 }

@@ -32,7 +32,7 @@ class UnfitDatabaseError extends KnownError {
   }
 }
 
-const OF_ANOTHER = 'Give the ledger an empty database of its own.'
+const OF_ANOTHER = 'Give the ledger its own empty database.'
 /** A table, a type or a function of that name already exists. */
 const TAKEN = ['42P07', '42710', '42723']
 

@@ -71,5 +71,5 @@ export async function lockWalletsNow(sql: Sql, wallets: readonly Address[]): Pro
   const [row] = await sql<{ held: number }[]>`
     SELECT count(*) FILTER (WHERE NOT pg_try_advisory_xact_lock(hashtextextended(wallet, 7))) AS held
     FROM unnest(${[...wallets]}::text[]) AS asked(wallet)`
-  if (row?.held !== 0) throw new Error('somebody else decides about one of these wallets just now')
+  if (row?.held !== 0) throw new Error('someone else is deciding about one of these wallets')
 }

@@ -164,7 +164,7 @@ export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = 
   const locked = await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p ${wait ? sql`` : sql`SKIP LOCKED`}`
-  if (!wait && locked.length < ids.length) throw new Error('somebody else decides about one of these payments just now')
+  if (!wait && locked.length < ids.length) throw new Error('someone else is deciding about one of these payments')
   return locked
 }
 

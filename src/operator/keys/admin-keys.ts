@@ -87,7 +87,7 @@ keys).`,
 export const revokeKey = defineAct({
   path: 'keys/:id/revoke',
   scope: 'operate',
-  summary: 'have an admin key open no more; every instance knows within three seconds',
+  summary: 'revoke an admin key; it works on every instance within three seconds',
   fields: REVOKED,
   says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>

@@ -77,7 +77,7 @@ export async function refuseGift(
   const above = missingScopes(held.scopes, scopes)
   if (above.length > 0) return refuseAct('forbidden', `Your key cannot give what it lacks: ${above.join(', ')}.`)
   if (held.keyId !== null && !(await isOpen(sql, held.keyId)))
-    return refuseAct('forbidden', 'Your key opens no more: it was revoked, or has ended.')
+    return refuseAct('forbidden', 'Your key is revoked or has expired.')
   if (held.passkey && held.passkey.signedInAt.getTime() < Date.now() - FRESH_MS)
     return refuseAct('forbidden', 'That takes a sign-in within the last ten minutes: leave, and sign in again.')
   const end = held.passkey ? held.passkey.endsAt : held.expiresAt
@@ -91,9 +91,7 @@ export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string
   if (!held || label === name) return null
   const makers = await makersOfLabel(sql, label)
   const isFree = !taken.includes(label) && makers.every((maker) => maker === name)
-  return isFree
-    ? null
-    : refuseAct('forbidden', `The label ${label} is another person's: give the key a label of its own.`)
+  return isFree ? null : refuseAct('forbidden', `The label ${label} is another person's: give the key its own label.`)
 }
 
 /** A key cannot revoke one that has more rights, except itself. */

@@ -70,7 +70,7 @@ export const revokeInvitation = defineAct({
     if (refused) return refused
     if (passkeyId !== null) return refuseAct('conflict', `It was used: revoke passkey ${passkeyId}.`)
     if ((await invitations.revokeInvitations(sql, { id }, actor.name)) === 0)
-      return refuseAct('conflict', `Invitation ${id} waits no more.`)
+      return refuseAct('conflict', `Invitation ${id} is revoked.`)
     record({ action: 'invitationRevoked', subject: `invitation ${id}`, before: { label, scopes } })
     return { id, label, revoked: true }
   },
@@ -81,7 +81,7 @@ export const revokeInvitation = defineAct({
 export const revokePasskey = defineAct({
   path: 'passkeys/:id/revoke',
   scope: 'operate',
-  summary: 'have a passkey sign in no more, and end its sessions; every instance knows within three seconds',
+  summary: 'revoke a passkey and its sessions; it works on every instance within three seconds',
   fields: REVOKED,
   says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>

@@ -48,7 +48,7 @@ export interface Session {
 export async function readInvitation(sql: Sql, code: unknown): Promise<InvitationRow | OperatorRefusal> {
   const invitation = isCodeForm(code) ? await findInvitation(sql, digestOfKey(code)) : null
   if (invitation === null)
-    return refuseAct('notFound', 'There is no such invitation: see that the link is whole, or ask for another one.')
+    return refuseAct('notFound', 'No such invitation: check that the link is complete, or ask for another one.')
   return refuseClosed(invitation) ?? invitation
 }
 
@@ -133,8 +133,7 @@ export const signOut = defineAct({
   fields: {},
   change: async ({ sql, actor, record }) => {
     const { passkey, keyId } = actor.held ?? {}
-    if (!passkey || !keyId)
-      return refuseAct('conflict', 'That is no session of a passkey: to have a key open no more, revoke it.')
+    if (!passkey || !keyId) return refuseAct('conflict', 'Not a session of a passkey: to end a key, revoke it.')
     await closeGate(sql)
     await revokeAdminKey(sql, keyId, actor.name)
     record({ action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })

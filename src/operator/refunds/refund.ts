@@ -46,7 +46,7 @@ The service records it even if you sent it too early, and says so.`,
   examples: ['payments refund <hash> --refund-tx-hash <refund> --yes'],
   fields: { payment: PAYMENT, refundTxHash: field.hash('the transaction of your refund'), reason: field.REASON },
   onChain: true,
-  asks: 'Record that it was paid back, so that no node comes of it?',
+  asks: 'Record the refund? The payment then gets no node.',
   run: recordRefund,
   says: ({ alarm, status }) =>
     alarm === null ? 'It is refunded.' : `The refund is on record, and the payment is ${status}. ${CONTRADICTS[alarm]}`,

@@ -63,7 +63,7 @@ before may still land until the time that the command prints. Send nothing befor
   examples: ['payments refund-prepare <hash> --reason "agreed by mail" --yes'],
   fields: PAYMENT_ACT,
   onChain: true,
-  asks: 'Hold it, so that no mint is signed for it any more?',
+  asks: 'Prepare the refund? The service then signs no mint for it.',
   proposedAs: 'prepareRefund',
   // Asking again about a refund that is already prepared lets nothing more through.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
@@ -140,7 +140,7 @@ function refuseToPrepare(payment: DeskPayment): OperatorRefusal | null {
   if (state === 'orphaned')
     return refuseAct('conflict', 'The payment was reorganised out of the chain. Send nothing back.')
   if (state === 'refunded') return refuseAct('conflict', 'The payment is refunded. Send nothing back.')
-  if (state === 'ignored') return refuseAct('conflict', 'That transfer is no sale: there is nothing to refund.')
+  if (state === 'ignored') return refuseAct('conflict', 'That transfer is not a sale: nothing to refund.')
   return refuseFailed(payment)
 }
 

@@ -53,7 +53,7 @@ export const confirmProposal = defineAct({
   examples: ['proposals confirm <proposal> --yes'],
   fields: ANSWER,
   onChain: true,
-  asks: 'Confirm it, so that it is done now?',
+  asks: 'Confirm it? The service does it now.',
   run: (deps: EveryPart, actor, asked) =>
     answer(deps, actor, asked, async (sql, proposal) => {
       const { id, proposedBy } = proposal

@@ -52,7 +52,7 @@ Raising the amount or switching the rule off needs a second person, too.`,
     const before = await readBound(sql)
     if (before === aboveWei) return { aboveWei, changed: false }
     if (before !== null && (aboveWei ?? ANY_SUM) > before && !actor.confirmed)
-      return refuseAct('notYet', 'Somebody else lowered the amount meanwhile: ask again.')
+      return refuseAct('notYet', 'Someone else has lowered the amount: try again.')
     await writeState(sql, RULE, { aboveWei: aboveWei?.toString() ?? null }, actor.name)
     record({ action: 'secondPersonSet', before: before?.toString() ?? null, after: aboveWei?.toString() ?? null })
     return { aboveWei, changed: true }

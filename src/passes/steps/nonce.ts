@@ -103,7 +103,7 @@ async function takeOver(
     await clearNonceAhead(sql, sender.address)
     const detail = { nonce, known: known.followed, displaced: given.length }
     await writeAudit(sql, { actor: 'pass', action: 'nonceTakenOver', subject: sender.address, detail })
-    ctx.log.warn({ sender: sender.address, ...detail }, 'the nonce that the providers name is taken over')
+    ctx.log.warn({ sender: sender.address, ...detail }, 'adopted the nonce that the providers name')
   })
 }
 

@@ -96,7 +96,7 @@ async function undo(ctx: LedgerDb & Logging, refund: Refund): Promise<void> {
     const paymentId = await undoRefund(sql, refund)
     if (paymentId === null) return
     const detail = { refundTxHash: refund.txHash, valueWei: refund.valueWei.toString(), to: refund.to }
-    const says = 'a recorded refund is on the chain no more: its payment is held again, unless it has its node'
+    const says = 'a recorded refund is no longer on the chain: its payment is held again, unless it has its node'
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundGone', subject: refund.paymentRef, detail })
     await notifyLedgerChanged(sql)
   })

@@ -274,7 +274,7 @@ async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | Si
     return await signing
   } catch (error) {
     if (!(error instanceof SignerFault)) throw error
-    ctx.log.error({ err: error }, 'not signed: nothing was stored or sent, and no nonce is taken')
+    ctx.log.error({ err: error }, 'not signed: stored and sent nothing, and used no nonce')
     return error
   }
 }

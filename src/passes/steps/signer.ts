@@ -131,10 +131,7 @@ async function note(
     const detail = { sender: role, detail: refusal.message }
     await writeAudit(sql, { actor: 'pass', action: 'signerDown', subject: address, detail })
   })
-  ctx.log.error(
-    { sender: role, err: refusal },
-    'the signer does not sign: what waits for it is asked again by each run',
-  )
+  ctx.log.error({ sender: role, err: refusal }, 'the signer does not sign: each run tries again')
 }
 
 /** Records that no failure is known, and reports that once it has lasted. */

@@ -158,7 +158,7 @@ test('who is not let in is told why, without what they tried', async () => {
   const asked = await runHere(['keys', 'address', absent], settingsFor('given'))
   assert.equal(asked.code, 3)
   assert.match(asked.err, /NotFoundException: Key .* does not exist/)
-  assert.match((await runHere(['keys', 'address', 'alias/minter'], {})).err, /no name of a key/)
+  assert.match((await runHere(['keys', 'address', 'alias/minter'], {})).err, /Not the name of a key/)
 })
 
 describe('settings', () => {
@@ -187,7 +187,7 @@ describe('settings', () => {
         },
       )
     refused({ MINTER_KMS_KEY: 'alias/minter' }, /MINTER_KMS_KEY is "alias\/minter": set it to the ARN/)
-    refused({ MINTER_ADDRESS: '' }, /MINTER_ADDRESS is missing: it belongs to MINTER_KMS_KEY/)
+    refused({ MINTER_ADDRESS: '' }, /MINTER_ADDRESS is missing: MINTER_KMS_KEY needs it/)
     refused({ MINTER_PRIVATE_KEY: KEY }, /MINTER_KMS_KEY and MINTER_PRIVATE_KEY are both set/)
     refused({ AWS_SECRET_ACCESS_KEY: '' }, /AWS_SECRET_ACCESS_KEY is missing/)
     refused(

@@ -95,7 +95,7 @@ describe('passkeys', () => {
     for (const path of ['keys', 'keys/invite']) {
       const body = { label: 'maras', scopes: ['read'], expires: '1d' }
       const { status, json } = await other.post(`/api/admin/${path}`, body, as(second))
-      assert.deepEqual([status, json.error], [403, 'Your key opens no more: it was revoked, or has ended.'], path)
+      assert.deepEqual([status, json.error], [403, 'Your key is revoked or has expired.'], path)
     }
     for (const one of both) one.clock.now += HOLDS_MS
     assert.deepEqual(await opens(), [401, 401, 401, 401])
@@ -149,7 +149,7 @@ describe('passkeys', () => {
     ).json
     await door.desk.post(`keys/${maker.id}/revoke`)
     const late = { label: 'made', scopes: ['read'], expires: '1d' }
-    assert.match((await door.desk.post('keys', late, as(maker.key))).json.error ?? 'made', /opens no more/)
+    assert.match((await door.desk.post('keys', late, as(maker.key))).json.error ?? 'made', /is revoked or has expired/)
     assert.match((await post('/invitation', { code: codeIn(link) })).json.error, /was taken back/)
   })
 

@@ -54,7 +54,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await axe()
     await row.getByRole('button', { name: 'Revoke…' }).click()
     await confirm('Revoke')
-    await page.getByText('Your key opens no more').waitFor()
+    await page.getByText('Your key is revoked').waitFor()
     await axe()
 
     await page.goto(link)

@@ -68,7 +68,7 @@ export const words = {
   form: {
     nothing: 'There is nothing to withdraw at present.',
     open: 'Withdraw…',
-    wrongTo: 'This is no address, or its checksum is wrong.',
+    wrongTo: 'This is not an address, or its checksum is wrong.',
     asked:
       'The contract is asked first whether it would pay. Only then does your wallet ask you to sign. You pay the fee.',
     sent: 'Sent, waiting for its block: {hash}',

@@ -42,7 +42,7 @@ export const words = {
   goesOn: 'Nothing is lost; this page goes on by itself.',
   one: 'Payment {at} of {all}: {amount} from {payer}',
   orphaned: 'The chain took the block of this transfer back. It counts again as soon as it is in another one.',
-  notAPayment: 'No node comes of this transaction by itself. {why}',
+  notAPayment: 'This transaction will not become a node automatically. {why}',
   notSeen: {
     other:
       'Another payment of this wallet has come: <other>look at it</other>. A transaction that is sped up in the wallet gets a new hash.',

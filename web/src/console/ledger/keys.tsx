@@ -166,7 +166,7 @@ const PASSKEYS: readonly Column<Passkey>[] = [
           label="Revoke"
           act="passkeys/{id}/revoke"
           params={{ id: String(id) }}
-          says={`Passkey ${id} of ${label} signs in no more, and its sessions open nothing, on any instance, within three seconds.`}
+          says={`Passkey ${id} of ${label} is revoked with its sessions. It works on every instance within three seconds.`}
           danger
         />
       ),

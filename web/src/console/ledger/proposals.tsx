@@ -110,7 +110,7 @@ function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
           label="Confirm"
           act="proposals/{id}/confirm"
           params={params}
-          says={`${act} is done now, as ${proposedBy} proposed it, as far as it still can be. The audit log has both names.`}
+          says={`${act} is done now as ${proposedBy} proposed it, if it still can be. The audit log has both names.`}
         />
       )}
       <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="It is not done." danger />

@@ -11,7 +11,7 @@ import { etherAndWei } from '../amounts.ts'
 import { Exact } from '../exact.tsx'
 
 const STOPS: Record<string, string> = {
-  nothingDue: 'no node is due at present',
+  nothingDue: 'no node is due now',
   unpaidNodes: 'what is due holds nodes with neither payment nor grant',
   outOfBounds: 'the contract does not let the distributor pay that much, or that little',
   delayed: 'turns that are not owed wait for the window of the contract’s owner',

@@ -46,7 +46,7 @@ const STUCK_SENDERS: readonly Column<StuckSender>[] = [
           label="Take over"
           act="transactions/free"
           body={{ sender }}
-          says="The next run takes over the nonce that the providers name, if they still agree, and sends again what can no longer be mined. Wait where one provider may be wrong: after 64 blocks in which all say so it happens by itself."
+          says="The next run adopts the nonce that the providers name, if they still agree, and sends again what can no longer be mined. If a provider may be wrong, wait: the service does it after 64 blocks in which all agree."
           danger
         />
       ),

@@ -9,7 +9,7 @@ import { ENTERED, LISTED } from '../columns.tsx'
 
 type Mode = ContractWallets['mode']
 const MEANS: Record<Mode, string> = {
-  hold: 'none by itself: each is held for you',
+  hold: 'none: the service holds each payment for you',
   proven: 'those that have signed in, are known wallets, or are allowed below',
   all: 'any contract',
 }
@@ -32,7 +32,7 @@ export function ContractWalletsConsole() {
               keyOf={({ address }) => address}
               columns={ALLOWED}
               empty={
-                <Empty title="No contract is allowed by itself.">
+                <Empty title="No contract is allowed.">
                   In the mode proven those buy that have signed in or are known wallets.
                 </Empty>
               }
@@ -73,7 +73,7 @@ const SetMode = () => (
     main
     label="Set the mode"
     act="contract-wallets"
-    says="It holds from the next block on. What waits is judged by it too, where it lets more buy."
+    says="It applies from the next block on. If it lets more contracts buy, it applies to waiting payments too."
     more={{ mode: { choices: Object.entries(MEANS).map(([mode, means]) => [mode, `${mode}: ${means}`] as const) } }}
     danger
   />
@@ -83,7 +83,7 @@ const Allow = () => (
   <ActButton
     label="Allow a contract"
     act="contract-wallets/allow"
-    says="It buys in the mode proven, and what it has waiting is judged again. Its nodes belong to it: make sure that somebody can withdraw with it. One that is allowed already gets the new name and reason."
+    says="It may buy in the mode proven, and the service judges its waiting payments again. Its nodes belong to it: make sure that someone can withdraw with it. A contract allowed before gets the new name and reason."
   />
 )
 

@@ -19,7 +19,7 @@ export function Decide({ payment, name }: { payment: PaymentFacts; name: string 
           label="Dismiss"
           act="payments/{payment}/dismiss"
           params={{ payment: name }}
-          says={`No node comes of these ${ether(payment.valueWei)} ETH, and nothing is sent back. It cannot be taken back.`}
+          says={`These ${ether(payment.valueWei)} ETH get neither node nor refund. This is final.`}
         />
       )}
     </div>
@@ -36,14 +36,14 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
-        says={`No mint is signed for this payment from now on. One that was signed before may yet be carried out: the answer says until when. Send the ${amount} only once it says so.`}
+        says={`From now on the service signs no mint for this payment. One signed before may still land: the answer says until when. Send the ${amount} only once it says so.`}
       />
       {isRefunding && (
         <ActButton
           label="Give the refund up"
           act="payments/{payment}/refund/cancel"
           params={{ payment: name }}
-          says="The payment stands as it did before its refund was prepared, or is judged again. Only if you have sent nothing."
+          says="The payment returns to its state before the refund was prepared, or the service judges it again. Only if you have sent nothing."
         />
       )}
       <ActButton

@@ -81,7 +81,7 @@ const TITLES = { release: 'Release payments', dismiss: 'Dismiss payments', refun
 const EFFECT: Record<Decision, string> = {
   release:
     'The next pass mints a node to the payer of each, despite the verdict of the rules. It cannot be taken back.',
-  dismiss: 'No node comes of any of them, and nothing is sent back. It cannot be taken back.',
+  dismiss: 'None of them gets a node or a refund. This is final.',
 }
 
 interface ManyFormProps {

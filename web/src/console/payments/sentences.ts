@@ -39,14 +39,14 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   senderDenied: () => 'Its wallet is on the deny list.',
   oldWallet: () => 'It was paid to a wallet that was replaced, when buyers were given another one.',
   recheck: () =>
-    'The database was restored from a backup, and what was decided about it since is not known. See that it has no node and no refund.',
+    'The database was restored from a backup, and what was decided about it since is not known. Check that it has no node and no refund.',
   unattributed: () => 'It came by an internal call, and no account is proven to have sent it.',
   contractWallet: ({ unreadable, noCode }) =>
     unreadable === true
       ? 'Whether its sender is a contract could not be read for too long.'
       : noCode === true
         ? 'Its sender has no code now, though it sent by an internal call.'
-        : 'Its sender is a contract that is not known to be somebody’s wallet.',
+        : 'Its sender is a contract, and not a known wallet.',
   mintReverted: () => 'The contract refused its mint.',
   supplySpent: () => 'The contract has as many nodes of its tier as it may ever have.',
   mintedElsewhere: () => 'Its ref is that of another wallet’s node already.',
@@ -59,7 +59,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
     if (tierId === undefined) return 'It was released, and its wallet has room.'
     return `Released in tier ${shown(tierId)} for ${price}, though held for ${shown(heldFor)}.`
   },
-  dismissed: ({ heldFor }) => `Dismissed, held for ${shown(heldFor)} before: no node comes of it.`,
+  dismissed: ({ heldFor }) => `Dismissed, held for ${shown(heldFor)} before: no node, no refund.`,
   accepted: ({ tierId, byGrace }) =>
     `The price of tier ${shown(tierId)}${byGrace === true ? ', which had just been changed: it counts by the grace' : ''}, and no rule speaks against it.`,
   self: () => 'From a payments wallet itself: no sale.',

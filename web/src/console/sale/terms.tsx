@@ -60,7 +60,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
           label="Take the latest back"
           act="terms/take-back"
           body={{ fromTime: last.fromTime }}
-          says="It is refused where the entry holds already."
+          says="Rejected if the entry holds already."
           danger
         />
       )}

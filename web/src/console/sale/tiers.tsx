@@ -87,7 +87,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             label="New version"
             act="tiers/{tierId}"
             params={{ tierId: tier.tierId }}
-            says="What you change holds from the next block on. A payment is judged by the terms of its block, and what was on sale before still buys this tier for a grace."
+            says="Changes hold from the next block on. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace."
             more={presentOf(tier)}
           />
           <ActButton

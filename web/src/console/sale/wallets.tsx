@@ -79,7 +79,7 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         label="Take back"
         act="payment-wallets/take-back"
         body={{ address: wallet }}
-        says={`Buyers never get ${wallet}. Refused once it holds, or once something was paid to it.`}
+        says={`Buyers never see ${wallet}. Rejected once it holds, or once something was paid to it.`}
       />
     )
   if (state === 'old')
