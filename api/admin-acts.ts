@@ -142,6 +142,20 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
+  'referrals/commissions/file': {
+    scope: 'decide',
+    fields: {
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
+  'referrals/{code}/paid': {
+    scope: 'decide',
+    fields: {
+      txHash: { help: "the transaction of your payment", value: "hash", required: true },
+      valueWei: { help: "the amount, if the transaction pays the payee more than once", value: "wei", required: false },
+      reason: { help: "your reason, kept in the audit log", value: "text", required: false },
+    },
+  },
   'terms/preview': {
     scope: 'terms',
     fields: {

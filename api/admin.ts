@@ -160,6 +160,18 @@ export interface paths {
         /** Register a referral code, or give it a new version, from the next block on */
         post: operations["registerReferral"];
     };
+    "/api/admin/referrals/commissions": {
+        /** List what each code earned, and what of it is taken back, paid and due */
+        get: operations["listCommissions"];
+    };
+    "/api/admin/referrals/commissions/file": {
+        /** Make the file by which a Safe pays all commissions that are due */
+        post: operations["fileCommissions"];
+    };
+    "/api/admin/referrals/{code}/paid": {
+        /** Record that you paid a commission, which the chain must confirm */
+        post: operations["recordCommission"];
+    };
     "/api/admin/nodes/unpaid": {
         /** List nodes without a payment, each with its grant */
         get: operations["listUnpaidNodes"];
@@ -217,6 +229,10 @@ export interface paths {
     "/api/admin/exports/outflows.csv": {
         /** All outflows of a period as CSV */
         get: operations["exportOutflows"];
+    };
+    "/api/admin/exports/commissions.csv": {
+        /** All commissions of a period as CSV */
+        get: operations["exportCommissions"];
     };
     "/api/admin/exports/owner.csv": {
         /** What a wallet was credited and withdrew, as CSV, with the price of the hour */
@@ -1157,6 +1173,45 @@ export interface components {
             blockHash: components["schemas"]["Hash"];
             blockTime: components["schemas"]["Time"];
         };
+        CommissionLine: {
+            /** @description The referral code. */
+            code: string;
+            /** @description Who is paid. */
+            payee: components["schemas"]["Address"];
+            /** @description Payments that became nodes. */
+            count: components["schemas"]["Count"];
+            /** @description What they paid. */
+            valueWei: components["schemas"]["Wei"];
+            /** @description The commission of these. */
+            earnedWei: components["schemas"]["Wei"];
+            /** @description That of payments that were refunded. */
+            takenBackWei: components["schemas"]["Wei"];
+            /** @description What you paid and recorded. */
+            paidWei: components["schemas"]["Wei"];
+        };
+        DueCommission: {
+            /** @description The referral code. */
+            code: string;
+            /** @description Who is paid. */
+            payee: components["schemas"]["Address"];
+            /** @description Payments that became nodes. */
+            count: components["schemas"]["Count"];
+            /** @description What they paid. */
+            valueWei: components["schemas"]["Wei"];
+            /** @description The commission of these. */
+            earnedWei: components["schemas"]["Wei"];
+            /** @description That of payments that were refunded. */
+            takenBackWei: components["schemas"]["Wei"];
+            /** @description What you paid and recorded. */
+            paidWei: components["schemas"]["Wei"];
+            /** @description What is left to pay; negative if more was paid than is earned by now. */
+            dueWei: string;
+            /**
+             * Format: date-time
+             * @description When the latest file that pays it was made, if nothing was recorded since.
+             */
+            fileMadeAt: string | null;
+        };
         /** @description docs/BOOKS.md says what each figure means. */
         Statement: {
             period: {
@@ -1203,6 +1258,7 @@ export interface components {
                 refundedWei: components["schemas"]["Wei"];
                 refundedFromWalletWei: components["schemas"]["Wei"];
             };
+            commissions: components["schemas"]["CommissionLine"][];
             gas: {
                 sender: components["schemas"]["Address"];
                 role: string;
@@ -3458,6 +3514,124 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCommissions: {
+        requestBody?: never;
+        responses: {
+            /** @description By code and payee; of what was earned only what is final. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        commissions: components["schemas"]["DueCommission"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    fileCommissions: {
+        parameters: {
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description What is due, and the file that pays it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        commissions: components["schemas"]["DueCommission"][];
+                        /** @description Their sum. */
+                        sendNowWei: components["schemas"]["Wei"];
+                        safeBatch: null | components["schemas"]["SafeBatch"];
+                        says: components["schemas"]["Says"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordCommission: {
+        parameters: {
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description the code */
+                code: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description the transaction of your payment */
+                    txHash: components["schemas"]["HashInput"];
+                    /** @description the amount, if the transaction pays the payee more than once */
+                    valueWei?: components["schemas"]["Wei"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The transfer on record. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The code. */
+                        code: string;
+                        /** @description Who was paid. */
+                        payee: components["schemas"]["Address"];
+                        txHash: components["schemas"]["Hash"];
+                        valueWei: components["schemas"]["Wei"];
+                        /** @description False if it was recorded before. */
+                        changed: boolean;
+                        says: components["schemas"]["Says"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listUnpaidNodes: {
         parameters: {
             query?: {
@@ -3940,6 +4114,38 @@ export interface operations {
         };
     };
     exportOutflows: {
+        parameters: {
+            query?: {
+                /** @description In place of both: a month in UTC. */
+                month?: components["parameters"]["Month"];
+                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
+                from?: components["parameters"]["From"];
+                /** @description The last block of the period, or the first date or time behind it. */
+                to?: components["parameters"]["To"];
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCommissions: {
         parameters: {
             query?: {
                 /** @description In place of both: a month in UTC. */

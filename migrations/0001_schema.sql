@@ -309,6 +309,7 @@ CREATE TABLE payments (
   -- What its sender and value rest on: the block's hash, two providers, the word of one. Null if a trace or a person says so.
   proof text CHECK (proof IN ('proven', 'agreed', 'believed')),
   unsigned_type int, -- the type of a transaction that nobody signs, such as a deposit from a parent chain; null for all others
+  codes text, -- the referral codes in its calldata, with commas between, registered or not
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
   -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.
@@ -343,6 +344,7 @@ CREATE INDEX payments_open ON payments (block_number, tx_index, inner_index) WHE
 CREATE INDEX payments_held ON payments (block_number) WHERE state = 'held';
 CREATE INDEX payments_wallet ON payments (from_address, tier_id) WHERE state IN ('accepted', 'minting');
 CREATE INDEX payments_block ON payments (block_number);
+CREATE INDEX payments_codes ON payments (block_number) WHERE codes IS NOT NULL;
 CREATE INDEX payments_outbox ON payments (outbox_id) WHERE outbox_id IS NOT NULL;
 -- The operator lists payments newest first: those of a state, of a reason, or of both. A dismissed payment keeps its reason, so neither of
 -- the other two indexes would do for both. A payment is soon no longer `seen`, and until then it is in payments_open.
@@ -391,11 +393,12 @@ CREATE TABLE payment_retries (
   retry_time bigint NOT NULL
 );
 
--- The transfer that proves that a payment was paid back. One transaction may pay several buyers back, as a Safe's batch does: each transfer
+-- The transfer that proves that a payment was paid back, or that a commission was paid. One transaction may pay several buyers back, as a Safe's batch does: each transfer
 -- in it proves one refund. `inner_index` is the transfer's place among the transaction's inner transfers to the recipient, from 1, and 0 for
 -- the transaction's own.
 CREATE TABLE refunds (
-  payment_ref hash PRIMARY KEY,
+  payment_ref hash UNIQUE, -- the payment that it paid back
+  commission_of text, -- or the referral code whose payee it paid
   tx_hash hash NOT NULL,
   inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
   from_address address NOT NULL,
@@ -407,7 +410,9 @@ CREATE TABLE refunds (
   final boolean NOT NULL DEFAULT false,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   recorded_by text NOT NULL,
-  CONSTRAINT refunds_transfer_key UNIQUE (tx_hash, to_address, inner_index)
+  -- One transfer proves one refund or one commission.
+  CONSTRAINT refunds_transfer_key PRIMARY KEY (tx_hash, to_address, inner_index),
+  CHECK ((payment_ref IS NULL) <> (commission_of IS NULL))
 );
 CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
 CREATE INDEX refunds_block ON refunds (block_number);

@@ -52,7 +52,10 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     modules: () => [import('../operator/allowlists/acts.ts')],
     views: () => import('./desk/allowlists.ts'),
   },
-  referrals: { modules: () => [import('../operator/referrals.ts')] },
+  referrals: {
+    modules: () => [import('../operator/referrals/codes.ts'), import('../operator/referrals/commissions.ts')],
+    views: () => import('./desk/referrals.ts'),
+  },
   senders: { modules: () => [import('../operator/deny-list.ts')] },
   nodes: { modules: () => [import('../operator/grants.ts')] },
   pause: { modules: () => [import('../operator/pause.ts')] },

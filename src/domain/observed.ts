@@ -118,6 +118,8 @@ export interface Transfer extends Incoming {
   isUnsigned: boolean
   /** Backs its sender, recipient and value. A transfer that cannot act is `believed`, because we did not check it. */
   proof: Proof
+  /** The referral codes in its calldata, with commas between; null if there are none. */
+  codes: string | null
 }
 
 /** A transfer to a payments wallet by a call within a transaction, as a trace shows it. */

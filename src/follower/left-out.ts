@@ -181,13 +181,13 @@ async function hasTransfersOf(
 }
 
 type Told = { txHash: Hash; wallet: Address } & (
-  | { from: Address; valueWei: bigint; succeeded: boolean }
+  | { from: Address; valueWei: bigint; succeeded: boolean; codes: string | null }
   | { to: Address | null }
 )
 
 /** What its transaction says about a transfer, and its receipt about a payment if that is proven. */
 function wordsFor(told: Told, isOutcomeProven: boolean): string {
-  const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded] : [told.to]
+  const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded, told.codes] : [told.to]
   return [told.txHash, told.wallet, ...of].join(' ')
 }
 

@@ -36,7 +36,7 @@ import { writeFees } from '../db/sends/fees.ts'
 import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
-import type { Incoming, NonceUse, ObservedRange, Proof, Watching } from '../domain/observed.ts'
+import type { Incoming, NonceUse, ObservedRange, Proof, Transfer, Watching } from '../domain/observed.ts'
 import { type LedgerCohort, type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
@@ -200,9 +200,9 @@ function wasReadFor(read: Watching, now: Watching): boolean {
 /** Sorts the transfers of a range. A transfer that we recorded as a payment before it was reorganised out stays one and keeps its decision. */
 export async function sortNew(
   sql: Sql,
-  transfers: readonly Incoming[],
+  transfers: readonly Transfer[],
   tiers: readonly TierVersion[],
-): Promise<SortedTransfers> {
+): Promise<SortedTransfers<Transfer>> {
   const sorted = sortTransfers(transfers, tiers)
   const small = [...sorted.dust, ...sorted.zero.filter(({ valueWei }) => valueWei > 0n)]
   if (small.length === 0) return sorted

@@ -20,7 +20,8 @@ import * as paymentWallets from './payment-wallets.ts'
 import * as payments from './payments.ts'
 import * as preview from './preview.ts'
 import * as proofs from './proofs.ts'
-import * as referrals from './referrals.ts'
+import * as referrals from './referrals/codes.ts'
+import * as commissions from './referrals/commissions.ts'
 import * as refund from './refunds/refund.ts'
 import * as refundMany from './refunds/refund-many.ts'
 import * as refunding from './refunds/refunding.ts'
@@ -43,6 +44,7 @@ const MODULES = [
     tiers,
     allowlists,
     referrals,
+    commissions,
     terms,
     paymentWallets,
     contractWallets,

@@ -110,7 +110,7 @@ const PROJECTIONS: readonly Projection[] = [
   {
     table: 'payments',
     key: 'ref',
-    columns: `tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, node_id, block_number, block_hash, tx_index, block_time,
+    columns: `tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, codes, node_id, block_number, block_hash, tx_index, block_time,
       CASE WHEN state IN ('seen', 'accepted', 'minting', 'held') THEN 'waiting' ELSE state END AS stands,
       CASE WHEN state = 'ignored' THEN reason END AS ignored_for, CASE WHEN state = 'minted' THEN tier_id END AS sold_as`,
     where: `state <> 'orphaned'`,
@@ -133,7 +133,7 @@ const PROJECTIONS: readonly Projection[] = [
     columns: '*',
     surveyed: (to) => ({ where: `block_number > ${to}` }),
   },
-  { table: 'refunds', key: 'payment_ref', columns: '*' },
+  { table: 'refunds', key: 'tx_hash, to_address, inner_index', columns: '*' },
   {
     table: 'wallet_outflows',
     key: 'ref',

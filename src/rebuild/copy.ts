@@ -40,7 +40,7 @@ const KNOWN: Partial<Record<string, string>> = {
     closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
 }
 const REFUNDS =
-  'payment_ref, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
+  'payment_ref, commission_of, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
 /** Actors of the audit log that are not people. A rebuild repeats their acts, or does not need them. */
 const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 /** The operator's switches; the other settings are facts about one database. */

@@ -180,8 +180,8 @@ async function aDelivery(): Promise<{ id: number; endpoint: string }> {
 
 /** The mined refund of the payment named in the third word. */
 async function refundOf(words: readonly string[]): Promise<string> {
-  assert.match(words[2] ?? '', /^0x/)
-  const hash = await world.pay(3, CENT + 1n, world.at(6))
+  assert.match(words[2] ?? '', /^(0x|friends)/)
+  const hash = await world.pay(3, CENT + 1n, world.at(words[0] === 'referrals' ? 14 : 6))
   await world.chain.mine()
   return hash
 }

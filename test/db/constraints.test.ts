@@ -85,7 +85,7 @@ const refused: [string, string, RegExp][] = [
   [
     'a payment is paid back once',
     `INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by) SELECT '${h(10)}', t, '${A}', '${B}', 1, 5, '${h(5)}', 'ada' FROM unnest(ARRAY['${h(80)}', '${h(81)}']) AS t`,
-    /refunds_pkey/,
+    /refunds_payment_ref_key/,
   ],
   [
     'a transfer pays one payment back',

@@ -192,6 +192,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     const gold = { tierId: 'gold', label: 'Gold', priceWei: String(ETHER / 7n), maxPerWallet: 3, payoutBps: 10_000 }
     return done('tiers', gold)
   },
+  'referrals.changed': () => done('referrals', { code: 'friends', payee: world.at(9), commissionBps: 500 }),
   'tier.scarce': () => buyOf('rare', 9),
   'tier.sold': () => buyOf('last', 10),
   'wallet.changed': () => done('payment-wallets', { address: world.at(14) }),

@@ -3,6 +3,7 @@
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import { weakest } from '../../domain/finality.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
+import { codesIn } from '../../domain/payers/referrals.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { PartedFault } from '../faults.ts'
@@ -300,7 +301,10 @@ function addTransaction(
   for (const watchedWallet of watched.wallets) {
     const { wallet } = watchedWallet
     if (!isWatched(watchedWallet, at.blockNumber)) continue
-    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, isUnsigned, proof })
+    if (to === wallet) {
+      const codes = codesIn(tx.input).join() || null
+      range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, isUnsigned, proof, codes })
+    }
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
   // Even for an unknown key, because another instance, or an earlier start, may have sent it.

@@ -54,7 +54,7 @@ function embeddedAdvice(lastBlock: number, statesKept: number): string {
 }
 
 function describe(made: Statement): string {
-  const { period, sales, totalSalesWei, assurance, happened, gasWei, accounts, contract, balanced } = made
+  const { period, sales, totalSalesWei, assurance, happened, commissions, gasWei, accounts, contract, balanced } = made
   const { opening, closing, complete } = period as { opening: Edge; closing: Edge; complete: boolean }
   return [
     fields([
@@ -72,6 +72,7 @@ function describe(made: Statement): string {
       ['rests on', 'of', 'count', 'ether'],
       assurance.map(({ of, assurance, count, wei }) => [assurance ?? 'not known', of, count, inEther(wei)]),
     ),
+    commissionsOf(commissions),
     fields([
       ['minted', `${happened.nodes} nodes`],
       ['expelled', happened.paidNodesExpelled === 0 ? null : `${happened.paidNodesExpelled} nodes that were paid for`],
@@ -97,9 +98,25 @@ function describe(made: Statement): string {
     ...accounts.map(movementsOf),
     balanced ? 'It adds up to the wei.' : '',
   ]
+    .filter((part) => part !== '')
     .join('\n\n')
     .trimEnd()
 }
+
+const commissionsOf = (lines: Statement['commissions']): string =>
+  lines.length === 0
+    ? ''
+    : table(
+        ['code', 'payments', 'earned', 'taken back', 'paid', 'payee'],
+        lines.map(({ code, payee, count, earnedWei, takenBackWei, paidWei }) => [
+          code,
+          count,
+          inEther(earnedWei),
+          inEther(takenBackWei),
+          inEther(paidWei),
+          payee,
+        ]),
+      )
 
 /** Each movement of an account, and the blocks in which ether moved that the ledger does not follow. */
 function movementsOf({ name, address, movements, other, otherWei }: Statement['accounts'][number]): string {

@@ -18,7 +18,17 @@ with the hour's price of ether if known. --json writes JSON lines instead of CSV
       {
         name: 'kind',
         help: 'which table',
-        choices: ['payments', 'nodes', 'credits', 'withdrawals', 'refunds', 'transactions', 'outflows', 'owner'],
+        choices: [
+          'payments',
+          'nodes',
+          'credits',
+          'withdrawals',
+          'refunds',
+          'transactions',
+          'outflows',
+          'commissions',
+          'owner',
+        ],
       },
     ],
     options: {

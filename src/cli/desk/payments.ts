@@ -8,6 +8,7 @@ import type { LedgerPart } from '../../operator/act.ts'
 import { dismissAllDust, dismissPayment } from '../../operator/decide.ts'
 import { showPayment } from '../../operator/payments.ts'
 import { type OneOfMany, prepareRefunds } from '../../operator/refunds/refund-many.ts'
+import type { SafeBatch } from '../../operator/refunds/safe-batch.ts'
 import { toFile } from '../books/export.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -84,8 +85,8 @@ function pairs(value: object): string {
 
 /** `payments refund-batch`: the same for several payments, with one file for a Safe that pays them all. */
 export async function refundBatch(call: Call): Promise<ExitCode> {
-  const { io, out, signal } = call
-  const { 'safe-file': path, ...values } = call.values
+  const { io, out } = call
+  const { 'safe-file': _, ...values } = call.values
   return await withOperator(io, async (deps) => {
     const question = 'Prepare the refunds? The service then signs no mint for these payments.'
     await mustAgree(call, question)
@@ -94,14 +95,19 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
     const done = accepted(await prepareRefunds(deps, actorHere(), asked), call)
     await out.result(done, () => done.results.map(lineOf).join('\n'))
     if (done.safeBatch === null) out.say('Nothing may be sent yet: run it again later.')
-    else if (path !== undefined) {
-      await toFile({ stream: Readable.from([`${toJson(done.safeBatch)}\n`]) }, path, signal)
-      out.say(
-        `Written to ${path}: ${inEther(done.sendNowWei)} ether in ${done.safeBatch.transactions.length} transfers.`,
-      )
-    }
+    await writeSafeFile(call, done)
     return EXIT.done
   })
+}
+
+/** Writes a file for a Safe to --safe-file, if that is given and there is something to pay. */
+export async function writeSafeFile(
+  { values: { 'safe-file': path }, signal, out }: Call,
+  { safeBatch, sendNowWei }: { safeBatch: SafeBatch | null; sendNowWei: bigint },
+): Promise<void> {
+  if (safeBatch === null || path === undefined) return
+  await toFile({ stream: Readable.from([`${toJson(safeBatch)}\n`]) }, path, signal)
+  out.say(`Written to ${path}: ${inEther(sendNowWei)} ether in ${safeBatch.transactions.length} transfers.`)
 }
 
 function lineOf({ payment, from, valueWei, prepared, refusal }: OneOfMany): string {

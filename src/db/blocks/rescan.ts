@@ -1,6 +1,6 @@
 // The ledger's contents of a range of blocks, as plain keys, for comparison with the same blocks read again.
 import type { SortedTransfers } from '../../domain/junk.ts'
-import type { Incoming, ObservedRange } from '../../domain/observed.ts'
+import type { Incoming, ObservedRange, Transfer } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** An event of a block with all its fields, with the same names for ledger and chain. */
@@ -14,7 +14,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
   return await sql<Happening[]>`
     SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT block_number, concat_ws(' ', 'payment', tx_hash, wallet, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END)
+    SELECT block_number, concat_ws(' ', 'payment', tx_hash, wallet, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END, codes)
       FROM payments WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
     UNION ALL
     SELECT d.block_number, concat_ws(' ', 'payment', '0x' || encode(d.tx_hash, 'hex'), w.wallet, '0x' || encode(d.from_address, 'hex'), d.value_wei)
@@ -50,7 +50,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
 /** The same for blocks that were read again. Their transfers are sorted as the ledger would store them. */
 export function happeningsOf(
   { blocks, outflows, events }: ObservedRange,
-  { payments, dust, zero }: SortedTransfers,
+  { payments, dust, zero }: SortedTransfers<Transfer>,
 ): Happening[] {
   const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
     blockNumber,
@@ -58,8 +58,9 @@ export function happeningsOf(
   })
   return [
     ...blocks.map((block) => named(block.number, 'block', block.hash)),
-    ...[...payments, ...dust].map((t) =>
-      named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
+    // Of dust the ledger keeps no codes.
+    ...[...payments, ...dust.map((one) => ({ ...one, codes: null }))].map((t) =>
+      named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed', t.codes),
     ),
     ...counted(zero).map(([{ blockNumber, wallet }, count]) => named(blockNumber, 'zeroTransfers', wallet, count)),
     ...outflows.map((o) =>

@@ -227,7 +227,7 @@ export async function enter(
               AND (v.verdict <> 'accepted' OR (p.from_address, p.value_wei) IS NOT DISTINCT FROM (excluded.from_address, excluded.value_wei))),
         -- A hash stands for one sender and one value. If they differ, a provider had misread them.
         wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
-        unsigned_type = excluded.unsigned_type, proof = excluded.proof,
+        unsigned_type = excluded.unsigned_type, proof = excluded.proof, codes = excluded.codes,
         outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,
         succeeded = excluded.succeeded, block_number = excluded.block_number, block_hash = excluded.block_hash,
         tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()

@@ -1,4 +1,4 @@
-// Recorded refunds: the transaction that proves each. The operator's own wallet sent it; nothing here sends. Until its block is final a
+// Recorded refunds and commissions: the transaction that proves each. The operator's own wallet sent it; nothing here sends. Until its block is final a
 // reorganisation may remove it, and the record with it.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
@@ -7,9 +7,12 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 import { byVerdict, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
+/** A transfer that the operator made, and what it proves: the refund of a payment, or a commission. */
 export interface Refund {
-  /** Ref of the refunded payment. */
-  paymentRef: Hash
+  /** Ref of the refunded payment; null for a commission. */
+  paymentRef: Hash | null
+  /** The referral code whose payee was paid; null for a refund. */
+  commissionOf: string | null
   txHash: Hash
   /** Position among the transaction's inner transfers to the recipient, from 1; 0 for the transaction's own transfer. */
   innerIndex: number
@@ -23,28 +26,42 @@ export interface Refund {
 }
 
 /**
- * Records a refund. If it is already recorded for this payment, it is recorded again, because it may be in another block by now, with a new decision
- * of the operator. @returns false if the transfer proves another payment's refund, or the payment has another one.
+ * Records a refund or a commission. If it is already recorded for this payment, it is recorded again, because it may be in another block by now, with
+ * a new decision of the operator. @returns false if the transfer proves something else, or the payment has another refund.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
-  const { paymentRef, txHash, innerIndex, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
+  const {
+    paymentRef,
+    commissionOf,
+    txHash,
+    innerIndex,
+    from,
+    to,
+    valueWei,
+    blockNumber,
+    blockHash,
+    final,
+    recordedBy,
+  } = refund
   const added = await sql`
-    INSERT INTO refunds (payment_ref, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
-    VALUES (${paymentRef}, ${txHash}, ${innerIndex}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
+    INSERT INTO refunds (payment_ref, commission_of, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
+    VALUES (${paymentRef}, ${commissionOf}, ${txHash}, ${innerIndex}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
     ON CONFLICT DO NOTHING`
   if (added.count > 0) return true
-  const known = await sql`SELECT FROM refunds WHERE payment_ref = ${paymentRef} AND tx_hash = ${txHash}`
+  const known = await sql`
+    SELECT FROM refunds WHERE tx_hash = ${txHash}
+      AND (payment_ref = ${paymentRef} OR (commission_of = ${commissionOf} AND ${isTransfer(sql, refund)}))`
   return known.count > 0
 }
 
-/** The recorded refunds that a transaction made to one recipient. */
+/** The recorded refunds and commissions that a transaction made to one recipient. */
 export async function readRefundsBy(
   sql: Sql,
   txHash: Hash,
   to: Address,
-): Promise<Pick<Refund, 'paymentRef' | 'innerIndex' | 'valueWei'>[]> {
-  return await sql<Pick<Refund, 'paymentRef' | 'innerIndex' | 'valueWei'>[]>`
-    SELECT payment_ref AS "paymentRef", inner_index AS "innerIndex", value_wei AS "valueWei"
+): Promise<Pick<Refund, 'paymentRef' | 'commissionOf' | 'innerIndex' | 'valueWei'>[]> {
+  return await sql<Pick<Refund, 'paymentRef' | 'commissionOf' | 'innerIndex' | 'valueWei'>[]>`
+    SELECT payment_ref AS "paymentRef", commission_of AS "commissionOf", inner_index AS "innerIndex", value_wei AS "valueWei"
     FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
@@ -79,45 +96,48 @@ export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
  */
 export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
-    SELECT r.payment_ref AS "paymentRef", r.tx_hash AS "txHash", r.inner_index AS "innerIndex", r.from_address AS "from", r.to_address AS "to",
+    SELECT r.payment_ref AS "paymentRef", r.commission_of AS "commissionOf", r.tx_hash AS "txHash", r.inner_index AS "innerIndex", r.from_address AS "from", r.to_address AS "to",
       r.value_wei AS "valueWei", r.block_number AS "blockNumber", r.block_hash AS "blockHash", r.final, r.recorded_by AS "recordedBy"
     FROM refunds r LEFT JOIN blocks b ON b.number = r.block_number
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.hash IS DISTINCT FROM r.block_hash ORDER BY r.block_number DESC LIMIT ${limit}`
 }
 
-/** Records the present block of a payment's refund. */
+const isTransfer = (sql: Sql, { txHash, to, innerIndex }: Refund) =>
+  sql`tx_hash = ${txHash} AND to_address = ${to} AND inner_index = ${innerIndex}`
+
+/** Records the present block of a refund. */
 export async function moveRefund(
   sql: Sql,
-  paymentRef: Hash,
+  refund: Refund,
   at: { blockNumber: number; blockHash: Hash; final: boolean },
 ): Promise<void> {
   await sql`
     UPDATE refunds SET block_number = ${at.blockNumber}, block_hash = ${at.blockHash}, final = ${at.final}
-    WHERE payment_ref = ${paymentRef}`
+    WHERE ${isTransfer(sql, refund)}`
 }
 
 /**
  * Takes back a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may yet come
  * back, so no pass may decide, as one would if a payment waits for room in its wallet.
- * @returns the payment, held again unless it has its node; null if it was not refunded (any more).
+ * A commission is due again by that. @returns true if something was taken back.
  */
-export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
+export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const removed = await sql`
-    DELETE FROM refunds WHERE payment_ref = ${refund.paymentRef} AND tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
-  if (removed.count === 0) return null
+    DELETE FROM refunds WHERE ${isTransfer(sql, refund)} AND block_hash = ${refund.blockHash}`
+  if (removed.count === 0 || refund.paymentRef === null) return removed.count > 0
   const [payment] = await sql<{ id: number; state: PaymentState }[]>`
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
-  if (!payment) return null
+  if (!payment) return false
   if (payment.state === 'minted') {
     // It has its node. Otherwise it returns to its state before the refund.
     await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
-    return payment.id
+    return true
   }
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
   // Under a name of its own, because the operator's last decision was the refund, which must not apply again if the block comes back.
   const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
-  return moved === 0 ? null : payment.id
+  return moved > 0
 }
 
 /**

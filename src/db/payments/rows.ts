@@ -53,21 +53,21 @@ export function byPlace(
 /** Stores transfers found in blocks. @returns the number of new ones. */
 export async function insertIncomingTransfers(
   sql: Sql,
-  transfers: readonly (Incoming & Partial<Pick<Transfer, 'type' | 'isUnsigned' | 'proof'>>)[],
+  transfers: readonly (Incoming & Partial<Pick<Transfer, 'type' | 'isUnsigned' | 'proof' | 'codes'>>)[],
 ): Promise<number> {
   if (transfers.length === 0) return 0
   const unsignedTypes = transfers.map(({ type, isUnsigned }) => (isUnsigned && type !== undefined ? type : null))
   return await enter(sql, 'observe', {
-    columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type, proof`,
+    columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type, proof, codes`,
     rows: sql`
       SELECT tx_hash, tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time),
-        unsigned_type, proof
+        unsigned_type, proof, codes
       FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'wallet')}::text[], ${column(transfers, 'from')}::text[],
           ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
           ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
           ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[], ${unsignedTypes}::int[],
-          ${transfers.map(({ proof }) => proof ?? null)}::text[])
-        AS t(tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type, proof)
+          ${transfers.map(({ proof }) => proof ?? null)}::text[], ${transfers.map(({ codes }) => codes ?? null)}::text[])
+        AS t(tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time, unsigned_type, proof, codes)
       ORDER BY block_number, tx_index`,
   })
 }
@@ -88,11 +88,11 @@ export async function readPlainTransfers(
   sql: Sql,
   blockNumber: number,
 ): Promise<{
-  payments: Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei' | 'succeeded'>[]
+  payments: (Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei' | 'succeeded'> & Pick<Transfer, 'codes'>)[]
   outflows: { txHash: Hash; wallet: Address; to: Address | null }[]
 }> {
-  const payments = await sql<Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei' | 'succeeded'>[]>`
-    SELECT tx_hash AS "txHash", wallet, from_address AS "from", value_wei AS "valueWei", succeeded FROM payments
+  const payments = await sql<Awaited<ReturnType<typeof readPlainTransfers>>['payments']>`
+    SELECT tx_hash AS "txHash", wallet, from_address AS "from", value_wei AS "valueWei", succeeded, codes FROM payments
     WHERE block_number = ${blockNumber} AND tx_hash IS NOT NULL AND inner_index = 0`
   const outflows = await sql<{ txHash: Hash; wallet: Address; to: Address | null }[]>`
     SELECT tx_hash AS "txHash", wallet, to_address AS "to" FROM wallet_outflows

@@ -3,6 +3,7 @@
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
+import { COMMISSIONS } from './commissions.ts'
 import { NODE_FIELDS, NODE_TABLES } from './public-api.ts'
 
 /** Rows per fetch: about 200 KB. */
@@ -118,7 +119,7 @@ const refunds: ExportForm = {
     SELECT f.payment_ref, p.tx_hash, f.tx_hash, f.from_address, f.to_address, f.value_wei::text, f.block_number::text,
       iso(f.recorded_at), f.recorded_by, f.inner_index::text
     FROM refunds f LEFT JOIN payments p ON p.ref = f.payment_ref
-    WHERE ${between(sql, 'f.block_number', blocks)} ORDER BY f.block_number, f.payment_ref`,
+    WHERE f.commission_of IS NULL AND ${between(sql, 'f.block_number', blocks)} ORDER BY f.block_number, f.payment_ref`,
 }
 
 /** Transactions of the minter and the distributor: purpose and cost. */
@@ -148,7 +149,29 @@ const outflows: ExportForm = {
     FROM wallet_outflows w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.block_number, w.ref`,
 }
 
-export const EXPORT_FORMS = { payments, nodes, credits, withdrawals, refunds, transactions, outflows } as const
+/** What codes earned, what of it was taken back, and what was paid, each in the block of that. */
+const commissions: ExportForm = {
+  columns: columns('kind code payee commissionWei valueWei commissionBps paymentTxHash txHash blockNumber'),
+  totals: ['earned', 'takenBack', 'paid'].map((kind) => ({
+    name: `${kind}Wei`,
+    column: 'commissionWei',
+    only: { column: 'kind', is: kind },
+  })),
+  select: (sql, blocks) => sql`
+    SELECT kind, code, payee, wei::text, value_wei::text, commission_bps::text, payment_tx_hash, tx_hash, block_number::text
+    FROM (${sql.unsafe(COMMISSIONS)}) c WHERE ${between(sql, 'block_number', blocks)} ORDER BY block_number, tx_hash, kind, code`,
+}
+
+export const EXPORT_FORMS = {
+  payments,
+  nodes,
+  credits,
+  withdrawals,
+  refunds,
+  transactions,
+  outflows,
+  commissions,
+} as const
 export type ExportKind = keyof typeof EXPORT_FORMS
 export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
 

@@ -87,7 +87,7 @@ export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<P
       (SELECT count(*) AS refunds, coalesce(sum(f.value_wei), 0) AS "refundedWei",
           coalesce(sum(f.value_wei) FILTER (WHERE EXISTS (SELECT FROM wallet_outflows o WHERE o.tx_hash = f.tx_hash)), 0) AS "refundedFromWalletWei"
         FROM refunds f
-        WHERE f.block_number > ${after} AND f.block_number <= ${upTo}) f`
+        WHERE f.commission_of IS NULL AND f.block_number > ${after} AND f.block_number <= ${upTo}) f`
   if (!row) throw new Error('a statement of sums answered no row')
   return row
 }
@@ -119,6 +119,9 @@ export interface Movement {
   wei: bigint
 }
 
+/** True if the recorded transfer `f` is in the outflow `o`. */
+const isOf = (sql: Sql) => sql`f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address)`
+
 /** A payments wallet: every transfer seen, dust as one sum, residues that the balance check filed, its outflows and the fees it paid. */
 export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
@@ -130,7 +133,8 @@ export async function readWalletMovements(sql: Sql, wallet: Address, { after, up
     WHERE d.block_number > ${after} AND d.block_number <= ${upTo} AND w.wallet = ${wallet} HAVING count(*) > 0
     UNION ALL
     SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed'
-        WHEN EXISTS (SELECT FROM refunds f WHERE f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address)) THEN 'refunds'
+        WHEN EXISTS (SELECT FROM refunds f WHERE f.commission_of IS NULL AND ${isOf(sql)}) THEN 'refunds'
+        WHEN EXISTS (SELECT FROM refunds f WHERE ${isOf(sql)}) THEN 'commissions'
         ELSE 'sent' END,
       count(*), -sum(o.value_wei)
     FROM wallet_outflows o

@@ -109,6 +109,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['termsEntered', 'termsTakenBack'],
   },
   'tiers.changed': { words: 'A tier was changed', place: '/console/tiers', acts: ['tierCreated', 'tierChanged'] },
+  'referrals.changed': {
+    words: 'A referral code was registered',
+    place: '/console/referrals',
+    acts: ['referralRegistered'],
+  },
   'tier.scarce': {
     words: 'A tier is nearly sold',
     asks: true,

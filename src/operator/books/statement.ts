@@ -6,6 +6,7 @@ import { readBlock } from '../../db/blocks/blocks.ts'
 import { inSnapshot, type Place } from '../../db/core/snapshot.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
+import { type CommissionLine, readCommissions } from '../../db/reads/commissions.ts'
 import type { Blocks } from '../../db/reads/exports.ts'
 import * as ledger from '../../db/reads/statement.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
@@ -40,6 +41,8 @@ export interface Statement {
   /** What backs the payments that arrived, and the turns of the period. */
   assurance: ledger.AssuranceLine[]
   happened: ledger.PeriodTotals
+  /** By code and payee; a payment's commission belongs to its block. */
+  commissions: CommissionLine[]
   gas: (ledger.GasLine & { role: string })[]
   gasWei: bigint
   accounts: Account[]
@@ -111,6 +114,7 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
     .map(({ tierId, count, valueWei }) => ({ tierId, count, valueWei }))
   const assurance = await ledger.readAssurance(sql, blocks)
   const happened = await ledger.readHappened(sql, blocks)
+  const commissions = await readCommissions(sql, blocks)
   const gas = (await ledger.readGas(sql, blocks)).map((line) => ({ ...line, role: roleOf(deps, line.sender) }))
   const accounts = await readAccounts(deps, sql, period, new Set(gas.map(({ sender }) => sender)))
   const contract = await readContract(deps, sql, period, accounts)
@@ -126,6 +130,7 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
     payments,
     assurance,
     happened,
+    commissions,
     gas,
     gasWei: gas.reduce((total, { feeWei }) => total + feeWei, 0n),
     accounts,
@@ -245,6 +250,17 @@ interface Figures {
   wei?: bigint | null
 }
 
+function addCommissions(
+  add: (section: string, item: string, figures: Figures) => void,
+  lines: readonly CommissionLine[],
+): void {
+  for (const { code, payee, count, valueWei, earnedWei, takenBackWei, paidWei } of lines) {
+    add('commissions', code, { detail: `payments, ${payee}`, count, wei: valueWei })
+    for (const [what, wei] of Object.entries({ earned: earnedWei, 'taken back': takenBackWei, paid: paidWei }))
+      add('commissions', code, { detail: `${what}, ${payee}`, wei })
+  }
+}
+
 /** The statement as CSV: one line per item, money in wei. The last line says whether it balances, and as of which block. */
 export function statementCsv(statement: Statement): string {
   const { period, happened, contract } = statement
@@ -265,6 +281,7 @@ export function statementCsv(statement: Statement): string {
   add('nodes', 'expelled though paid for', { count: happened.paidNodesExpelled })
   add('refunds', 'recorded', { count: happened.refunds, wei: happened.refundedWei })
   add('refunds', 'from the payments wallet', { wei: happened.refundedFromWalletWei })
+  addCommissions(add, statement.commissions)
   add('credits', 'rounds', { count: happened.rounds, wei: happened.creditedWei })
   add('credits', 'credits of nodes', { count: happened.credits })
   add('credits', 'from the treasury', { wei: happened.treasuryWei })

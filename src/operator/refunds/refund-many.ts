@@ -1,7 +1,6 @@
 // The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts what may be sent now
 // into a file for Safe's Transaction Builder. It sends nothing and never could.
 import { inTransaction } from '../../db/core/sql.ts'
-import { readState } from '../../db/core/state.ts'
 import { sumToPrepare } from '../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
@@ -10,7 +9,7 @@ import { defineGuardedAct } from '../define-act.ts'
 import * as field from '../input.ts'
 import { findRows, keysOf, PAYMENTS, type RowNamed } from '../payments.ts'
 import { noteFile, type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
-import { type SafeBatch, safeBatch } from './safe-batch.ts'
+import { batchOf, type SafeBatch } from './safe-batch.ts'
 
 /** The outcome for a named payment. */
 export interface OneOfMany {
@@ -60,7 +59,10 @@ async function prepareEach(
   return {
     results: outcomes.map(({ result }) => result),
     sendNowWei: transfers.reduce((sum, { valueWei }) => sum + valueWei, 0n),
-    safeBatch: transfers.length === 0 ? null : await batchOf(deps, transfers),
+    safeBatch: await batchOf(deps.pool, transfers, {
+      name: 'Refunds',
+      description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
+    }),
   }
 }
 
@@ -89,14 +91,5 @@ async function prepareOne(
     // Under the payment's lock, so that if two people ask at once, the second learns of the first one's file.
     if (transfer) await noteFile(sql, actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
-  })
-}
-
-async function batchOf({ pool }: LedgerDb, transfers: Parameters<typeof safeBatch>[0]): Promise<SafeBatch> {
-  const { chainId } = (await readState(pool, 'identity')) as { chainId: number }
-  return safeBatch(transfers, {
-    chainId,
-    createdAt: Date.now(),
-    description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
   })
 }

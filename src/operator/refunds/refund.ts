@@ -89,6 +89,7 @@ async function recordRefund(
     const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
     const recorded = await insertRefund(sql, {
       paymentRef: payment.ref,
+      commissionOf: null,
       txHash: refundTxHash,
       innerIndex,
       from,
@@ -155,9 +156,18 @@ async function alarmOf(sql: Sql, payment: DeskPayment, { mayStillMint }: RefundS
 async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedTransaction) {
   const [payment] = await readForReview(deps.pool, key, { lock: false })
   const payer = payment?.from ?? null
-  if (payer === null || tx.to === payer) return null
-  const transfers = await deps.chain.innerTransfers(tx.txHash, payer)
-  return transfers?.map(({ index, from, valueWei }) => ({ innerIndex: index, from, to: payer, valueWei })) ?? null
+  return payer === null ? null : await innerTransfersTo(deps, payer, tx)
+}
+
+/** The transaction's inner transfers to an address. Null if the transaction itself is to it, or the provider cannot trace. */
+export async function innerTransfersTo(
+  { chain }: ChainRead,
+  to: Address,
+  tx: MinedTransaction,
+): Promise<InnerRefund[] | null> {
+  if (tx.to === to) return null
+  const transfers = await chain.innerTransfers(tx.txHash, to)
+  return transfers?.map(({ index, from, valueWei }) => ({ innerIndex: index, from, to, valueWei })) ?? null
 }
 
 /**
@@ -176,7 +186,7 @@ async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: Des
   return taken.has(0) ? (free[1] ?? first) : (free[0] ?? first)
 }
 
-/** An inner transfer to the payer. */
+/** An inner transfer to the one who is paid. */
 interface InnerRefund {
   innerIndex: number
   from: Address
@@ -194,11 +204,22 @@ function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment,
     return no(
       `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of just that amount to the payer (debug_traceTransaction).`,
     )
-  if (wallets.some(({ wallet }) => wallet === tx.to)) return no('The refund went to a payments wallet itself.')
-  if (tx.from === tx.to || tx.signer === tx.to)
-    return no('The refund was sent by the one who received it: nothing moved.')
+  const still = refuseUnmoved('refund', wallets, tx)
+  if (still) return still
   if (tx.valueWei !== payment.valueWei)
     return no(`The refund carries ${tx.valueWei} wei; the payment was ${payment.valueWei} wei.`)
   if (tx.blockNumber < (payment.blockNumber ?? 0)) return no('The refund is older than the payment.')
+  return null
+}
+
+/** Refuses a transfer that went to the operator's own wallet or to its sender. */
+export function refuseUnmoved(
+  what: string,
+  wallets: readonly PaymentWallet[],
+  { from, to, signer }: Pick<Transfer, 'from' | 'to' | 'signer'>,
+): OperatorRefusal | null {
+  const no = (text: string) => refuseAct('invalid', `The ${what} ${text}`)
+  if (wallets.some(({ wallet }) => wallet === to)) return no('went to a payments wallet itself.')
+  if (from === to || signer === to) return no('was sent by the one who received it: nothing moved.')
   return null
 }

@@ -1,6 +1,8 @@
 // A batch of transfers as the file that Safe's Transaction Builder imports: its `BatchFile` (apps/tx-builder/src/typings/models.ts of
 // safe-global/safe-react-apps), with the checksum by which that app detects a change (src/lib/checksum.ts there). It sends nothing.
 import { checksum, textDigest } from '../../chain/digest.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import { readState } from '../../db/core/state.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 
 export interface SafeBatch {
@@ -13,15 +15,15 @@ export interface SafeBatch {
 }
 
 /** Builds the file. Amounts are texts, because the app refuses numbers, which would lose digits. */
-export function safeBatch(
+function safeBatch(
   transfers: readonly { to: Address; valueWei: Wei }[],
-  { chainId, createdAt, description }: { chainId: number; createdAt: number; description: string },
+  { chainId, createdAt, name, description }: { chainId: number; createdAt: number; name: string; description: string },
 ): SafeBatch {
   const file = {
     version: '1.0' as const,
     chainId: String(chainId),
     createdAt,
-    meta: { name: 'Refunds', description },
+    meta: { name, description },
     transactions: transfers.map(({ to, valueWei }) => ({
       to: checksum(to),
       value: valueWei.toString(),
@@ -29,6 +31,17 @@ export function safeBatch(
     })),
   }
   return { ...file, meta: { ...file.meta, checksum: batchChecksum(file) } }
+}
+
+/** The file for the ledger's own chain; null if there is nothing to pay. */
+export async function batchOf(
+  sql: Sql,
+  transfers: readonly { to: Address; valueWei: Wei }[],
+  texts: { name: string; description: string },
+): Promise<SafeBatch | null> {
+  if (transfers.length === 0) return null
+  const { chainId } = (await readState(sql, 'identity')) as { chainId: number }
+  return safeBatch(transfers, { chainId, createdAt: Date.now(), ...texts })
 }
 
 /** The checksum of a file, without the name, because the app lets people rename a batch. */

@@ -1,4 +1,4 @@
-// Watches recorded refunds until their blocks are final, because a reorganisation may remove a refund, and then the buyer was not paid. If it is in
+// Watches recorded refunds and commissions until their blocks are final, because a reorganisation may remove one, and then the payee lacks it. If it is in
 // another block, we record that; if it is gone, we hold the payment again and raise an alarm.
 import type { TransactionView } from '../../chain/port.ts'
 import { type Cursor, oldestBlockNumber } from '../../db/blocks/blocks.ts'
@@ -54,7 +54,7 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   const there = await ctx.chain.block(refund.blockNumber)
   if (there?.hash === refund.blockHash) {
     const { blockNumber, blockHash } = refund
-    if (blockNumber < oldest) await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final: true })
+    if (blockNumber < oldest) await moveRefund(ctx.pool, refund, { blockNumber, blockHash, final: true })
     return
   }
   const tx = await ctx.chain.minedTransaction(refund.txHash)
@@ -62,7 +62,7 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
     if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
     // Final once the ledger's own block says so.
-    await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final: false })
+    await moveRefund(ctx.pool, refund, { blockNumber, blockHash, final: false })
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 
@@ -93,11 +93,15 @@ function isGone(
 
 async function undo(ctx: LedgerDb & Logging, refund: Refund): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    const paymentId = await undoRefund(sql, refund)
-    if (paymentId === null) return
+    if (!(await undoRefund(sql, refund))) return
+    const { paymentRef, commissionOf } = refund
     const detail = { refundTxHash: refund.txHash, valueWei: refund.valueWei.toString(), to: refund.to }
-    const says = 'a recorded refund is no longer on the chain: its payment is held again, unless it has its node'
-    await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundGone', subject: refund.paymentRef, detail })
+    const says =
+      commissionOf === null
+        ? 'a recorded refund is no longer on the chain: its payment is held again, unless it has its node'
+        : 'a recorded commission is no longer on the chain: it is due again'
+    const subject = paymentRef ?? commissionOf ?? ''
+    await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundGone', subject, detail })
     await notifyLedgerChanged(sql)
   })
 }

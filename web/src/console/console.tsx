@@ -21,6 +21,7 @@ import { ContractWalletsConsole } from './payments/contract-wallets.tsx'
 import { DenyList } from './payments/deny-list.tsx'
 import { Payments } from './payments/payments.tsx'
 import { AllowlistsConsole } from './sale/allowlists.tsx'
+import { ReferralsConsole } from './sale/referrals.tsx'
 import { TermsConsole } from './sale/terms.tsx'
 import { TiersConsole } from './sale/tiers.tsx'
 import { Wallets } from './sale/wallets.tsx'
@@ -34,6 +35,7 @@ const SECTIONS = {
   rounds: ['Rounds', RoundsConsole],
   tiers: ['Tiers', TiersConsole],
   allowlists: ['Allowlists', AllowlistsConsole],
+  referrals: ['Referrals', ReferralsConsole],
   terms: ['Terms', TermsConsole],
   wallets: ['Wallets', Wallets],
   'contract-wallets': ['Contract wallets', ContractWalletsConsole],

@@ -1,12 +1,13 @@
 // The operator's referral codes: who is paid how much of the price of a payment that names one in its calldata. A version is never changed. It is in
 // force from the block after the chain's head at the earliest, so payments already made keep theirs. Nothing here sends money.
-import { insertReferral, type ReferralVersion, readReferrals } from '../db/sale/referrals.ts'
-import { CODE_FORM, COMMISSION_BPS_MAX } from '../domain/payers/referrals.ts'
-import type { ChainRead, LedgerDb } from '../passes/context.ts'
-import { fieldNamed, type OperatorRefusal, refuseField } from './act.ts'
-import { defineAct, defineReading } from './define-act.ts'
-import * as field from './input.ts'
-import { readNow } from './tiers.ts'
+import { insertReferral, type ReferralVersion, readReferrals } from '../../db/sale/referrals.ts'
+import { COMMISSION_BPS_MAX } from '../../domain/payers/referrals.ts'
+import type { ChainRead, LedgerDb } from '../../passes/context.ts'
+import { fieldNamed, type OperatorRefusal, refuseField } from '../act.ts'
+import { defineAct, defineReading } from '../define-act.ts'
+import * as field from '../input.ts'
+import { readNow } from '../tiers.ts'
+import { CODE } from './commissions.ts'
 
 /** By code, each with every version it ever had, oldest first. */
 export const listReferrals = defineReading({
@@ -37,7 +38,7 @@ the version of their block. To end a code, register it again with --closes-at.`,
   examples: ['referrals register friends --payee <address> --commission-bps 500 --yes'],
   args: ['code'],
   fields: {
-    code: field.text('the code', { max: 32, pattern: CODE_FORM, form: '1 to 32 of a-z, 0-9, _ and -', value: 'code' }),
+    code: CODE,
     payee: field.address('who is paid the commission'),
     commissionBps: field.whole('the commission, in basis points of the price', 0, COMMISSION_BPS_MAX, 'bps'),
     opensAt: field.orNull({

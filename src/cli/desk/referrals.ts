@@ -1,0 +1,26 @@
+// The command `referrals file`: writes the file by which a Safe pays the commissions that are due. Nothing here can send ether.
+
+import { toldOf } from '../../operator/define-act.ts'
+import { fileCommissions } from '../../operator/referrals/commissions.ts'
+import { withOperator } from '../chain.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere } from '../database.ts'
+import { accepted, fieldsOf, type View } from '../operator.ts'
+import { writeSafeFile } from './payments.ts'
+
+export const VIEWS: Readonly<Record<string, View>> = {
+  'referrals file': {
+    options: { 'safe-file': { value: 'file', help: 'where to write the file' } },
+    run: writeCommissions,
+  },
+}
+
+async function writeCommissions(call: Call): Promise<ExitCode> {
+  const { 'safe-file': _, ...values } = call.values
+  return await withOperator(call.io, async (deps) => {
+    const done = accepted(await fileCommissions(deps, actorHere(), fieldsOf({ ...call, values })), call)
+    await call.out.result(done, () => toldOf(fileCommissions.operation, done))
+    await writeSafeFile(call, done)
+    return EXIT.done
+  })
+}

@@ -1,0 +1,231 @@
+// Commissions of referral codes on a real ledger, to the wei: which code of a payment's calldata counts, by the version of its block; a refund takes a
+// commission back; a file for a Safe pays what is due, and the chain proves what was paid.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { referralSuffix } from '../../client/src/viem/referral.ts'
+import { checksum } from '../../src/chain/digest.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { rebuild } from '../../src/rebuild/rebuild.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { SPLIT, splitTo } from '../support/forwarder.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, standingOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+let desk: Desk
+let world: World
+let block = 0
+before(async () => {
+  desk = await startDesk()
+  world = desk.world
+  const { chain, factory } = world
+  await recordIdentity(world.pool, { chainId: chain.chainId, genesisHash: '0x', factory, startBlock: 1 })
+  await world.settle()
+  block = await height()
+})
+after(() => desk.close())
+
+const PAYEE = `0x${'aa'.repeat(20)}` as Address
+const OTHER = `0x${'bb'.repeat(20)}` as Address
+const height = async () => Number((await world.chain.block()).number)
+const register = async (code: string, change: object = {}) =>
+  assert.equal((await desk.post('referrals', { code, payee: PAYEE, commissionBps: 500, ...change })).status, 200)
+const suffix = (...codes: string[]) => {
+  const text = Buffer.from(codes.join()).toString('hex')
+  return `0x${text}${(text.length / 2).toString(16).padStart(2, '0')}00${'8021'.repeat(8)}` as const
+}
+/** Sends the price with calldata; mined with the next block. */
+const pay = (from: number, data: `0x${string}`, valueWei = BASIC) =>
+  world.chain.send({ from: world.at(from), to: world.at(3), value: `0x${valueWei.toString(16)}`, data })
+type Line = { code: string; payee: Address; count: number } & Record<'earnedWei' | 'takenBackWei' | 'paidWei', string>
+/** What the statement has by code since the last time: payments, earned, taken back, paid. */
+async function stated(): Promise<Record<string, [number, bigint, bigint, bigint]>> {
+  const answer = await desk.get(`statement?from=${block + 1}`)
+  assert.equal(answer.status, 200, answer.text)
+  block = await height()
+  const lines = answer.json.commissions as Line[]
+  return Object.fromEntries(
+    lines.map(({ code, payee, count, earnedWei, takenBackWei, paidWei }) => [
+      `${code} ${payee.slice(0, 4)}`,
+      [count, BigInt(earnedWei), BigInt(takenBackWei), BigInt(paidWei)],
+    ]),
+  )
+}
+const dueOf = async (code: string) => {
+  const { commissions } = (await desk.get('referrals/commissions')).json as {
+    commissions: (Line & { dueWei: string })[]
+  }
+  return commissions.filter((line) => line.code === code).map(({ dueWei }) => BigInt(dueWei))
+}
+async function finalize(): Promise<void> {
+  for (let i = 0; i < 66; i++) await world.chain.mine()
+  await world.payments()
+}
+
+test('a transfer with calldata is judged as one without, and its first registered code earns', async () => {
+  const time = Number((await world.chain.block()).timestamp)
+  await register('friends')
+  await register('second', { payee: OTHER, commissionBps: 2_000 })
+  await register('late', { opensAt: time + 86_400 })
+  await register('past', { closesAt: 1 + 1 })
+  await register('own', { payee: world.at(5), commissionBps: 2_000 })
+  const sent = [
+    await world.pay(6, BASIC),
+    await pay(6, referralSuffix('friends')),
+    await pay(7, suffix('Unknown!', 'late', 'past', 'second', 'friends')),
+    await pay(7, suffix('friends', 'second')),
+    await pay(5, suffix('own', 'friends')),
+    await pay(6, suffix('own')),
+    await pay(6, '0xdeadbeef'),
+    await pay(6, suffix('friends').replace('0080218021', '0180218021') as `0x${string}`),
+    await pay(6, `${suffix('friends')}00`),
+    await pay(6, suffix('friends', '')),
+  ]
+  await world.settle()
+  for (const txHash of sent) assert.equal(await standingOf(world, txHash), 'minted')
+  assert.deepEqual(await stated(), {
+    'friends 0xaa': [2, (2n * BASIC) / 20n, 0n, 0n],
+    'second 0xbb': [1, BASIC / 5n, 0n, 0n],
+    [`own ${world.at(5).slice(0, 4)}`]: [1, BASIC / 5n, 0n, 0n],
+  })
+})
+
+test('a payment that is held earns nothing before it is a node, and then of what was paid, rounded down', async () => {
+  const odd = BASIC - 7n
+  const txHash = await pay(8, referralSuffix('friends'), odd)
+  await world.settle()
+  assert.equal(await standingOf(world, txHash), 'held wrongAmount')
+  const opening = block
+  assert.deepEqual(await stated(), {})
+  await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
+  await world.settle()
+  block = opening
+  assert.deepEqual(await stated(), { 'friends 0xaa': [1, (odd * 500n) / 10_000n, 0n, 0n] })
+})
+
+test('the version of the payment’s block counts, also when a reorganisation brings it into another block', async () => {
+  await register('moving', { commissionBps: 100 })
+  const fork = await height()
+  const txHash = await pay(9, referralSuffix('moving'))
+  await world.settle()
+  const raw = await world.raw(txHash)
+  assert.deepEqual(await stated(), { 'moving 0xaa': [1, BASIC / 100n, 0n, 0n] })
+  await register('moving', { commissionBps: 200 })
+  await pay(9, referralSuffix('moving'))
+  await world.settle()
+  block = fork
+  assert.deepEqual(await stated(), { 'moving 0xaa': [2, BASIC / 100n + BASIC / 50n, 0n, 0n] })
+  const depth = (await height()) - fork
+  await world.chain.reorg(depth, [[raw, depth - 1]])
+  block = fork
+  await world.settle()
+  assert.equal(await standingOf(world, txHash), 'minted')
+  assert.deepEqual(await stated(), { 'moving 0xaa': [1, BASIC / 50n, 0n, 0n] })
+})
+
+test('a refund of a minted payment takes its commission back, in the period of the refund', async () => {
+  await register('back')
+  const paid = await pay(10, referralSuffix('back'))
+  await pay(10, referralSuffix('back'))
+  await world.settle()
+  const earned = BASIC / 20n
+  assert.deepEqual(await stated(), { 'back 0xaa': [2, 2n * earned, 0n, 0n] })
+  await world.act(0, 'expel', [[paid]])
+  const back = await world.pay(3, BASIC, world.at(10))
+  await world.settle()
+  assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash: back })).status, 200)
+  assert.deepEqual(await stated(), { 'back 0xaa': [0, 0n, earned, 0n] })
+  await finalize()
+  assert.deepEqual(await dueOf('back'), [earned])
+  // The whole ledger has all of it.
+  const { out } = await runHere(['export', 'commissions'], worldEnv(world))
+  const whole = out.trim().split('\n')
+  assert.equal(whole.filter((line) => line.includes(',back,')).length, 3)
+  assert.match(whole.at(-1) ?? '', /takenBackWei=500000000000000,paidWei=0/)
+})
+
+test('a file for a Safe pays what is final, each transfer proves one commission, and no refund', async () => {
+  await register('one', { payee: OTHER })
+  await register('two', { payee: OTHER, commissionBps: 100 })
+  await pay(11, referralSuffix('one'))
+  await pay(11, referralSuffix('two'))
+  await world.settle()
+  assert.deepEqual(await dueOf('one'), [], 'not final yet')
+  await finalize()
+  const file = async () => (await desk.post('referrals/commissions/file', { reason: 'the month is over' })).json
+  const first = await file()
+  const transfers = first.safeBatch.transactions as { to: string; value: string }[]
+  assert.equal(first.safeBatch.meta.name, 'Commissions')
+  assert.equal(
+    BigInt(first.sendNowWei),
+    transfers.reduce((sum, { value }) => sum + BigInt(value), 0n),
+  )
+  const own = transfers.filter(({ to }) => to === checksum(OTHER)).map(({ value }) => BigInt(value))
+  assert.deepEqual(own, [BASIC / 20n, BASIC / 5n, BASIC / 100n], 'one, second, two')
+  assert.ok(first.commissions.every(({ fileMadeAt }: { fileMadeAt: string | null }) => fileMadeAt === null))
+  const again = await file()
+  assert.match(again.says, /A file that pays one was made at .*: send only one\./)
+
+  const splitter = world.at(17)
+  await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
+  // The head's header does not prove that code; the next block's does.
+  await world.settle()
+  const parts = transfers.map(({ to, value }) => [to as Address, BigInt(value)] as const)
+  block = await height()
+  const txHash = await world.call(12, splitter, splitTo(...parts), BigInt(first.sendNowWei))
+  await world.settle()
+  const paid = (code: string, more: object = {}) => desk.post(`referrals/${code}/paid`, { txHash, ...more })
+  assert.match((await paid('one')).json.error, /pays more than once: give valueWei/)
+  assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, true)
+  assert.equal((await paid('one', { valueWei: String(BASIC / 20n) })).json.changed, false)
+  assert.match((await paid('two', { valueWei: String(BASIC / 20n) })).json.error, /one transfer proves one/)
+  assert.match((await paid('two', { valueWei: '1' })).json.error, /pays no payee of that code such an amount/)
+  assert.equal((await paid('two', { valueWei: String(BASIC / 100n) })).json.changed, true)
+  // The last one that is left needs no amount.
+  assert.equal((await paid('second')).json.valueWei, String(BASIC / 5n))
+  assert.equal((await paid('nobody')).status, 404)
+  assert.deepEqual(await dueOf('one'), [0n])
+  const statement = await stated()
+  assert.deepEqual(statement['one 0xbb'], [0, 0n, 0n, BASIC / 20n])
+  assert.equal(
+    (await file()).commissions.some(({ code }: { code: string }) => code === 'one'),
+    false,
+  )
+})
+
+test('a commission that a reorganisation takes out is due again, and that is told', async () => {
+  await register('gone')
+  await pay(13, referralSuffix('gone'))
+  await world.settle()
+  await finalize()
+  const [due = 0n] = await dueOf('gone')
+  const fork = await height()
+  const txHash: Hash = await world.pay(12, due, PAYEE)
+  await world.settle()
+  assert.equal((await desk.post('referrals/gone/paid', { txHash })).json.changed, true)
+  assert.deepEqual(await dueOf('gone'), [0n])
+  await world.chain.reorg((await height()) - fork)
+  await finalize()
+  assert.deepEqual(await dueOf('gone'), [due])
+  const [entry] = (await desk.get('audit?action=refundGone')).json.entries
+  assert.equal(entry.subject, 'gone')
+})
+
+test('a rebuild has the same codes, commissions and payments of them', async () => {
+  await world.settle()
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    const again = world.instance({ pool, directUrl: database.url })
+    const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+    assert.deepEqual(comparison?.differences, [])
+    const [copied] = await pool`SELECT count(*) AS codes FROM payments WHERE codes IS NOT NULL`
+    assert.ok(Number(copied?.codes) > 10)
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+})
