@@ -14,7 +14,8 @@ const USAGE = `Usage: npm run demo -- [--wallets <n> | --sell-out] [--url <servi
 Pays, waits for the node, watches a round credit it, withdraws, and compares ledger and chain; about 75 seconds.
 
   --wallets <n>  how many wallets play at the same time, 1 to 200; 1 where it is left out
-  --sell-out     enters a tier of ten places, for which twelve wallets pay at once; DEMO_ADMIN_KEY has the key
+  --sell-out     enters a tier of ten places, for which twelve wallets pay at once, one by a referral code, and a tier
+                 of a list; DEMO_ADMIN_KEY has the key
   --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
 
 /** With more, the demo would spend its time waiting for the API's rate limits. */
@@ -200,7 +201,7 @@ async function playMany(scene: Scene, players: readonly { account: Account; tier
 /** A tier of few places, sold out by more wallets than it has. */
 async function playSellOut(scene: Scene): Promise<void> {
   const adminKey = process.env.DEMO_ADMIN_KEY
-  if (!adminKey) throw new Trouble('DEMO_ADMIN_KEY is to hold an admin key that may change prices.')
+  if (!adminKey) throw new Trouble('DEMO_ADMIN_KEY is to hold an admin key that may read and change prices.')
   const faucet = await richest(scene.chain, playingAccounts())
   const lowest = scene.tiers.map(({ priceWei }) => BigInt(priceWei)).reduce((a, b) => (a < b ? a : b))
   // No other tier may have the price, nor have had it a moment ago.

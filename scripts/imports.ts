@@ -218,7 +218,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['bin'], may: [], packages: ['node'] },
   {
     of: ['scripts'],
-    may: ['src/**', 'packages/embed', 'test', 'contracts/tools'],
+    may: ['src/**', 'packages/embed', 'test', 'contracts/tools', 'client/src/viem'],
     packages: ['node', 'playwright-core', 'postgres', 'viem', 'vite', 'yaml'],
   },
   { of: ['bench'], may: ['src/**', 'packages/embed', 'test'], packages: ['node', 'undici', 'viem'] },

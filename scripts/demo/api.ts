@@ -90,7 +90,8 @@ export interface Answer<T> {
 
 export interface Api {
   readonly url: string
-  get<T>(path: string): Promise<T>
+  /** `headers`: for the operator's part of the demo alone. */
+  get<T>(path: string, headers?: Record<string, string>): Promise<T>
   claim(txHash: string): Promise<Answer<Claim>>
   /** For the operator's part of the demo alone. */
   post(path: string, body: object, headers: Record<string, string>): Promise<Answer<object>>
@@ -131,8 +132,8 @@ export function openApi(url: string, onWait: (text: string) => void): Api {
   return {
     url,
     post,
-    async get<T>(path: string) {
-      const response = await ask(path)
+    async get<T>(path: string, headers: Record<string, string> = {}) {
+      const response = await ask(path, { headers })
       const body = (await response.json()) as T & { error?: string }
       if (!response.ok) throw new Trouble(`GET ${path} answers ${response.status}: ${body.error}`)
       return body

@@ -1,14 +1,16 @@
-// A tier of ten places for which twelve wallets pay at once: each verdict of the service is held against an own count of the chain. A further
-// rule of a sale, such as a list or a code, is one more buyer in `buyers` and one more line in `expected`.
+// A tier of ten places for which twelve wallets pay at once, one of them by a referral code, and a tier of a list for which one wallet on it and
+// one that is not pay: each verdict of the service is held against an own count of the chain, and so is the commission.
 import { type Account, formatEther } from 'viem'
+import { referralSuffix } from '../../client/src/viem/referral.ts'
 import type { Api, Tier } from './api.ts'
 import { type DemoChain, freshAccount, GAS_MONEY_WEI } from './chain.ts'
 import type { Screen } from './screen.ts'
-import { payTogether, type Transfer, transfersTo } from './together.ts'
+import { type Payment, payTogether, type Transfer, transfersTo } from './together.ts'
 import { Trouble, until } from './trouble.ts'
 
 const SUPPLY = 10
 const BUYERS = 12
+const COMMISSION_BPS = 500n
 const EVERY_MS = 1_500
 const WAIT_MS = 90_000
 
@@ -21,61 +23,131 @@ interface Sale {
   readonly adminKey: string
   /** Pays for the wallets' ether. */
   readonly faucet: Account
-  /** A price that no tier has. */
+  /** A price that no tier has, nor the wei above it. */
   readonly priceWei: bigint
 }
 
-/** What the chain alone says of a payment: its place, and so whether it is sold. */
-interface Expected {
-  transfer: Transfer
-  place: number
-  isSold: boolean
+/** What is sold: the tiers, who is on the list, and who pays by the code. */
+interface Offer {
+  tierId: string
+  priceWei: bigint
+  listedPriceWei: bigint
+  listed: `0x${string}`
+  code: string
+  referred: `0x${string}`
 }
 
-/** Sells the tier out. Throws a Trouble if one verdict is another than the chain's order makes it. */
+/** What the chain and the list alone say of a payment. */
+interface Expected {
+  transfer: Transfer
+  what: string
+  status: 'minted' | 'held'
+  reason: string | null
+}
+
+/** Sells the tier out. Throws a Trouble if one verdict is another than chain and list make it. */
 export async function sellOut(sale: Sale): Promise<void> {
-  const { api, chain, paymentAddress, screen, priceWei } = sale
-  const tierId = await enterTier(sale)
-  const buyers = Array.from({ length: BUYERS }, freshAccount)
-  await chain.fund(sale.faucet, buyers, priceWei + GAS_MONEY_WEI)
-  const sum = { to: paymentAddress, value: priceWei }
-  const transfers = await payTogether(chain, buyers, sum)
-  const blocks = new Set(transfers.map(({ blockNumber }) => blockNumber))
+  const { api, chain, paymentAddress: to, screen, priceWei } = sale
+  const [many, two] = [Array.from({ length: BUYERS }, freshAccount), [freshAccount(), freshAccount()]]
+  const [{ address: referred }, { address: listed }] = [many[0], two[0]] as [Account, Account]
+  const offer = await enterSale(sale, { referred, listed })
+  await chain.fund(sale.faucet, [...many, ...two], offer.listedPriceWei + GAS_MONEY_WEI)
+  const payments: Payment[] = [
+    ...many.map((account) => ({ account, to, value: priceWei })),
+    ...two.map((account) => ({ account, to, value: offer.listedPriceWei })),
+  ]
+  const [first] = payments
+  if (first) first.data = referralSuffix(offer.code)
+  const sent = await payTogether(chain, payments)
+  const blocks = new Set(sent.map(({ blockNumber }) => blockNumber))
   screen.line(`${BUYERS} wallets pay ${formatEther(priceWei)} ether each, in block ${[...blocks].join(' and ')}`)
-  for (const { transfer, place, isSold } of expected(await transfersTo(chain, sum, [...blocks]))) {
-    const paid = await decided(api, transfer)
-    const nodes = await chain.nodesOf(transfer.from)
-    screen.line(`  place ${place}: ${transfer.from} ${paid.status}${paid.reason ? ` (${paid.reason})` : ''}`)
-    const isAgreed = isSold
-      ? paid.status === 'minted' && nodes.length === 1
-      : paid.status === 'held' && paid.reason === 'soldOut' && nodes.length === 0
-    if (!isAgreed)
-      throw new Trouble(`By the chain's order, place ${place} of ${SUPPLY} is ${isSold ? 'sold' : 'too late'}.`)
-  }
-  const { state, sold, remaining } = await tierOf(api, tierId)
+  const found = await transfersTo(chain, to, [...blocks])
+  const all = expected(offer, found)
+  for (const one of all) await compare(sale, one)
+  const { state, sold, remaining } = await tierOf(api, offer.tierId)
   if (state !== 'soldOut' || sold !== SUPPLY || remaining !== 0)
     throw new Trouble(`GET /api/tiers says ${state}, ${sold} sold, ${remaining} left.`)
-  screen.line(`GET /api/tiers: ${tierId} is sold out, ${sold} of ${SUPPLY}`)
+  screen.line(`GET /api/tiers: ${offer.tierId} is sold out, ${sold} of ${SUPPLY}`)
+  await compareCommission(sale, offer, all)
 }
 
 /** Places by block and position in it, counted from the blocks themselves. */
-const expected = (transfers: readonly Transfer[]): Expected[] =>
-  transfers
-    .toSorted((a, b) => a.blockNumber - b.blockNumber || a.index - b.index)
-    .map((transfer, i) => ({ transfer, place: i + 1, isSold: i < SUPPLY }))
+function expected({ priceWei, listedPriceWei, listed }: Offer, transfers: readonly Transfer[]): Expected[] {
+  const inOrder = transfers.toSorted((a, b) => a.blockNumber - b.blockNumber || a.index - b.index)
+  const places = inOrder.filter(({ value }) => value === priceWei)
+  const [minted, held] = [{ status: 'minted' as const, reason: null }, { status: 'held' as const }]
+  return [
+    ...places.map((transfer, i) => ({
+      transfer,
+      what: `place ${i + 1}`,
+      ...(i < SUPPLY ? minted : { ...held, reason: 'soldOut' }),
+    })),
+    ...inOrder
+      .filter(({ value }) => value === listedPriceWei)
+      .map((transfer) =>
+        same(transfer.from, listed)
+          ? { transfer, what: 'on the list', ...minted }
+          : { transfer, what: 'not on the list', ...held, reason: 'notListed' },
+      ),
+  ]
+}
 
-async function enterTier({ api, screen, adminKey, priceWei }: Sale): Promise<string> {
-  const tierId = `demo-${Date.now().toString(36)}`
-  const tier = { tierId, label: 'Ten places', priceWei: priceWei.toString(), maxPerWallet: 1, supply: SUPPLY }
-  const { status, body } = await api.post('/api/admin/tiers', tier, { 'x-admin-key': adminKey })
-  if (status !== 200) throw new Trouble(`POST /api/admin/tiers answers ${status}: ${body.error}`)
-  screen.line(`POST /api/admin/tiers: ${tierId}, ${SUPPLY} places`)
-  const isOpen = async () => {
-    const { paymentAddress } = await api.get<{ paymentAddress?: string }>(`/api/deploy-quote?tier=${tierId}`)
-    return paymentAddress ?? null
+const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+
+async function compare({ api, chain, screen }: Sale, { transfer, what, status, reason }: Expected): Promise<void> {
+  const paid = await decided(api, transfer)
+  const nodes = await chain.nodesOf(transfer.from)
+  screen.line(`  ${what}: ${transfer.from} ${paid.status}${paid.reason ? ` (${paid.reason})` : ''}`)
+  const isAgreed = paid.status === status && paid.reason === reason && nodes.length === (status === 'minted' ? 1 : 0)
+  if (!isAgreed)
+    throw new Trouble(`By the chain's order and the list, ${what} is ${status}${reason ? `: ${reason}` : ''}.`)
+}
+
+/** The commission is that of the referred wallet's payment, if that was sold. */
+async function compareCommission(
+  { api, screen, adminKey }: Sale,
+  { code, referred, priceWei }: Offer,
+  all: readonly Expected[],
+): Promise<void> {
+  const isSold = all.some(({ transfer, status }) => same(transfer.from, referred) && status === 'minted')
+  const own = isSold ? (priceWei * COMMISSION_BPS) / 10_000n : 0n
+  const { commissions } = await api.get<{ commissions: { code: string; earnedWei: string }[] }>(
+    '/api/admin/statement',
+    {
+      'x-admin-key': adminKey,
+    },
+  )
+  const earned = BigInt(commissions.find((line) => line.code === code)?.earnedWei ?? 0)
+  if (earned !== own) throw new Trouble(`The statement says ${earned} wei for ${code}; by the chain it is ${own}.`)
+  screen.line(`GET /api/admin/statement: ${code} earned ${earned} wei`)
+}
+
+/** Enters a tier of ten places, a tier of a list, and a code. */
+async function enterSale(
+  { api, screen, adminKey, priceWei, faucet }: Sale,
+  { referred, listed }: Pick<Offer, 'referred' | 'listed'>,
+): Promise<Offer> {
+  const enter = async <T>(path: string, body: object): Promise<T> => {
+    const answer = await api.post(`/api/admin/${path}`, body, { 'x-admin-key': adminKey })
+    if (answer.status === 200) return answer.body as T
+    throw new Trouble(`POST /api/admin/${path} answers ${answer.status}: ${answer.body.error}`)
   }
-  await until(isOpen, { everyMs: EVERY_MS, withinMs: WAIT_MS, late: `There is no quote for ${tierId}.` })
-  return tierId
+  const name = `demo-${Date.now().toString(36)}`
+  const [tierId, listedId, listedPriceWei] = [name, `${name}-list`, priceWei + 1n]
+  await enter('tiers', { tierId, label: 'Ten places', priceWei: String(priceWei), maxPerWallet: 1, supply: SUPPLY })
+  const { root } = await enter<{ root: string }>('allowlists', { label: name, rows: `${listed},1` })
+  const ofList = { tierId: listedId, label: 'For a list', priceWei: String(listedPriceWei), maxPerWallet: 1 }
+  await enter('tiers', { ...ofList, allowlist: root })
+  await enter('referrals', { code: name, payee: faucet.address, commissionBps: Number(COMMISSION_BPS) })
+  screen.line(`POST /api/admin/tiers: ${tierId}, ${SUPPLY} places; ${listedId}, one wallet; code ${name}`)
+  for (const id of [tierId, listedId]) {
+    const isOpen = async () => {
+      const { paymentAddress } = await api.get<{ paymentAddress?: string }>(`/api/deploy-quote?tier=${id}`)
+      return paymentAddress ?? null
+    }
+    await until(isOpen, { everyMs: EVERY_MS, withinMs: WAIT_MS, late: `There is no quote for ${id}.` })
+  }
+  return { tierId, priceWei, listedPriceWei, listed, code: name, referred }
 }
 
 /** A payment, once it is a node or held. */

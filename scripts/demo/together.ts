@@ -2,49 +2,53 @@
 import type { Account, Hash, TransactionReceipt } from 'viem'
 import type { DemoChain } from './chain.ts'
 
+/** A transfer to be made. */
+export interface Payment {
+  account: Account
+  to: `0x${string}`
+  value: bigint
+  data?: `0x${string}`
+}
+
 /** A transfer, with its place on the chain. */
 export interface Transfer {
   hash: Hash
   from: `0x${string}`
+  value: bigint
   blockNumber: number
   index: number
 }
 
+/** A transfer with a hundred bytes of calldata, to an account without code. */
+const GAS = 30_000n
+
 /** Transfers that are handed over at once, so that one block takes them, if it has room. */
 export async function payTogether(
   { client, wallet, mined }: DemoChain,
-  from: readonly Account[],
-  { to, value }: { to: `0x${string}`; value: bigint },
-): Promise<Transfer[]> {
+  payments: readonly Payment[],
+): Promise<Pick<TransactionReceipt, 'blockNumber'>[]> {
   const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas()
-  const fees = { maxFeePerGas, maxPriorityFeePerGas, gas: 21_000n, nonce: 0, type: 'eip1559' as const }
-  const sign = (account: Account) => wallet(account).signTransaction({ account, to, value, ...fees })
-  const signed = await Promise.all(from.map(sign))
+  const fees = { maxFeePerGas, maxPriorityFeePerGas, gas: GAS, nonce: 0, type: 'eip1559' as const }
+  const signed = await Promise.all(payments.map((one) => wallet(one.account).signTransaction({ ...one, ...fees })))
   const send = (serializedTransaction: `0x${string}`) => client.sendRawTransaction({ serializedTransaction })
   const hashes = await Promise.all(signed.map(send))
-  return (await Promise.all(hashes.map((hash) => mined(hash, 'The payment')))).map(transferOf)
+  return await Promise.all(hashes.map((hash) => mined(hash, 'The payment')))
 }
 
-const transferOf = ({ transactionHash: hash, from, blockNumber, transactionIndex: index }: TransactionReceipt) => ({
-  hash,
-  from,
-  blockNumber: Number(blockNumber),
-  index,
-})
-
-/** The plain transfers of exactly this amount in some blocks. */
+/** The transfers of some blocks to an address. */
 export async function transfersTo(
   { client }: DemoChain,
-  { to, value }: { to: `0x${string}`; value: bigint },
-  blocks: readonly number[],
+  to: `0x${string}`,
+  blocks: readonly bigint[],
 ): Promise<Transfer[]> {
-  const read = blocks.map((number) => client.getBlock({ blockNumber: BigInt(number), includeTransactions: true }))
+  const read = blocks.map((blockNumber) => client.getBlock({ blockNumber, includeTransactions: true }))
   return (await Promise.all(read)).flatMap(({ transactions }) =>
     transactions
-      .filter((tx) => tx.to?.toLowerCase() === to.toLowerCase() && tx.value === value)
-      .map(({ hash, from, blockNumber, transactionIndex: index }) => ({
+      .filter((tx) => tx.to?.toLowerCase() === to.toLowerCase())
+      .map(({ hash, from, value, blockNumber, transactionIndex: index }) => ({
         hash,
         from,
+        value,
         blockNumber: Number(blockNumber),
         index: Number(index),
       })),

@@ -58,12 +58,15 @@ describe('against an embedded service', () => {
     assert.equal(totalNodes, 18)
   })
 
-  test('twelve wallets pay for ten places at once, and each verdict is what the order of the chain makes it', async () => {
+  test('twelve wallets pay for ten places at once, two for a list, and each verdict is what chain and list make it', async () => {
     const { code, output } = await demo('--url', service.url, '--sell-out')
     assert.equal(code, 0, output)
     assert.equal([...output.matchAll(/place \d+: 0x\w{40} minted/g)].length, 10, output)
     assert.equal([...output.matchAll(/place \d+: 0x\w{40} held \(soldOut\)/g)].length, 2, output)
     assert.match(output, /is sold out, 10 of 10/)
+    assert.match(output, /on the list: 0x\w{40} minted/)
+    assert.match(output, /not on the list: 0x\w{40} held \(notListed\)/)
+    assert.match(output, /demo-\w+ earned \d+ wei\nEverything agreed/)
   })
 })
 
