@@ -10,6 +10,11 @@ import { HANGING_MS, until } from '../support/until.ts'
 import { installSafe, makeSafe, type Offers } from './safe.ts'
 
 const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 800 } }
+const SETTINGS = {
+  CONTRACT_WALLETS: 'proven',
+  EXPLORER_URL: 'https://explorer.example',
+  BRAND_CONTACT: 'help@sale.example',
+}
 const REFUSED = "{ error: { code: 4001, message: 'User rejected the request.' } }"
 const NEVER = 'new Promise(() => {})'
 
@@ -20,7 +25,7 @@ describe('several nodes at once', { skip: noBrowser }, () => {
   let browser: Browser
   let wellKnown: WellKnown
   before(async () => {
-    ;[service, browser] = await Promise.all([startServiceHere({ CONTRACT_WALLETS: 'proven' }), startBrowser()])
+    ;[service, browser] = await Promise.all([startServiceHere(SETTINGS), startBrowser()])
     wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
   })
   after(async () => {
@@ -72,7 +77,7 @@ describe('several nodes at once', { skip: noBrowser }, () => {
       assert.deepEqual(await violations(page), [])
       await answerNth(page, 3, `Promise.resolve(${REFUSED})`)
       await press(page, 'Pay 0.03 ETH')
-      const told = page.getByText('2 of 3 sent; the third was refused: you refused in the wallet.')
+      const told = page.getByText('2 of 3 sent; the third was refused: you declined it in the wallet.')
       await told.waitFor()
       assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
       assert.deepEqual(await violations(page), [])
@@ -149,6 +154,10 @@ describe('several nodes at once', { skip: noBrowser }, () => {
     await page.goto(`${service.url}/payment/${txHash}`)
     await allMinted(page, 3)
     await page.getByText('Payment 3 of 3').waitFor()
+    const explorer = page.getByRole('link', { name: 'See it in the explorer' })
+    assert.equal(await explorer.getAttribute('href'), `https://explorer.example/tx/${txHash}`)
+    const letter = await page.getByRole('link', { name: 'Ask about it' }).getAttribute('href')
+    assert.equal(letter, `mailto:help@sale.example?subject=Payment%20${txHash}`)
     assert.deepEqual(await violations(page), [])
     assert.deepEqual(asked, ['wallet_sendCalls'])
     const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)

@@ -273,7 +273,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(faultsIn(complaints), [])
     await field.fill(wrong)
     await press(page, 'Look for it')
-    await page.getByText('It is 0.000000000000000001 ETH more than Basic costs.').waitFor()
+    await page.getByText('It is 1 wei more than Basic costs.').waitFor()
     const nothing = await wallet(8, wellKnown).pay(own.address as `0x${string}`, 1n)
     await field.fill(nothing)
     await press(page, 'Look for it')

@@ -62,7 +62,7 @@ async function ofAWrongAmount(end: End): Promise<void> {
   const { page, own, service } = end
   const txHash = await pay(end, BASIC_WEI + 7n)
   await page.goto(`${service.url}/payment/${txHash}`)
-  await page.getByText('It is 0.000000000000000007 ETH more than Basic costs.').waitFor()
+  await page.getByText('It is 7 wei more than Basic costs.').waitFor()
   await end.look()
   await act(end, `payments/${txHash}/release`, { tierId: 'basic', reason: 'a few wei' })
   await page.getByText(/Node \d+ is yours/).waitFor()

@@ -164,12 +164,12 @@ export const words = {
     },
   },
   referral: {
-    by: 'Referred by {code}. The code travels with your payment if it can; the price stays the same.',
+    by: 'Referred by {code}. The price stays the same.',
     unknown: 'The code {code} does not count now, so your payment goes without it.',
     remove: 'Remove',
   },
   rest: {
-    refused: 'you refused in the wallet.',
+    refused: 'you declined it in the wallet.',
     noRoom: 'this wallet can buy no more of this tier now.',
   },
   unfinished: {

@@ -7,6 +7,15 @@ export const words = {
   steps: { seen: 'Seen in a block', checked: 'Checked', minting: 'Being minted', minted: 'Minted' },
   notes: {
     waiting: 'waiting for the next block',
+    atOnce: 'within seconds of its block',
+    lastTook: {
+      one: 'the last one took {n} second from its block',
+      other: 'the last one took {n} seconds from its block',
+    },
+    lastTookMinutes: {
+      one: 'the last one took {n} minute from its block',
+      other: 'the last one took {n} minutes from its block',
+    },
     inBlock: {
       one: '{block}, {n} confirmation',
       other: '{block}, {n} confirmations',
@@ -16,6 +25,8 @@ export const words = {
     nextRun: 'with the next run, in seconds',
     soldOut: 'waits until the owner of the contract allows more nodes',
   },
+  inExplorer: 'See it in the explorer',
+  ask: 'Ask about it',
   /** Each state as a title and an announcement say it. */
   said: {
     none: 'In no block yet',

@@ -25,20 +25,23 @@ export function Buy() {
       title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title}
       lead={tier && fill(t.oneNode, { rate: times(tier.payoutBps) })}
     >
-      <Shown reading={tiers}>
-        {(all) =>
-          tier ? (
-            <Suspense fallback={<Waiting lines={6} />}>
-              <Checkout key={id} tier={tier} />
-            </Suspense>
-          ) : (
-            <>
-              <Empty title={t.noTier} />
-              <TierCards tiers={all.filter(({ onSale }) => onSale)} />
-            </>
-          )
-        }
-      </Shown>
+      {/* As wide while it loads, so that nothing moves. */}
+      <div className={tier || !tiers.data ? 'one-column' : undefined}>
+        <Shown reading={tiers}>
+          {(all) =>
+            tier ? (
+              <Suspense fallback={<Waiting lines={6} />}>
+                <Checkout key={id} tier={tier} />
+              </Suspense>
+            ) : (
+              <>
+                <Empty title={t.noTier} />
+                <TierCards tiers={all.filter(({ onSale }) => onSale)} />
+              </>
+            )
+          }
+        </Shown>
+      </div>
     </Page>
   )
 }

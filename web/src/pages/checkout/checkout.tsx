@@ -66,16 +66,7 @@ function Payment({ tier }: { tier: Tier }) {
             </Link>
           }
         >
-          {hashes.map((txHash, index) => (
-            <Fragment key={txHash}>
-              {hashes.length > 1 && <h3>{fill(t.nth, { n: index + 1, all: hashes.length })}</h3>}
-              <PaymentSteps
-                txHash={txHash}
-                payer={payer ?? undefined}
-                ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
-              />
-            </Fragment>
-          ))}
+          <Followed hashes={hashes} payer={payer ?? undefined} wallet={wallet} />
         </Section>
       </div>
     )
@@ -97,6 +88,27 @@ function Payment({ tier }: { tier: Tier }) {
       <Claim />
     </div>
   )
+}
+
+interface FollowedProps {
+  hashes: readonly string[]
+  payer: string | undefined
+  wallet: ConnectedWallet | null
+}
+
+/** The transfers that were sent, each to its nodes. */
+function Followed({ hashes, payer, wallet }: FollowedProps) {
+  return hashes.map((txHash, index) => (
+    <Fragment key={txHash}>
+      {hashes.length > 1 && <h3>{fill(t.nth, { n: index + 1, all: hashes.length })}</h3>}
+      <PaymentSteps
+        txHash={txHash}
+        payer={payer}
+        isOneOfSeveral={hashes.length > 1}
+        ofNode={wallet ? (nodeId) => <AddToWallet nodeId={nodeId} wallet={wallet} /> : () => null}
+      />
+    </Fragment>
+  ))
 }
 
 /** Why nothing can be paid for a tier now, in a sentence; null if it can. */

@@ -2,7 +2,8 @@
 import type { LedgerError, Payment } from '@node-ledger/client'
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCover, useTiers } from '../../ledger.ts'
-import { Block } from '../../ui/explorer.tsx'
+import { useSite } from '../../site.ts'
+import { Block, OutButton } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
@@ -10,8 +11,9 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { noteOver } from './intent.ts'
 import { NotSeen } from './not-seen.tsx'
+import { usePace } from './pace.ts'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
-import { Stopped } from './stopped.tsx'
+import { contactAbout, Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
@@ -31,12 +33,14 @@ const DONE: Record<Payment['status'], number> = {
 interface StepsProps {
   txHash: string
   payer?: string | undefined
+  /** True if the page follows other transactions, too. */
+  isOneOfSeveral?: boolean
   /** What the connected wallet can do with the new node. */
-  ofNode?: (nodeId: string) => ReactNode
+  ofNode?: ((nodeId: string) => ReactNode) | undefined
 }
 
 /** Follows the payments of a transaction until all are final. A contract may make several in one: the payer's come first. */
-export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
+export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: StepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
   const isDone = isOver(reading.data ?? [])
@@ -78,19 +82,47 @@ export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
               })}
             </p>
           )}
-          {payment.status === 'minted' && payment.nodeId ? (
-            <Success payment={payment} nodeId={payment.nodeId} justCame={sawUndone.current}>
-              {payment.from === payer && ofNode?.(payment.nodeId)}
-            </Success>
-          ) : STOPPED.includes(payment.status) ? (
-            <Stopped payment={payment} />
-          ) : (
-            <Way payment={payment} />
-          )}
+          <Standing
+            payment={payment}
+            justCame={sawUndone.current}
+            isOneOfSeveral={isOneOfSeveral || payments.length > 1}
+            ofNode={payment.from === payer ? ofNode : undefined}
+          />
           {payment.assurance && <p className="note">{words.assurance[restsOn(payment, payment.assurance)]}</p>}
         </Fragment>
       ))}
+      <Elsewhere txHash={txHash} isHeld={payments.some(({ status }) => status === 'held')} />
     </div>
+  )
+}
+
+interface StandingProps extends Pick<StepsProps, 'ofNode'> {
+  payment: Payment
+  justCame: boolean
+  isOneOfSeveral: boolean
+}
+
+function Standing({ payment, justCame, isOneOfSeveral, ofNode }: StandingProps) {
+  const { status, nodeId } = payment
+  if (status === 'minted' && nodeId)
+    return (
+      <Success payment={payment} nodeId={nodeId} justCame={justCame} isOneOfSeveral={isOneOfSeveral}>
+        {ofNode?.(nodeId)}
+      </Success>
+    )
+  return STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />
+}
+
+/** The transfer in the explorer, and whom to ask about it. A held payment already says whom. */
+function Elsewhere({ txHash, isHeld }: { txHash: string; isHeld: boolean }) {
+  const { contact, explorer } = useSite()
+  const page = explorer('tx', txHash)
+  if (page === null && (contact === null || isHeld)) return null
+  return (
+    <p className="buttons">
+      {page && <OutButton href={page}>{words.inExplorer}</OutButton>}
+      {contact && !isHeld && <OutButton href={contactAbout(contact, txHash)}>{words.ask}</OutButton>}
+    </p>
   )
 }
 
@@ -113,6 +145,7 @@ function Way({ payment }: { payment: Payment | null }) {
   // The newest block that the service has read.
   const { data: cover } = useCover()
   const isSoldOut = useTiers().data?.some(({ soldOut }) => soldOut) ?? false
+  const pace = usePace()
   const confirmations = Math.max(0, (cover?.blockNumber ?? 0) - (payment?.blockNumber ?? Number.POSITIVE_INFINITY) + 1)
   return (
     <>
@@ -122,7 +155,7 @@ function Way({ payment }: { payment: Payment | null }) {
           return (
             <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
               <span>{words.steps[step]}</span>
-              <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut })}</span>
+              <span className="note">{noteFor(index, state, payment, { confirmations, isSoldOut, pace })}</span>
             </li>
           )
         })}
@@ -136,18 +169,26 @@ function noteFor(
   step: number,
   state: 'done' | 'now' | 'later',
   payment: Payment | null,
-  { confirmations, isSoldOut }: { confirmations: number; isSoldOut: boolean },
+  { confirmations, isSoldOut, pace }: { confirmations: number; isSoldOut: boolean; pace: number | null },
 ): ReactNode {
-  if (step === 0) {
-    if (state !== 'done') return words.notes.waiting
-    const block = <Block of={payment?.blockNumber ?? null} />
-    return confirmations > 0 ? rich(words.notes.inBlock, { n: confirmations, block }) : block
-  }
-  if (step === 1 && state === 'now') return words.notes.checks
+  if (step === 0)
+    return state === 'done' ? <InBlock payment={payment} confirmations={confirmations} /> : words.notes.waiting
+  if (step === 1 && state !== 'done') return state === 'now' ? words.notes.checks : words.notes.atOnce
   if (step === 2 && state === 'now')
     return words.notes[payment?.status === 'minting' ? 'sent' : isSoldOut ? 'soldOut' : 'nextRun']
-  if (step === 3 && state === 'done') return <Time at={payment?.updatedAt ?? null} />
+  if (step === 3) return state === 'done' ? <Time at={payment?.updatedAt ?? null} /> : paceInWords(pace)
   return null
+}
+
+function InBlock({ payment, confirmations }: { payment: Payment | null; confirmations: number }) {
+  const block = <Block of={payment?.blockNumber ?? null} />
+  return confirmations > 0 ? rich(words.notes.inBlock, { n: confirmations, block }) : block
+}
+
+function paceInWords(pace: number | null): string | null {
+  if (pace === null) return null
+  const { lastTook, lastTookMinutes } = words.notes
+  return pace < 120 ? fill(lastTook, { n: pace }) : fill(lastTookMinutes, { n: Math.round(pace / 60) })
 }
 
 function notAPayment(error: LedgerError): Error {

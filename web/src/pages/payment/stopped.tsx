@@ -10,6 +10,7 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 
 const t = words.stopped
+const GWEI = 10n ** 9n
 
 /** The outcome of a payment that is held, refunded or dismissed. */
 export function Stopped({ payment }: { payment: Payment }) {
@@ -45,8 +46,10 @@ function Difference({ wei }: { wei: bigint }) {
   const { data } = useTiers()
   const nearest = nearestTier(wei, data ?? [])
   if (!nearest) return null
+  const difference = distanceOf(wei, nearest)
   return rich(nearest.priceWei > wei ? t.less : t.more, {
-    amount: <Amount wei={distanceOf(wei, nearest)} plain exact />,
+    // A few wei are counted in wei.
+    amount: <Amount wei={difference} plain exact={difference >= GWEI} />,
     tier: nearest.label,
   })
 }
@@ -76,11 +79,14 @@ const NEXT = {
 function Contact({ txHash }: { txHash: string }) {
   const { contact } = useSite()
   if (!contact) return null
-  const href = contact.startsWith('mailto:')
+  return <p>{rich(t.ask, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })}</p>
+}
+
+/** The operator's contact; a letter to them names the payment. */
+export const contactAbout = (contact: string, txHash: string): string =>
+  contact.startsWith('mailto:')
     ? `${contact}${contact.includes('?') ? '&' : '?'}subject=${encodeURIComponent(fill(t.subject, { hash: txHash }))}`
     : contact
-  return <p>{rich(t.ask, { contact: (text) => <OutLink href={href}>{text}</OutLink> })}</p>
-}
 
 /** What happens next to a contract's payment. It depends on whose payments become nodes automatically. */
 function OfContract() {

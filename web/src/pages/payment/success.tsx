@@ -17,12 +17,14 @@ interface SuccessProps {
   nodeId: string
   /** True if the page saw it arrive; then it takes the focus. */
   justCame: boolean
+  /** True if the page shows several: then the receipt is folded. */
+  isOneOfSeveral: boolean
   /** What the connected wallet can do with the node. */
   children?: ReactNode
 }
 
 /** Shows the node that a payment has become. */
-export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
+export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }: SuccessProps) {
   const node = useNode(nodeId, 1).data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -58,7 +60,14 @@ export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
           <Share nodeId={nodeId} />
         </div>
       </div>
-      <PurchaseReceipt payment={payment} node={node ?? null} />
+      {isOneOfSeveral ? (
+        <details className="checked">
+          <summary>{fill(words.receipt.title, { node: nodeId })}</summary>
+          <PurchaseReceipt payment={payment} node={node ?? null} />
+        </details>
+      ) : (
+        <PurchaseReceipt payment={payment} node={node ?? null} />
+      )}
     </>
   )
 }
