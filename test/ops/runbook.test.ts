@@ -84,7 +84,7 @@ test('an alert has the figure that the doctor and the health report judge by', (
 /** Alerts of what no look at one moment shows, or that the doctor cannot see from where it runs. */
 const OVER_TIME = [
   ...['NodeLedgerDown', 'NodeLedgerRpcFaults', 'NodeLedgerErrors', 'NodeLedgerSlow', 'NodeLedgerDatabaseSlow'],
-  ...['NodeLedgerChainStands', 'NodeLedgerWrongAdminKeys', 'NodeLedgerRefusedAnswers', 'NodeLedgerNodesOverdue'],
+  ...['NodeLedgerChainStands', 'NodeLedgerWrongAdminKeys', 'NodeLedgerNodesOverdue'],
   ...['NodeLedgerTracesFail', 'NodeLedgerTraceBudgetSpent', 'NodeLedgerPaidNodeExpelled', 'NodeLedgerInsolvent'],
   ...['NodeLedgerRefundWaits', 'NodeLedgerRefundAlarms', 'NodeLedgerBudgetSpent'],
 ]
