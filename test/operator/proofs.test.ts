@@ -4,17 +4,22 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { readProofStates } from '../../src/db/blocks/proofs.ts'
+import { lowerProof, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
 import { PROVEN_PARTS } from '../../src/domain/observed.ts'
+import type { Address } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { releasePayment } from '../../src/operator/decide.ts'
 import { clearHaltByHand } from '../../src/operator/pause.ts'
 import { lowerProofByHand } from '../../src/operator/proofs.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { other, type Wire } from '../follower/lies.ts'
+import { lieBody, other, type Wire } from '../follower/lies.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { startTwoProviders } from '../support/two-providers.ts'
-import { startWorld, type World } from '../support/world.ts'
+import { ETHER, startWorld, type World } from '../support/world.ts'
 
+const BASIC = ETHER / 100n
+const THIEF = `0x${'7e'.repeat(20)}` as Address
 const operator = { name: 'a person', requestId: null }
 
 let world: World
@@ -123,6 +128,28 @@ test('accounts that one of two providers does not prove stay proven; once both g
   assert.equal(await stateOf(world, 'state'), 'lowered')
   assert.equal((await loweredBy(world))?.actor, 'pass')
   assert.ok((await checkedUpTo(world)) > checked)
+})
+
+test('once lists are lowered, a wrong amount that is released waits until two providers name its sender', async () => {
+  for (const part of ['header', 'transactions'] as const)
+    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+  const txHash = await world.pay(6, BASIC + 7n)
+  await world.chain.mine()
+  first.rule = lieBody(world, number, ([tx]) => [{ ...tx, from: THIEF }])
+  await world.payments()
+  const standing = async () => {
+    const [row] = await world.pool`SELECT state, from_address AS sender FROM payments WHERE tx_hash = ${txHash}`
+    return [row?.state, row?.sender]
+  }
+  assert.deepEqual(await standing(), ['held', THIEF])
+  assert.ok(!isOperatorRefusal(await releasePayment(world, operator, { payment: txHash, tierId: 'basic' })))
+  for (let run = 0; run < 2; run++) {
+    await world.chain.mine()
+    await world.payments()
+  }
+  assert.deepEqual(await standing(), ['accepted', THIEF])
+  assert.equal((await world.pool`SELECT FROM nodes WHERE owner = ${THIEF}`).count, 0)
 })
 
 test('clearing a halt shows first what comes of it, and changes nothing then', async () => {
