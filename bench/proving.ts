@@ -6,6 +6,7 @@ import { type Fields, hashOf } from '../src/chain/prove/items.ts'
 import { proveSender } from '../src/chain/prove/transaction.ts'
 import { headers, type Published, read } from '../test/chain/prove/published.ts'
 import type { Bench } from './lib/bench.ts'
+import { besideNothing } from './lib/day-of-dust.ts'
 import { median, ms } from './lib/numbers.ts'
 import type { Row } from './lib/report.ts'
 
@@ -17,9 +18,10 @@ const BLOCK_MS_MAX = 20
 export const proving: Bench = {
   name: 'proving',
   about:
-    'What it costs to prove a block: its header alone, as for each block, and all of its transactions and receipts and one sender, as for a block with something of ours.',
+    'What it costs to prove a block: its header alone, as for each block, and all of its transactions and receipts and one sender, as for a block with something of ours. Then what blocks cost the follower that hold dust, or a payment.',
   isTimed: true,
-  run: async ({ quick }) => {
+  run: async (options) => {
+    const { quick } = options
     const times = quick ? 3 : 100
     const cancun = headers().find(({ fork }) => fork === 'Cancun')?.block as Fields
     const header = await timed(times * 10, async () => proveHeader(cancun))
@@ -43,6 +45,7 @@ export const proving: Bench = {
         hashed,
         BLOCK_MS_MAX,
       ),
+      ...(await besideNothing(options)),
     ]
   },
 }

@@ -1,0 +1,105 @@
+// Follows blocks that hold something of ours, and such that do not: the processor time of a day with 1 wei in each block, and the calls of a block
+// with a payment of a tier's price. The ledger requires all proofs, and reads block by block.
+import { readProofStates } from '../../src/db/blocks/proofs.ts'
+import { LEARNT } from '../../src/domain/observed.ts'
+import type { Address } from '../../src/domain/units.ts'
+import { follow } from '../../src/follower/follow.ts'
+import type { RunLimits } from '../../src/passes/context.ts'
+import { type FalseProvider, startFalseProvider } from '../../test/chain/false-provider.ts'
+import { ETHER, startWorld, type World } from '../../test/support/world.ts'
+import type { BenchOptions } from './bench.ts'
+import { median, ms } from './numbers.ts'
+import type { Row } from './report.ts'
+
+/** A block each 12 s. */
+const BLOCKS = 7_200
+const BLOCKS_QUICK = 40
+/** Blocks before the first that count, because code is slower at first. */
+const WARM_UP = 300
+/** Blocks of each kind whose calls we count. */
+const COUNTED = 9
+const MORE_MS_MAX = 0.2
+const MORE_CALLS_MAX = 2
+const BASIC = ETHER / 100n
+const STRANGER = `0x${'57'.repeat(20)}` as Address
+const RUN: RunLimits = { checkLock: () => {}, outOfTime: () => false }
+/** No range is old enough to be surveyed. */
+const NEVER = { behind: Number.POSITIVE_INFINITY, blocksMin: 1 }
+
+export async function besideNothing({ quick, progress }: BenchOptions): Promise<Row[]> {
+  let provider: FalseProvider | undefined
+  const between = async (target: string) => {
+    const started = await startFalseProvider(target)
+    provider = started
+    return { urls: [started.url], close: () => started.close() }
+  }
+  const world = await startWorld({}, { between })
+  try {
+    await requireProofs(world)
+    const calls = await callsOf(world, provider as FalseProvider)
+    const blocks = quick ? BLOCKS_QUICK : BLOCKS
+    await dayOf(world, WARM_UP, STRANGER)
+    const dust = await dayOf(world, blocks, world.at(3))
+    progress(`${blocks} blocks with 1 wei: ${ms(dust)} each`)
+    const none = await dayOf(world, blocks, STRANGER)
+    const day: Row = {
+      what: '1 wei in each block of a day: processor time a block',
+      ours: ms(dust),
+      peer: `1 wei to a stranger: ${ms(none)}`,
+      ratio: dust / none,
+      goal: `at most ${MORE_MS_MAX} ms more`,
+      met: dust - none <= MORE_MS_MAX,
+    }
+    const acting: Row = {
+      what: 'calls to follow a block with a payment',
+      ours: `${calls.paid} calls`,
+      peer: `a block with nothing of ours: ${calls.none} calls`,
+      ratio: calls.paid / calls.none,
+      goal: `at most ${MORE_CALLS_MAX} more`,
+      met: calls.paid - calls.none <= MORE_CALLS_MAX,
+    }
+    return [day, acting]
+  } finally {
+    await world.close()
+  }
+}
+
+const followed = ({ ctx }: World) => follow({ ...ctx, rules: { ...ctx.rules, survey: NEVER } }, RUN)
+
+async function requireProofs(world: World): Promise<void> {
+  await world.pay(5, 1n)
+  await world.chain.mine(6)
+  await world.settle()
+  const states = await readProofStates(world.pool)
+  if (!LEARNT.every((part) => states.get(part) === 'askedFor')) throw new Error('this chain does not prove its blocks')
+}
+
+/** The median calls to follow one new block, with a payment and with nothing of ours. */
+async function callsOf(world: World, provider: FalseProvider): Promise<{ paid: number; none: number }> {
+  const counted = async (to: Address, valueWei: bigint) => {
+    const calls: number[] = []
+    for (let i = 0; i < COUNTED; i++) {
+      await world.pay(6, valueWei, to)
+      await world.chain.mine()
+      const before = provider.seen.length
+      await followed(world)
+      calls.push(provider.seen.length - before)
+    }
+    return median(calls)
+  }
+  return { none: await counted(STRANGER, 1n), paid: await counted(world.at(3), BASIC) }
+}
+
+/** Processor time of following a block with 1 wei to an account, milliseconds. */
+async function dayOf(world: World, blocks: number, to: Address): Promise<number> {
+  for (let i = 0; i < blocks; i++) {
+    await world.pay(7, 1n, to)
+    await world.chain.mine()
+  }
+  const began = process.cpuUsage()
+  const { fromBlock, toBlock } = await followed(world)
+  const { user, system } = process.cpuUsage(began)
+  const read = (toBlock ?? 0) - (fromBlock ?? 0) + 1
+  if (read !== blocks) throw new Error(`${read} of ${blocks} blocks were followed`)
+  return (user + system) / 1000 / blocks
+}
