@@ -293,7 +293,7 @@ export interface paths {
         post: operations["revokePasskey"];
     };
     "/api/admin/invitations/{id}/revoke": {
-        /** Have an invitation make no passkey any more */
+        /** Revoke an invitation */
         post: operations["revokeInvitation"];
     };
     "/api/admin/second-person": {

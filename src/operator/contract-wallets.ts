@@ -129,7 +129,7 @@ export const allowContractWallet = defineGuardedAct({
     await allowContract(sql, { address, label, reason, addedBy: actor.name })
     record({ action: 'contractAllowed', subject: address, before, after: { label, reason } })
     const wallet = await find(sql, address)
-    return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
+    return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, but is not in the list`))
   },
   says: 'Allowed. What it has waiting is judged again by the next payments pass.',
 })

@@ -129,10 +129,7 @@ async function mayScan(deps: RescanContext, fromBlock: number): Promise<Cursor |
     )
   if (fromBlock < oldest || (await blockBefore(deps, fromBlock)) === undefined) return tooFar(fromBlock)
   if ((await deps.chain.block(cursor.number))?.hash !== cursor.hash)
-    return refuseAct(
-      'notYet',
-      'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
-    )
+    return refuseAct('notYet', 'The chain is being reorganised, or the provider lags. Try again after the next pass.')
   return cursor
 }
 

@@ -181,7 +181,7 @@ async function finish(
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
     const { failed } = await judge(ctx, cursor, await finalizedHeight(ctx, cursor, facts), UNLIMITED)
-    if (failed > 0) throw new Error(`${failed} payments could not be judged: the log says which, and why`)
+    if (failed > 0) throw new Error(`could not judge ${failed} payments: the log says which, and why`)
     const now = await seen()
     if (now === left) break
     left = now

@@ -155,7 +155,7 @@ describe('on a chain of its own', () => {
     assert.equal(BigInt(await call(factory, 'owner')), BigInt(OWNER))
     const again = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
     assert.deepEqual([again.code, again.out], [1, ''])
-    assert.match(again.err, /take another --salt/)
+    assert.match(again.err, /use another --salt/)
     const other = await run([...args.slice(0, -1), `0x${'5b'.repeat(32)}`], { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
     assert.notEqual(/FACTORY_ADDRESS=(\S+)/.exec(other.out)?.[1], factory)
     await chain.rpc('anvil_setCode', [DETERMINISTIC_DEPLOYER, '0x'])

@@ -118,7 +118,7 @@ class Line {
     while (!socket.destroyed && Date.now() < deadline) await this.#more()
     const answers: HeadAndBody[] = []
     for (let answer = this.#take(false); answer; answer = this.#take(false)) answers.push(answer)
-    // The rest is no answer, because a HEAD has no body.
+    // Skips the body, because the answer to a HEAD has none.
     if (answers.length === 0) assert.equal(this.#received.toString('latin1'), '')
     this.#drop()
     return answers

@@ -109,7 +109,7 @@ test('no other route keeps pages', () => {
   assert.deepEqual(keeping.sort(), tried.map((name) => `http/routes/${name}.ts`).sort())
 })
 
-test('no admin key has a label by which the service calls itself in the ledger', () => {
+test('no admin key has a label which the service uses itself in the ledger', () => {
   const names = new Set(
     globSync('**/*.ts', { cwd: SRC }).flatMap((file) => {
       const text = readFileSync(SRC + file, 'utf8')
@@ -127,6 +127,6 @@ test('no admin key has a label by which the service calls itself in the ledger',
   for (const name of names) {
     const env = { NODE_ENV: 'test', ADMIN_KEY: `${name}:${'k3y'.repeat(8)}` }
     const { problems } = inspectConfig(env, { readFile: () => assert.fail() })
-    assert.match(problems.map(({ message }) => message).join(), /by which the service calls itself/, name)
+    assert.match(problems.map(({ message }) => message).join(), /which the service uses itself/, name)
   }
 })

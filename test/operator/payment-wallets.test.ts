@@ -195,7 +195,7 @@ describe('the payments wallet', () => {
     const takeBack = async (account: number) =>
       desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
     assert.equal((await takeBack(12)).status, 404)
-    assert.match((await takeBack(3)).json.error, /told it already/)
+    assert.match((await takeBack(3)).json.error, /already see it/)
     await change(world.at(12))
     await change(world.at(13))
     assert.match((await takeBack(12)).json.error, /entered last/)
@@ -223,7 +223,7 @@ describe('the payments wallet', () => {
     }
     await letHold()
     assert.equal(await inForce(), world.at(13))
-    assert.match((await takeBack(13)).json.error, /told it already/)
+    assert.match((await takeBack(13)).json.error, /already see it/)
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
   })
 

@@ -180,7 +180,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await axe()
     await page.getByRole('button', { name: 'Allow no more…' }).click()
     await confirm('Allow no more')
-    await dialog().getByText('Allowed no more.').waitFor()
+    await dialog().getByText('No longer allowed.').waitFor()
     await confirm('Done')
     await page.getByText('No contract is allowed.').waitFor()
   })

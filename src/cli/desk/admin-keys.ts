@@ -107,7 +107,7 @@ async function showOnce<T extends Made>(
 const REVOKED = {
   '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
   'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },
-  'invitation-': { act: revokeInvitation, question: (id) => `Have invitation ${id} make no passkey?` },
+  'invitation-': { act: revokeInvitation, question: (id) => `Revoke invitation ${id}?` },
 } satisfies Record<string, Revoking>
 const REVOKE_ALL: Revoking = {
   act: revokeAllKeys,

@@ -59,5 +59,5 @@ function inWords({ before, entries, ownersTransaction }: TermsProposal): string 
 function forTheOwner(transaction: OwnerTransaction | null): string {
   if (transaction === null) return ''
   const { to, call, data } = transaction
-  return `\nThe contract's owner has to send, or turns that are not to be owed are owed and wait:\n  ${call}\n  to ${to}\n  data ${data}`
+  return `\nThe contract's owner must send this; until then turns are owed and wait:\n  ${call}\n  to ${to}\n  data ${data}`
 }

@@ -270,7 +270,7 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
     const next = (todo: string) => (error !== null && halt ? 'See passes.halt.' : todo)
     const stopped = error === null ? ran : `${ran} and stopped: ${error}`
     if (stale) {
-      const todo = next('See to what it names. The log has the fault, as an error.')
+      const todo = next('Mend what it names. The log has the fault, at level error.')
       return {
         says: `${stopped}; no run has ended well for ${Math.round(secondsWithoutSuccess ?? 0)} s`,
         fail: todo,

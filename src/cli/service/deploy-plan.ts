@@ -76,7 +76,7 @@ async function lookAtDeployer(
   if (code !== '0x')
     return {
       expected,
-      refusal: `There is a contract at ${expected} already, of this very salt and setup: take another --salt.`,
+      refusal: `A contract with this salt and setup is at ${expected} already: use another --salt.`,
     }
   return { expected, refusal: null }
 }

@@ -159,7 +159,7 @@ export class Watches {
       for (let topic = stale.pop(); topic; topic = stale.pop())
         await this.#refresh(topic).catch((error: unknown) => {
           hasFailed = true
-          this.#deps.log.debug({ err: error }, 'the states of event streams could not be read; they are read again')
+          this.#deps.log.debug({ err: error }, 'could not read the states of event streams; retrying')
         })
     }
     await Promise.all(Array.from({ length: READS_MAX }, readOn))

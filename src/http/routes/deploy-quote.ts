@@ -74,7 +74,7 @@ function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
   return soldOut ? 'soldOut' : null
 }
 
-/** The offer of a quote: of this tier, or without one, of the first on sale. Null if that, or anything, is not on sale. */
+/** The offer to quote: this tier, or without one the first tier on sale. Null if it is not on sale, or none is. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null

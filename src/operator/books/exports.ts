@@ -168,7 +168,7 @@ function summing({ columns, totals }: ExportForm) {
   }
 }
 
-/** As many cells as every other line, so that readers parse it as CSV like them. */
+/** The total has as many cells as every other line, because readers reject a CSV with uneven lines. */
 function lastLine(
   { columns }: ExportForm,
   rows: number,

@@ -60,7 +60,7 @@ export const invite = defineAct({
 export const revokeInvitation = defineAct({
   path: 'invitations/:id/revoke',
   scope: 'operate',
-  summary: 'have an invitation make no passkey any more',
+  summary: 'revoke an invitation',
   fields: REVOKED,
   change: async ({ sql, actor, record }, { id }) => {
     const invitation = await invitations.lockInvitation(sql, id)

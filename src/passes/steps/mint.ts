@@ -89,7 +89,7 @@ async function sendWithin(
     const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
     if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
       return { sent, budgetSpent: null }
-    ctx.log.error(sent, 'no cohort can be opened: what has one is minted, the rest waits')
+    ctx.log.error(sent, 'cannot open cohorts: mints the orders that have one, and the rest wait')
   }
   const affordable = batch.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0

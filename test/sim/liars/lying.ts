@@ -19,7 +19,7 @@ import { createLiar, type Lying, VOICES } from './liar.ts'
 import { LIES, PLUS } from './lies.ts'
 
 const BUSY = 0.5
-/** With this offset, no earlier kept seed (seeds.json) has them, so those still play what they were kept for. */
+/** This offset leaves the seeds kept earlier (seeds.json) without liars, so they still play what we kept them for. */
 const DICE_OFFSET = 4_001_229
 /** Share of the steps in which a liar lies. */
 const OFTEN = 0.4

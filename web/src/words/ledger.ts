@@ -129,7 +129,7 @@ export const words = {
     notScheduled: 'not scheduled',
     expelled: 'Expelled',
     expelledWhy:
-      'The contract’s owner took this node out of its cohort {time}. What it was credited stays its owner’s to withdraw. It is credited no more.',
+      'The contract’s owner took this node out of its cohort {time}. Its owner can withdraw what it was credited. It gets no further credits.',
     expelledPaid: 'It was paid for: the operator sends that payment back.',
     owner: 'Owner',
     earned: 'What it earned',

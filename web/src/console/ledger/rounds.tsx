@@ -116,7 +116,7 @@ function PauseButton() {
       danger
       label="Pause rounds"
       act="pause"
-      says="No round is credited until you resume. Payments are still followed, judged and minted; owners withdraw as always."
+      says="No rounds until you resume. The service still follows, judges and mints; owners withdraw as always."
     />
   )
 }

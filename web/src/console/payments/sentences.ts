@@ -49,8 +49,8 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
         : 'Its sender is a contract, and not a known wallet.',
   mintReverted: () => 'The contract refused its mint.',
   supplySpent: () => 'The contract has as many nodes of its tier as it may ever have.',
-  mintedElsewhere: () => 'Its ref is that of another wallet’s node already.',
-  refTaken: () => 'Its ref is that of another wallet’s node already.',
+  mintedElsewhere: () => 'Another wallet’s node already has its ref.',
+  refTaken: () => 'Another wallet’s node already has its ref.',
   refunding: ({ stoodAs }) =>
     `Its refund is being prepared: no mint is signed for it. It was ${shown(stoodAs)} before.`,
   released: ({ tierId, receivedWei, expectedWei, heldFor }) => {
