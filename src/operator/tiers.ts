@@ -74,7 +74,7 @@ async function readTiers(sql: Sql): Promise<TierView[]> {
 }
 
 const PRICE = field.wei('its price; the exact amount of a payment')
-const LABEL = field.text('its name, as buyers see it', { max: 64 })
+export const LABEL = field.text('its name, as buyers see it', { max: 64 })
 const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1, PER_WALLET_MAX)
 /** What else a new version may change; null keeps the present value. */
 const TERMS = {

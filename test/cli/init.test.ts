@@ -10,7 +10,7 @@ import { startAnvil } from '../../packages/embed/anvil.ts'
 import { findFreePort } from '../../packages/embed/port.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { AWS_KEY, startKms } from '../chain/kms/double.ts'
-import { runHere, runProcess } from '../support/cli.ts'
+import { CTRL_D, runHere, runProcess } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { runtimeEnv } from '../support/runtime-env.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -100,11 +100,98 @@ test('what would be found once the contract is there is found before any ether i
   )
   assert.match(await told(['--min-wei', '2ether']), /--min-wei is .* more than --max-wei/)
   assert.match(await told(['--price-wei', '0']), /--price-wei: is 0/)
+  assert.match(await told(['--label', 'B'.repeat(65)]), /--label: a text of at most 64/)
+  // One gwei on either side of what the turns need, which are 500,000 to 1,000,000 gwei.
+  assert.match(await told(['--ceiling-gwei', '999999']), /--ceiling-gwei: turns of .* need 0 and 1000000/)
+  assert.match(await told(['--floor-gwei', '500001']), /--floor-gwei.* need 500000 and 1000000/)
   assert.match(await told(['--public-url', 'http://nodes.example.org']), /PUBLIC_URL is http/)
   assert.match(await told([], { TRUSTED_PROXIES: 'the-proxy' }), /TRUSTED_PROXIES/)
   const { port } = new URL(database.url)
   const wrong = `postgres://nobody:s3cret@127.0.0.1:${port}/${database.name}`
   assert.match(await told([], { DATABASE_URL: wrong }), /refuses the connection.*user, password/s)
+})
+
+describe('a dialogue that is broken off', () => {
+  const typing = (folder: string, env: Record<string, string>, ...lines: string[]) =>
+    runHere(['init', '--folder', folder], env, `${lines.join('\n')}\n${CTRL_D}`)
+  const dry = (folder: string, ...lines: string[]) =>
+    runHere(['init', '--folder', folder, '--dry-run'], urls(), `${lines.join('\n')}\n${CTRL_D}`)
+  const USUAL = ['', '', '', '', '', '', '', '', '', '', '']
+
+  test('is kept, and its answers are offered by the next run, in which any of them may be another one', async () => {
+    const folder = newFolder()
+    const left = await typing(folder, urls(), OWNER, PAYMENTS, 'https://a.example', '1gwei')
+    assert.deepEqual([left.code, existsSync(join(folder, 'secrets', 'minter_key'))], [1, false])
+    assert.match(left.err, /the next run offers them/)
+    assert.doesNotMatch(left.err, /Nothing was written/)
+    const { typed, answers } = progressIn(folder)
+    assert.deepEqual(
+      [typed, answers],
+      [
+        {
+          owner: OWNER.toLowerCase(),
+          payments: PAYMENTS.toLowerCase(),
+          'public-url': 'https://a.example',
+          'min-wei': '1000000000',
+        },
+        {},
+      ],
+    )
+    const again = await typing(folder, urls(), '', '', '', '3gwei', '5gwei', '', '', '', '', '0.5ether')
+    assert.match(again.err, new RegExp(`cold wallet\\. \\[${OWNER.toLowerCase()}\\]`))
+    const all = await dry(folder, ...USUAL)
+    assert.match(all.err, /https:\/\/a\.example[\s\S]*0\.000000003 to 0\.000000005 ether[\s\S]*for 0\.5 ether/)
+  })
+
+  test('by answers that do not fit together is offered again, not lost', async () => {
+    const folder = newFolder()
+    const { code, err } = await typing(
+      folder,
+      urls(),
+      OWNER,
+      PAYMENTS,
+      '',
+      '2gwei',
+      '1gwei',
+      '',
+      '',
+      '',
+      '',
+      '1ether',
+      '',
+    )
+    assert.equal(code, 2)
+    assert.match(err, /--min-wei is 2000000000, more than --max-wei/)
+    const again = await dry(folder, '', '', '', '', '4gwei', ...USUAL.slice(5))
+    assert.match(again.err, /0\.000000002 to 0\.000000004 ether/)
+  })
+
+  test('keeps no URL, and a dry run nothing at all', async () => {
+    const folder = newFolder()
+    const typed = [OWNER, PAYMENTS, '', '1gwei', '2gwei', '', '', '', '', '1ether', '', 'https://rpc.example/s3cret']
+    await typing(folder, {}, ...typed)
+    assert.doesNotMatch(readIn(folder, 'init.json'), /s3cret/)
+    assert.deepEqual(readdirSync(join(folder, 'secrets')), [])
+    const untouched = newFolder()
+    await dry(untouched, OWNER)
+    assert.equal(existsSync(untouched), false)
+  })
+})
+
+test('a URL that a later run corrects takes the place of the wrong one, for the operator alone', async () => {
+  const [folder, own] = [newFolder(), await createEmptyDatabase()]
+  try {
+    const call = ['init', '--folder', folder, '--yes']
+    const wrong = `postgres://nobody:s3cret@127.0.0.1:${new URL(own.url).port}/${own.name}`
+    const refused = await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: wrong })
+    assert.match(refused.err, /refuses the connection/)
+    const corrected = await runHere(call, { DATABASE_URL: own.url })
+    assert.match(corrected.err, /Send ether to these accounts/)
+    assert.equal(readIn(folder, 'secrets/database_url').trim(), own.url)
+    assert.equal(statSync(join(folder, 'secrets', 'database_url')).mode & 0o077, 0)
+  } finally {
+    await own.drop()
+  }
 })
 
 test('an answer that a later run corrects holds until the ledger has begun, and the ether is named in amounts', async () => {
@@ -157,8 +244,13 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
   assert.equal(again.code, 0, again.err)
   assert.doesNotMatch(again.err, /\$ ledger (deploy|tiers create)/)
   assert.deepEqual(progressIn(folder), before)
-  const other = await runHere([...call, '--owner', PAYMENTS, '--interval', '43200'], {})
+  const other = await runHere([...call, '--owner', PAYMENTS, '--interval', '43200'], {
+    DATABASE_URL: 'postgres://other@127.0.0.1/other',
+    RPC_URL: chain.rpcUrl,
+  })
   assert.equal(other.code, 2)
+  assert.match(other.err, /DATABASE_URL: differs from .*database_url, which changes it/)
+  assert.doesNotMatch(other.err, /RPC_URL/)
   assert.match(other.err, /--owner: was /)
   assert.match(other.err, /--interval: was 86400 .*terms set/)
 })

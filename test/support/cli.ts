@@ -86,7 +86,10 @@ export async function runProcess(
   return held(argv, { code, out, err })
 }
 
-/** Runs it inside this process; `typed` is a person's input at a terminal. Without it there is no terminal. */
+/** Ctrl-D at a terminal. */
+export const CTRL_D = '\u0004'
+
+/** Runs it inside this process; `typed` is a person's input at a terminal, to the end if that is Ctrl-D. Without it there is no terminal. */
 export async function runHere(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -94,7 +97,8 @@ export async function runHere(
   interrupt?: AbortController,
 ): Promise<Outcome> {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined })
-  stdin.write(`${typed ?? ''}\n`)
+  if (typed?.endsWith(CTRL_D)) stdin.end(typed.slice(0, -1))
+  else stdin.write(`${typed ?? ''}\n`)
   const [stdout, stderr] = [Object.assign(collector(), { isTTY: stdin.isTTY }), collector()]
   const code = await runCli(argv, { env, stdin, stdout, stderr }, interrupt)
   return held(argv, { code, out: stdout.text(), err: stderr.text() })

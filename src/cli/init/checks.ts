@@ -10,8 +10,8 @@ import { connect } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import { hotKeysOf, refuseWallet } from '../../domain/payment-wallets.ts'
-import { refuseTerms } from '../../domain/terms.ts'
-import { type Address, address, ZERO_ADDRESS } from '../../domain/units.ts'
+import { boundsNeeded, refuseTerms } from '../../domain/terms.ts'
+import { type Address, address, BPS_BASE, wei, ZERO_ADDRESS } from '../../domain/units.ts'
 import { readIfExists } from '../../lib/files.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import type { Role } from './folder.ts'
@@ -22,6 +22,8 @@ const DATABASE_WAIT_MS = 2_000
 /** Stands for a contract that does not exist yet, in the settings that we check. */
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
 
+const GWEI = 10n ** 9n
+
 const NAMED: Readonly<Record<string, string>> = {
   minWei: '--min-wei',
   maxWei: '--max-wei',
@@ -30,23 +32,31 @@ const NAMED: Readonly<Record<string, string>> = {
   zero: 'more',
 }
 
-/** Answers that do not fit together. */
-export function mistakesIn(answers: Answers, leastInterval: string | undefined): string[] {
+/** Answers that do not fit together, or not the bounds that the call gives the contract. */
+export function mistakesIn(answers: Answers, given: Readonly<Record<string, string>>): string[] {
   const intervalSec = Number(answers.interval)
   const terms = {
     payouts: true,
-    minWei: BigInt(answers['min-wei']),
-    maxWei: BigInt(answers['max-wei']),
+    minWei: wei(BigInt(answers['min-wei'])),
+    maxWei: wei(BigInt(answers['max-wei'])),
     intervalSec,
     slotSec: Number(answers.slot),
   }
-  const leastIntervalSec = Number(leastInterval ?? Math.min(LEAST_INTERVAL_SEC, intervalSec))
+  const leastIntervalSec = Number(given['least-interval'] ?? Math.min(LEAST_INTERVAL_SEC, intervalSec))
   const refusal = refuseTerms(
     terms as Parameters<typeof refuseTerms>[0],
     { leastIntervalSec, payoutBps: [], zeroAllowed: false },
     (field) => NAMED[field] ?? field,
   )
-  return [...(refusal ? [refusal] : []), ...(answers['price-wei'] === '0' ? ['--price-wei: is 0'] : [])]
+  const gweiOf = (name: string) => (/^[0-9]{1,15}$/.test(given[name] ?? '') ? BigInt(given[name] ?? '') * GWEI : null)
+  const bounds = { floorWei: gweiOf('floor-gwei') ?? 0n, ceilingWei: gweiOf('ceiling-gwei') ?? terms.maxWei }
+  const needed = refusal ? null : boundsNeeded(terms, [Number(BPS_BASE)], bounds)
+  const tooNarrow = needed
+    ? [
+        `--floor-gwei, --ceiling-gwei: turns of ${terms.minWei} to ${terms.maxWei} wei need ${needed.floorGwei} and ${needed.ceilingGwei}.`,
+      ]
+    : []
+  return [...(refusal ? [refusal] : []), ...tooNarrow, ...(answers['price-wei'] === '0' ? ['--price-wei: is 0'] : [])]
 }
 
 /** Reads the settings as the service will. Throws a UsageError with everything that it would refuse. */

@@ -26,6 +26,8 @@ export interface Deployment {
 /** The record that stays between runs. */
 export interface Progress {
   readonly answers: Readonly<Record<string, string>>
+  /** What the user typed in a dialogue that was broken off. */
+  readonly typed?: Readonly<Record<string, string>>
   readonly chainId?: number
   readonly deployment?: Deployment
   readonly factory?: { readonly address: Address; readonly startBlock: number }
@@ -105,6 +107,12 @@ export class Folder {
   /** Makes a secret unless it exists. True if it was made. */
   addSecret(name: string, text: () => string): boolean {
     return this.secret(name) === null && this.add(join('secrets', name), `${text()}\n`, PRIVATE_FILE_MODE)
+  }
+
+  /** Stores a secret, or replaces it, as long as the operator may correct it. */
+  putSecret(name: string, text: string): void {
+    if (this.addSecret(name, () => text) || this.secret(name) === text) return
+    writeFileAtomic(this.at('secrets', name), `${text}\n`)
   }
 
   /** The account of a role. Makes its key if there is none of any kind. */

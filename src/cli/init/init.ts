@@ -14,7 +14,7 @@ import { inEther } from '../ether.ts'
 import { fields, mustAgree } from '../output.ts'
 import { checkSettings, isBegun, mistakesIn } from './checks.ts'
 import { commandOf } from './command.ts'
-import { Folder, type Progress, ROLES, type Role } from './folder.ts'
+import { Folder, ROLES, type Role } from './folder.ts'
 import { putOnChain } from './on-chain.ts'
 import { ANSWERS, type AnswerName, type Answers, answerTo, Dialogue, gather, type Question } from './questions.ts'
 import { besideService, buyOne } from './sale.ts'
@@ -34,14 +34,17 @@ interface Setup {
 export async function init(call: Call): Promise<ExitCode> {
   const { out, values, flags } = call
   const folder = new Folder(values.folder ?? 'node-ledger')
-  const setup = await ask(call, folder)
-  out.say(plan(setup))
+  const setup = await keepingTyped(call, folder, async (typed) => {
+    const asked = await ask(call, folder, typed)
+    out.say(plan(asked))
+    if (!flags.has('dry-run') && folder.progress().chainId === undefined)
+      await mustAgree(call, 'Set it up?', 'Nothing was sent.')
+    return asked
+  })
   if (flags.has('dry-run')) {
     await out.result({ folder: folder.path, answers: setup.answers }, 'Nothing was written, and nothing sent.')
     return EXIT.done
   }
-  if (folder.progress().chainId === undefined)
-    await mustAgree(call, 'Set it up?', 'Nothing was written, and nothing sent.')
   const roles = makeSecrets(setup)
   checkSettings({ ...folder.environment(call.io.env), ...parseEnv(settingsOf(setup).join('\n')) })
   await putOnChain({ ...setup, roles })
@@ -52,18 +55,37 @@ export async function init(call: Call): Promise<ExitCode> {
   return code
 }
 
+/** If the dialogue ends early, or its answers do not fit, keeps what the user has typed, so that the next run offers it. A dry run writes nothing. */
+async function keepingTyped<T>(
+  { flags, out }: Call,
+  folder: Folder,
+  dialogue: (typed: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const progress = folder.progress()
+  const typed: Record<string, string> = { ...progress.typed }
+  try {
+    return await dialogue(typed)
+  } catch (error) {
+    if (!flags.has('dry-run') && Object.keys(typed).length > 0) {
+      folder.keep({ ...progress, typed })
+      out.say(`\nYour answers are in ${folder.at('init.json')}; the next run offers them.`)
+    }
+    throw error
+  }
+}
+
 /** Gathers everything that is needed. Throws a UsageError with everything that is missing or wrong. */
-async function ask(call: Call, folder: Folder): Promise<Setup> {
+async function ask(call: Call, folder: Folder, typed: Record<string, string>): Promise<Setup> {
   const mistakes: string[] = []
   const progress = folder.progress()
   const dialogue = new Dialogue(call.io)
   try {
-    const answers = await gather(call.values, progress.answers, dialogue, mistakes)
-    if (mistakes.length === 0) mistakes.push(...mistakesIn(answers, call.values['least-interval']))
+    const answers = await gather({ given: call.values, kept: progress.answers, typed }, dialogue, mistakes)
+    if (mistakes.length === 0) mistakes.push(...mistakesIn(answers, call.values))
     const asking = { env: call.io.env, folder, dialogue, mistakes }
     const rpcUrl = await askSecret('RPC_URL', asking)
     const databaseUrl = await askSecret('DATABASE_URL', asking)
-    await refuseLateChanges({ progress, answers, databaseUrl }, mistakes)
+    await refuseLateChanges({ folder, answers, urls: { RPC_URL: rpcUrl, DATABASE_URL: databaseUrl } }, mistakes)
     if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
     return { call, folder, answers, rpcUrl, databaseUrl, written: progress.answers }
   } finally {
@@ -87,13 +109,16 @@ const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
 
 /** Refuses to change an answer that is on the chain already, or in a ledger that follows it. Before that, a new answer replaces the old one. */
 async function refuseLateChanges(
-  { progress, answers, databaseUrl }: { progress: Progress; answers: Answers; databaseUrl: string },
+  { folder, answers, urls }: { folder: Folder; answers: Answers; urls: Readonly<Record<SecretName, string>> },
   mistakes: string[],
 ): Promise<void> {
-  const { factory, answers: kept } = progress
+  const { factory, answers: kept } = folder.progress()
   const changed = ANSWERS.filter((name) => kept[name] !== undefined && kept[name] !== answers[name])
-  if (factory === undefined || changed.length === 0) return
-  const begun = changed.some((name) => name !== 'owner') && (await isBegun(databaseUrl))
+  const moved = SECRET_NAMES.filter((name) => (folder.secret(name.toLowerCase()) ?? urls[name]) !== urls[name])
+  if (factory === undefined || changed.length + moved.length === 0) return
+  const begun = await isBegun(folder.secret('database_url') ?? urls.DATABASE_URL)
+  for (const name of begun ? moved : [])
+    mistakes.push(`${name}: differs from ${folder.at('secrets', name.toLowerCase())}, which changes it.`)
   for (const name of changed)
     if (name === 'owner' || begun)
       mistakes.push(
@@ -101,7 +126,9 @@ async function refuseLateChanges(
       )
 }
 
-const SECRETS: Readonly<Record<'RPC_URL' | 'DATABASE_URL', Question>> = {
+type SecretName = 'RPC_URL' | 'DATABASE_URL'
+const SECRET_NAMES: readonly SecretName[] = ['RPC_URL', 'DATABASE_URL']
+const SECRETS: Readonly<Record<SecretName, Question>> = {
   RPC_URL: {
     ask: "The chain's JSON-RPC: https://…, several separated by commas?",
     usual: null,
@@ -123,13 +150,11 @@ interface Asking {
   readonly mistakes: string[]
 }
 
-/** A URL that may hold a password: from the folder, else from the environment, else from a question; never from the command line. */
-async function askSecret(
-  setting: 'RPC_URL' | 'DATABASE_URL',
-  { env, folder, dialogue, mistakes }: Asking,
-): Promise<string> {
+/** A URL that may hold a password: from the environment, else from the folder, else from a question; never from the command line. */
+async function askSecret(setting: SecretName, { env, folder, dialogue, mistakes }: Asking): Promise<string> {
   const { [setting]: given, [`${setting}_FILE`]: path } = env
-  const text = folder.secret(setting.toLowerCase()) ?? given ?? (path === undefined ? undefined : readGiven(path))
+  const fromFile = path === undefined ? undefined : readGiven(path)
+  const text = given ?? fromFile ?? folder.secret(setting.toLowerCase()) ?? undefined
   const missing = `set it, or ${setting}_FILE, in the environment.`
   return (await answerTo(SECRETS[setting], { name: setting, text, missing }, { dialogue, mistakes })) ?? ''
 }
@@ -163,9 +188,10 @@ function plan({ folder, answers }: Setup): string {
 
 /** Writes answers and secrets, and makes the missing keys. Returns the accounts. */
 function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Record<Role, Address> {
-  folder.keep({ ...folder.progress(), answers })
-  folder.addSecret('rpc_url', () => rpcUrl)
-  folder.addSecret('database_url', () => databaseUrl)
+  const { typed: _, ...progress } = folder.progress()
+  folder.keep({ ...progress, answers })
+  folder.putSecret('rpc_url', rpcUrl)
+  folder.putSecret('database_url', databaseUrl)
   folder.addServiceSecrets()
   const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
   call.out.say(`Keys and secrets are in ${folder.at('secrets')}, for you alone. Keep a copy in a safe place.`)

@@ -4,6 +4,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { parseAddress, parseUrl } from '../../config/values.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import { ZERO_ADDRESS } from '../../domain/units.ts'
+import { LABEL } from '../../operator/tiers.ts'
 import { RefusedError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
 import type { Io } from '../io.ts'
@@ -72,7 +73,12 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     wanted: 'small letters, digits and hyphens, 32 at most',
     read: (text) => (TIER_ID_FORM.test(text) ? text : null),
   },
-  label: { ask: 'Its name for people?', usual: 'Basic', wanted: 'a name', read: (text) => text || null },
+  label: {
+    ask: 'Its name for people?',
+    usual: 'Basic',
+    wanted: LABEL.form,
+    read: (text) => (text && LABEL.parse(text)) || null,
+  },
   'price-wei': { ask: 'Its price?', usual: null, wanted: AMOUNT, read: amount },
   'per-wallet': { ask: 'How many of it may one wallet buy?', usual: '10', wanted: '1 to 256', read: whole(256) },
 }
@@ -98,7 +104,7 @@ export class Dialogue {
     const { lines } = this.#open
     this.#io.stderr.write(`${question} `)
     const { value, done } = await lines.next()
-    if (done) throw new RefusedError('\nNothing was written, and nothing sent.')
+    if (done) throw new RefusedError('\nNothing was sent.')
     return value.trim()
   }
 
@@ -117,7 +123,7 @@ export class Dialogue {
 }
 
 /** Asks until the answer is valid. */
-async function askFor({ ask, usual, wanted, read }: Question, dialogue: Dialogue): Promise<string> {
+async function askFor({ ask, usual, wanted, read }: Question, dialogue: Pick<Dialogue, 'ask'>): Promise<string> {
   for (let question = usual ? `${ask} [${usual}]` : ask; ; question = `Wanted is ${wanted}.`) {
     const text = await dialogue.ask(question)
     const answer = read(text === '' && usual !== null ? usual : text)
@@ -142,21 +148,30 @@ export async function answerTo(
   return null
 }
 
-/**
- * All answers: from the call, else stored by an earlier one, else from the user; without a terminal the usual ones. Mistakes are added to `mistakes`.
- */
+/** Where answers come from, in this order; the user is asked last, and offered what they typed in a run that was broken off. */
+export interface Sources {
+  /** Options of the call. */
+  readonly given: Readonly<Record<string, string>>
+  /** Those of an earlier run. */
+  readonly kept: Readonly<Record<string, string>>
+  /** Typed by the user, in such a run and in this one, which adds to it. */
+  readonly typed: Record<string, string>
+}
+
+/** All answers; without a terminal the usual ones in place of the user's. Mistakes are added to `mistakes`. */
 export async function gather(
-  given: Readonly<Record<string, string>>,
-  kept: Readonly<Record<string, string>>,
+  { given, kept, typed }: Sources,
   dialogue: Dialogue,
   mistakes: string[],
 ): Promise<Answers> {
   const answers: Partial<Record<AnswerName, string>> = {}
   for (const name of ANSWERS) {
-    const question = QUESTIONS[name]
-    const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (question.usual ?? undefined))
+    const question = { ...QUESTIONS[name], usual: typed[name] ?? QUESTIONS[name].usual }
+    const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (QUESTIONS[name].usual ?? undefined))
     const answer = await answerTo(question, { name: `--${name}`, text, missing: 'is missing.' }, { dialogue, mistakes })
-    if (answer !== null) answers[name] = answer
+    if (answer === null) continue
+    answers[name] = answer
+    if (text === undefined) typed[name] = answer
   }
   return answers as Answers
 }
