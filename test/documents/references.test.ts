@@ -3,18 +3,13 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
-import { findCommand, parseArguments } from '../../src/cli/arguments.ts'
-import { loadCommands } from '../../src/cli/commands.ts'
 import { SECRET_SETTINGS, SETTINGS } from '../../src/config/names.ts'
 import { buildRoutes } from '../../src/http/routes.ts'
 import { buildTools } from '../../src/http/tools.ts'
+import { callsIn, mistakeOf } from './calls.ts'
 import { anchorsOf, blocksOf, commandLines, type Page, proseOf, ROOT, readPage, readPages, spansOf } from './pages.ts'
 
-const COMMANDS = await loadCommands()
-
 const PAGES = readPages()
-/** Calls of the command line: at the start of a line or a list's part, after variables set for it alone. */
-const PROGRAM = /(?:^|[;|&(]\s*|\bdo )(?:[A-Z_]+=\S* )*(?:npx )?(?:node-)?ledger (?=[a-z-])/
 const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
@@ -82,44 +77,6 @@ function callsOf(page: Page): { words: string[]; whole: boolean }[] {
   const inBlocks = blocks.flatMap(commandLines).flatMap(callsIn)
   const inText = spansOf(page).flatMap(callsIn)
   return [...inBlocks.map((words) => ({ words, whole: true })), ...inText.map((words) => ({ words, whole: false }))]
-}
-
-/** Calls of the command line in a line of shell, each as words; several if a pipe or a substitution has one more. */
-function callsIn(line: string): string[][] {
-  return line
-    .split(new RegExp(PROGRAM, 'g'))
-    .slice(1)
-    .map((call) => wordsOf(call.split(/ (?:[|;&>]|\|\||&&|2>)/)[0] ?? ''))
-}
-
-function wordsOf(call: string): string[] {
-  return (call.match(/(?:"[^"]*"|<[^>]*>|\$\([^)]*\)|[^\s"<])+/g) ?? []).map((word) => word.replaceAll('"', ''))
-}
-
-function mistakeOf(words: string[], whole: boolean): string[] {
-  const line = words.join(' ')
-  const found = findCommand(words, COMMANDS)
-  if (!found) {
-    const isGroup = !whole && COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `) && words.length === 1)
-    const isHelp = words[0] === 'help' || words[0] === '--version'
-    return isGroup || isHelp || words.includes('…') ? [] : [`${line}: there is no such command`]
-  }
-  if (whole) {
-    // A shell variable stands for any of the choices.
-    const rest = found.rest.map((word, i) =>
-      word.startsWith('$') ? (found.command.args?.[i]?.choices?.[0] ?? word) : word,
-    )
-    try {
-      parseArguments(found.command, rest)
-      return []
-    } catch (error) {
-      return [`${line}: ${(error as Error).message}`]
-    }
-  }
-  const known = { json: {}, help: {}, ...found.command.options }
-  return [...line.matchAll(/--([a-z][a-z-]*)/g)]
-    .filter(([, option = '']) => !Object.hasOwn(known, option))
-    .map(([option]) => `${line}: there is no ${option}`)
 }
 
 function wrongScripts(page: Page): string[] {
