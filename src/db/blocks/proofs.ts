@@ -32,12 +32,12 @@ export async function isDoubted(sql: Sql): Promise<boolean> {
   return rows.count > 0
 }
 
-/** Notes that a block has proven a part. From now on we require it, even if it was lowered before. */
+/** Notes that a block has proven a part. From now on we require it, even if it was lowered, but not for a block before the one that lowered it. */
 export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number): Promise<void> {
   const rows = await sql`
     INSERT INTO chain_proofs (part, proven_block) VALUES (${part}, ${blockNumber})
     ON CONFLICT (part) DO UPDATE SET proven_block = excluded.proven_block, lowered_block = NULL, lowered_by = NULL
-      WHERE chain_proofs.lowered_block IS NOT NULL`
+      WHERE chain_proofs.lowered_block < excluded.proven_block`
   if (rows.count > 0)
     await writeAudit(sql, { actor: 'pass', action: 'proofRaised', subject: part, detail: { blockNumber } })
 }
