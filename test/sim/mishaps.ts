@@ -44,6 +44,8 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
     const number = hex(head - depth + 1 + place)
     const block = await chain.rpc<{ transactions: WireTransaction[] }>('eth_getBlockByNumber', [number, true])
     for (const transaction of block.transactions) {
+      // The chain makes its own transactions anew.
+      if ((await play.stage.world.raw(transaction.hash)) === null) continue
       const entry = await entryOf(play, fates, transaction, { place, last: depth - 1 })
       if (entry) entries.push(entry)
     }

@@ -1,6 +1,7 @@
 // Plays a seed from its first block to rest, and many seeds one after the other. Every draw comes from the seed. Its
 // log records what it did, and a failure shows it.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { settleFacts } from '../../src/boot/preflight.ts'
 import { clearHalt, readHalt } from '../../src/db/blocks/halts.ts'
 import { isDatabaseDown } from '../../src/db/core/faults.ts'
@@ -18,6 +19,7 @@ import { LIES } from './liars/lies.ts'
 import { endLie, liarActs, lyingOf, rescanAfterLies, tryLie } from './liars/lying.ts'
 import { checkAllocations, listBuyers } from './lists.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
+import { SHAPES, type ShapeName } from './model/shapes.ts'
 import {
   checkAnswers,
   checkDecisions,
@@ -35,6 +37,8 @@ import { armInstances, createPlay, mine, type PassName, type Play, runPass, star
 import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
 import { checkSupply, limitSupply } from './supply.ts'
 import { addTo, count, type Tally } from './tally.ts'
+
+const KEPT = JSON.parse(readFileSync(new URL('seeds.json', import.meta.url), 'utf8')) as { seed: number }[]
 
 const STEPS_MIN = 2
 const STEPS_MAX = 5
@@ -89,11 +93,16 @@ export async function playSeed(
   play.providers = providersFor(play)
   play.lying = lyingOf(play)
   if (play.lying) play.providers = play.lying.voices === 'the only one' ? 1 : 2
+  const shape = shapeOf(play)
+  if (!SHAPES[shape].seesOwnHashes) play.facts = { ...play.facts, guardUsable: false }
   let steps = 0
   let failure: Error | null = null
   try {
     if (!play.facts.guardUsable) count(tally, 'no fork guard')
     await stage.reset(dice.roll('begun') < 0.85)
+    await stage.reshape?.(shape)
+    log.push(`the chain's blocks are those of ${shape}`)
+    count(tally, `shape: ${shape}`)
     // As each start does.
     play.facts = await settleFacts(stage.pool, play.facts, () => {})
     await limitSupply(play)
@@ -113,6 +122,12 @@ export async function playSeed(
     await instance.close()
   }
   return { seed, steps, tally, log, failure }
+}
+
+/** The chain whose blocks it has: Ethereum's on a real chain, for lies, whose proofs are those of Ethereum, and for kept seeds. */
+function shapeOf({ dice, seed, stage, lying }: Play): ShapeName {
+  const isPlain = stage.reshape === null || lying !== null || KEPT.some((kept) => kept.seed === seed)
+  return isPlain ? 'ethereum' : dice.pick('shape', Object.keys(SHAPES) as ShapeName[])
 }
 
 function circumstancesOf(dice: Play['dice']): Pick<Play, 'rules' | 'facts'> {

@@ -3,7 +3,7 @@
 // takes a small part of the time of a new database.
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
-import { noteProven } from '../../src/db/blocks/proofs.ts'
+import { lowerProof, noteProven } from '../../src/db/blocks/proofs.ts'
 import type { LockName } from '../../src/db/core/locks.ts'
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
@@ -16,6 +16,7 @@ import { createSendRules, type SendRules } from '../support/faults/send-rules.ts
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { contextOf, deployContracts, ETHER, enterTerms, type World, worldOn } from '../support/world.ts'
 import { SLOTS_IN_EPOCH } from './model/rpc.ts'
+import { SHAPES, type Shape, type ShapeName } from './model/shapes.ts'
 import { newModelChain, startModelChain } from './model/test-chain.ts'
 import { readRaw } from './model/transactions.ts'
 import { deployPayers, type Payers } from './payers/contracts.ts'
@@ -51,6 +52,8 @@ export interface Stage {
   chain: TestChain
   /** A chain that forks from this one so many blocks below its head; null on a real one. */
   fork: ((depth: number) => TestChain) | null
+  /** Gives the blocks from now on the shape of another chain, and tells the ledger what these do not prove. Null on a real one. */
+  reshape: ((shape: ShapeName) => Promise<void>) | null
   database: TestDatabase
   /** The instances' connections, and one for observing. */
   pool: Pool
@@ -81,7 +84,7 @@ export interface Stage {
 /** Opens one; a second or so. */
 export async function openStage(backend: Backend): Promise<Stage> {
   const [database, rebuilding] = [await createDatabase(), await createDatabase()]
-  const { chain, fork } = await openChain(backend)
+  const { chain, fork, setShape } = await openChain(backend)
   const pool = connect(`${database.url}${PLANNED_ONCE}`, { max: 5, prepare: true, applicationName: 'sim' })
   const observer = connect(`${database.url}${PLANNED_ONCE}`, { max: 1, prepare: true, applicationName: 'sim observer' })
   const rebuildPool = connect(`${rebuilding.url}${PLANNED_ONCE}`, {
@@ -122,22 +125,9 @@ export async function openStage(backend: Backend): Promise<Stage> {
     begun = await begin(shelves.begun)
   }
   return {
-    ...{
-      backend,
-      chain,
-      fork,
-      database,
-      pool,
-      observer,
-      rebuildPool,
-      ...contracts,
-      payers,
-      locks,
-      unstored,
-      world,
-      rpcOn,
-      checkStored,
-    },
+    ...{ backend, chain, fork, database, pool, observer, rebuildPool, ...contracts },
+    ...{ payers, locks, unstored, world, rpcOn, checkStored },
+    reshape: setShape && ((name: ShapeName) => reshape(observer, chain, () => setShape(SHAPES[name]), SHAPES[name])),
     async reset(wantsBegun) {
       const beginning = (wantsBegun && begun) || fresh
       unstored.length = 0
@@ -162,10 +152,28 @@ export async function openStage(backend: Backend): Promise<Stage> {
   }
 }
 
-async function openChain(backend: Backend): Promise<Pick<Stage, 'chain' | 'fork'>> {
-  if (backend === 'real') return { chain: await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH }), fork: null }
+interface OpenChain extends Pick<Stage, 'chain' | 'fork'> {
+  setShape: ((shape: Shape) => void) | null
+}
+
+async function openChain(backend: Backend): Promise<OpenChain> {
+  if (backend === 'real')
+    return { chain: await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH }), fork: null, setShape: null }
   const model = newModelChain()
-  return { chain: startModelChain(model), fork: (depth) => startModelChain(model.fork(depth)) }
+  return {
+    chain: startModelChain(model),
+    fork: (depth) => startModelChain(model.fork(depth)),
+    setShape(shape) {
+      model.shape = shape
+    },
+  }
+}
+
+/** As an operator who begins on such a chain: what never recomputed there is believed. */
+async function reshape(sql: Sql, chain: TestChain, set: () => void, { unproven }: Shape): Promise<void> {
+  set()
+  const blockNumber = Number((await chain.block()).number)
+  for (const part of unproven) await lowerProof(sql, part, { blockNumber, by: 'sim' })
 }
 
 /** Notes which ledger this is, and what its chain proves, which any ledger learns within minutes, because it checks on a timer. */

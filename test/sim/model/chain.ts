@@ -6,6 +6,7 @@ import type { Hex } from '../../support/anvil.ts'
 import { bloomOf, encodeReceipt, fromHex, type Header, hashOf, headerHash, rlp } from './encode.ts'
 import type { Log } from './logs.ts'
 import { stateTrie } from './proofs.ts'
+import { ETHEREUM, type Shape } from './shapes.ts'
 import { balanceOf, type Call, copyState, execute, newState, nonceOf, type Result, type State } from './state.ts'
 import { type Transaction, TYPE } from './transactions.ts'
 import { EMPTY_ROOT, listRoot, type StateTrie } from './trie.ts'
@@ -24,6 +25,7 @@ export interface MinedTransaction extends Transaction {
 }
 
 export interface ModelBlock {
+  shape: Shape
   number: number
   hash: Hash
   header: Header
@@ -59,6 +61,8 @@ export class Refused extends Error {}
 export class ModelChain {
   blocks: ModelBlock[]
   pool: Transaction[] = []
+  /** The shape of the next blocks. */
+  shape: Shape = ETHEREUM
   /** Distinguishes blocks that would otherwise be equal: two of one height with the same transactions. */
   private made = 0
   private nextTime: number | null = null
@@ -168,6 +172,7 @@ export class ModelChain {
   /** A chain that forks from this one `depth` blocks below the head. Its blocks differ, whatever is in them. */
   fork(depth: number): ModelChain {
     const other = new ModelChain(new Map())
+    other.shape = this.shape
     other.blocks = this.blocks.slice(0, this.blocks.length - depth)
     const { head } = other
     other.blocks[other.blocks.length - 1] = { ...head, next: head.state }
@@ -191,19 +196,21 @@ export class ModelChain {
     const environment = this.environment({ number: this.head.number + 1, time })
     const mined: MinedTransaction[] = []
     let state = copyState(this.head.next)
+    const { shape } = this
+    const first = shape.system ? 1 : 0
     let logIndex = 0
     let cumulativeGas = 0n
     const waiting = candidates.toSorted((a, b) => (a.maxFee < b.maxFee ? 1 : a.maxFee > b.maxFee ? -1 : 0))
     for (;;) {
-      const at = waiting.findIndex((transaction) => fits(state, transaction, baseFee))
+      const at = waiting.findIndex((transaction) => fits(state, transaction, { baseFee, shape }))
       const [transaction] = at < 0 ? [] : waiting.splice(at, 1)
       if (!transaction) break
-      const result = include(state, environment, transaction, baseFee)
+      const result = include(state, environment, transaction, { baseFee, shape })
       state = result.state
       cumulativeGas += result.gas
       mined.push({
         ...transaction,
-        index: mined.length,
+        index: first + mined.length,
         succeeded: result.succeeded,
         gasUsed: result.gas,
         cumulativeGas,
@@ -229,13 +236,18 @@ export class ModelChain {
     const number = parent ? parent.number + 1 : 0
     const trie = stateTrie(state, parent)
     const gasUsed = mined.at(-1)?.cumulativeGas ?? 0n
+    const { shape } = this
+    const system = shape.system?.(number)
     const header: Header = {
       parentHash: parent?.hash ?? ZERO_HASH,
       sha3Uncles: NO_UNCLES,
       miner: ZERO_ADDRESS,
       stateRoot: trie.root,
-      transactionsRoot: listRoot(mined.map(({ raw }) => fromHex(raw))),
-      receiptsRoot: listRoot(mined.map((transaction) => encodeReceipt({ ...transaction, type: TYPE }))),
+      transactionsRoot: listRoot([...(system ? [system.raw] : []), ...mined.map(({ raw }) => fromHex(raw))]),
+      receiptsRoot: listRoot([
+        ...(system ? [system.receiptRaw] : []),
+        ...mined.map((transaction) => encodeReceipt({ ...transaction, type: TYPE })),
+      ]),
       logsBloom: bloomOf(mined.flatMap(({ logs }) => logs)),
       difficulty: '0x0',
       number: hex(number),
@@ -243,7 +255,7 @@ export class ModelChain {
       gasUsed: hex(gasUsed),
       timestamp: hex(time),
       extraData: '0x',
-      mixHash: sha256(`${parent?.hash}/${this.made++}`),
+      mixHash: ZERO_HASH,
       nonce: NO_NONCE,
       baseFeePerGas: hex(baseFee),
       withdrawalsRoot: EMPTY_ROOT,
@@ -251,18 +263,30 @@ export class ModelChain {
       excessBlobGas: '0x0',
       parentBeaconBlockRoot: ZERO_HASH,
       requestsHash: NO_REQUESTS,
+      ...shape.header(sha256(`${parent?.hash}/${this.made++}`), time),
     }
     const hash = headerHash(header)
-    return { number, hash, header, time, baseFee, gasUsed, transactions: mined, state, trie, next: state }
+    return { shape, number, hash, header, time, baseFee, gasUsed, transactions: mined, state, trie, next: state }
   }
 }
 
-function fits(state: State, { from, nonce, maxFee, gas, value }: Transaction, baseFee: bigint): boolean {
-  return nonceOf(state, from) === nonce && maxFee >= baseFee && balanceOf(state, from) >= value + gas * maxFee
+function fits(
+  state: State,
+  { from, nonce, maxFee, gas, value }: Transaction,
+  { baseFee, shape }: { baseFee: bigint; shape: Shape },
+): boolean {
+  return (
+    nonceOf(state, from) === nonce && maxFee >= baseFee && balanceOf(state, from) >= value + gas * maxFee + shape.feeWei
+  )
 }
 
 /** Runs a transaction and takes its fee; a failed one still costs its gas and its nonce. */
-function include(state: State, environment: Parameters<typeof execute>[1], transaction: Transaction, baseFee: bigint) {
+function include(
+  state: State,
+  environment: Parameters<typeof execute>[1],
+  transaction: Transaction,
+  { baseFee, shape }: { baseFee: bigint; shape: Shape },
+) {
   const { from, gas, maxFee, tip } = transaction
   const price = maxFee < baseFee + tip ? maxFee : baseFee + tip
   const before = copyState(state)
@@ -271,8 +295,8 @@ function include(state: State, environment: Parameters<typeof execute>[1], trans
   const outOfGas = run.gas > gas
   const trace = outOfGas ? { ...run.trace, failed: true } : run.trace
   const result = outOfGas ? { ...run, state: before, succeeded: false, logs: [], created: null, gas, trace } : run
-  result.state.balances.set(from, balanceOf(result.state, from) - result.gas * price)
-  return { ...result, price }
+  result.state.balances.set(from, balanceOf(result.state, from) - result.gas * price - shape.feeWei)
+  return { ...result, price, logs: [...result.logs, ...shape.logsOf(from)] }
 }
 
 function baseFeeAfter({ baseFee, gasUsed }: ModelBlock): bigint {

@@ -21,12 +21,16 @@ export interface Header {
   extraData: Hex
   mixHash: Hash
   nonce: Hex
+  /** Avalanche's. */
+  extDataHash?: Hash
   baseFeePerGas?: Hex
-  withdrawalsRoot?: Hash
+  extDataGasUsed?: Hex
+  blockGasCost?: Hex
+  withdrawalsRoot?: Hash | undefined
   blobGasUsed?: Hex
   excessBlobGas?: Hex
   parentBeaconBlockRoot?: Hash
-  requestsHash?: Hash
+  requestsHash?: Hash | undefined
 }
 
 export interface PlainLog {
@@ -79,7 +83,10 @@ function fieldsOf(header: Header): Uint8Array[] {
     ...[parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot, logsBloom].map(fromHex),
     ...[difficulty, number, gasLimit, gasUsed, timestamp].map(quantity),
     ...[extraData, mixHash, nonce].map(fromHex),
+    ...later(header.extDataHash, fromHex),
     ...later(baseFeePerGas, quantity),
+    ...later(header.extDataGasUsed, quantity),
+    ...later(header.blockGasCost, quantity),
     ...later(withdrawalsRoot, fromHex),
     ...later(blobGasUsed, quantity),
     ...later(excessBlobGas, quantity),

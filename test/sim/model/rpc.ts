@@ -45,6 +45,7 @@ const lower = (text: string): Address => text.toLowerCase() as Address
 /** Answers one call. Throws ModelError for an error of the protocol. */
 export async function answer(chain: ModelChain, method: string, params: readonly unknown[]): Promise<unknown> {
   const act = METHODS[method]
+  if (chain.shape.lacks.includes(method)) throw new ModelError(-32601, `the method ${method} does not exist`)
   if (!act) throw new Error(`the model chain has no ${method}`)
   try {
     return await act(chain, params as never)
@@ -90,7 +91,7 @@ function findTransaction(chain: ModelChain, hash: Hash): { block: ModelBlock; mi
 function showTransaction(transaction: Transaction, block: ModelBlock | null, index: number | null) {
   const { hash, from, to, value, data, nonce, gas, maxFee, tip, signature } = transaction
   const { r, s, yParity } = signature
-  return {
+  const shown = {
     type: hex(TYPE),
     chainId: hex(MODEL_CHAIN_ID),
     hash,
@@ -111,10 +112,11 @@ function showTransaction(transaction: Transaction, block: ModelBlock | null, ind
     blockNumber: block ? hex(block.number) : null,
     transactionIndex: index === null ? null : hex(index),
   }
+  return block ? block.shape.transaction(shown) : shown
 }
 
 function showLog(block: ModelBlock, mined: MinedTransaction, log: MinedTransaction['logs'][number]) {
-  return {
+  const shown = {
     address: log.address,
     topics: log.topics,
     data: log.data,
@@ -125,22 +127,49 @@ function showLog(block: ModelBlock, mined: MinedTransaction, log: MinedTransacti
     transactionIndex: hex(mined.index),
     logIndex: hex(log.index),
   }
+  return block.shape.log(shown, mined.logs.indexOf(log))
+}
+
+interface Own {
+  shown: Record<string, unknown>
+  receipt: Record<string, unknown>
+}
+
+/** The chain's own transactions of a block, beside those of its accounts: first and last. */
+function ownOf(block: ModelBlock): { first: Own[]; last: Own[] } {
+  const { system, tail } = block.shape
+  const place = (index: number) => ({
+    blockHash: block.hash,
+    blockNumber: hex(block.number),
+    transactionIndex: hex(index),
+  })
+  const [first, last] = [system?.(block.number), tail?.(block.number)]
+  const lastAt = block.transactions.length + (first ? 1 : 0)
+  return {
+    first: first ? [{ shown: { ...first.shown, ...place(0) }, receipt: { ...first.receipt, ...place(0) } }] : [],
+    last: last ? [{ shown: { ...last.shown, ...place(lastAt) }, receipt: { ...last.receipt, ...place(lastAt) } }] : [],
+  }
 }
 
 function showBlock(block: ModelBlock | null, full: boolean) {
-  return (
-    block && {
-      hash: block.hash,
-      ...block.header,
-      uncles: [],
-      withdrawals: [],
-      transactions: block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
-    }
-  )
+  if (!block) return null
+  const { first, last } = ownOf(block)
+  const own = (all: readonly Own[]) => all.map(({ shown }) => (full ? shown : shown.hash))
+  return block.shape.block({
+    hash: block.hash,
+    ...block.header,
+    uncles: [],
+    withdrawals: [],
+    transactions: [
+      ...own(first),
+      ...block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
+      ...own(last),
+    ],
+  })
 }
 
 function showReceipt({ block, mined }: { block: ModelBlock; mined: MinedTransaction }) {
-  return {
+  return block.shape.receipt({
     transactionHash: mined.hash,
     transactionIndex: hex(mined.index),
     blockHash: block.hash,
@@ -155,7 +184,17 @@ function showReceipt({ block, mined }: { block: ModelBlock; mined: MinedTransact
     cumulativeGasUsed: hex(mined.cumulativeGas),
     effectiveGasPrice: hex(mined.price),
     logs: mined.logs.map((log) => showLog(block, mined, log)),
+  })
+}
+
+/** The chain's own transaction of this hash, in the last blocks. */
+function findOwn(chain: ModelChain, hash: Hash) {
+  for (const block of chain.blocks.toReversed()) {
+    const { first, last } = ownOf(block)
+    const found = [...first, ...last].find(({ shown }) => shown.hash === hash)
+    if (found) return { shown: found.shown, receipt: block.shape.receipt(found.receipt) }
   }
+  return null
 }
 
 interface Filter {
@@ -237,22 +276,35 @@ const READING: Record<string, Method> = {
   eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, tag).gas),
   eth_getTransactionReceipt(chain, [hash]) {
     const found = findTransaction(chain, hash)
-    return found && showReceipt(found)
+    return found ? showReceipt(found) : (findOwn(chain, hash)?.receipt ?? null)
   },
   eth_getBlockReceipts(chain, [tag]) {
     const block = find(chain, tag)
-    return block ? block.transactions.map((mined) => showReceipt({ block, mined })) : null
+    if (!block) return null
+    const { first, last } = ownOf(block)
+    const own = (all: readonly Own[]) => all.map(({ receipt }) => block.shape.receipt(receipt))
+    return [...own(first), ...block.transactions.map((mined) => showReceipt({ block, mined })), ...own(last)]
   },
   eth_getTransactionByHash(chain, [hash]) {
     const found = findTransaction(chain, hash)
     if (found) return showTransaction(found.mined, found.block, found.mined.index)
     const waiting = chain.pool.find((transaction) => transaction.hash === hash)
-    return waiting ? showTransaction(waiting, null, null) : null
+    return waiting ? showTransaction(waiting, null, null) : (findOwn(chain, hash)?.shown ?? null)
   },
   debug_traceBlockByHash(chain, [blockHash]) {
     const block = find(chain, { blockHash })
     if (!block) throw new ModelError(-32603, 'block not found')
-    return block.transactions.map(({ hash, trace }) => ({ txHash: hash, result: nestedTrace(trace) }))
+    const { first, last } = ownOf(block)
+    const own = (all: readonly Own[]) =>
+      all.map(({ shown: { hash, from, to } }) => ({
+        txHash: hash,
+        result: block.shape.call({ type: 'CALL', from, to, value: '0x0', gas: '0x0', gasUsed: '0x0', input: '0x' }),
+      }))
+    return [
+      ...own(first),
+      ...block.transactions.map(({ hash, trace }) => ({ txHash: hash, result: nestedTrace(trace, block.shape.call) })),
+      ...own(last),
+    ]
   },
   trace_block(chain, [tag]) {
     const block = at(chain, tag)
@@ -260,7 +312,7 @@ const READING: Record<string, Method> = {
   },
   debug_traceTransaction(chain, [hash]) {
     const found = findTransaction(chain, hash)
-    return found && nestedTrace(found.mined.trace)
+    return found && nestedTrace(found.mined.trace, found.block.shape.call)
   },
   eth_getRawTransactionByHash(chain, [hash]) {
     const waiting = chain.pool.find((transaction) => transaction.hash === hash)

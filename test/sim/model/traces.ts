@@ -1,14 +1,18 @@
 // Traces of the model's transactions, as anvil answers them: nested by callTracer, and flat by trace_block.
 import type { Hex } from 'viem'
 import type { MinedTransaction, ModelBlock } from './chain.ts'
+import type { Shape } from './shapes.ts'
 import type { Call } from './state.ts'
 
 const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
 const FAILED = 'execution reverted'
 
 /** A call with its internal ones, as callTracer shows them. */
-export function nestedTrace({ type, from, to, value, failed, calls }: Call): object {
-  return {
+export function nestedTrace(
+  { type, from, to, value, failed, calls }: Call,
+  shape: Shape['call'] = (shown) => shown,
+): object {
+  return shape({
     type,
     from,
     value: hex(value),
@@ -17,8 +21,8 @@ export function nestedTrace({ type, from, to, value, failed, calls }: Call): obj
     input: '0x',
     ...(to !== null && { to }),
     ...(failed && { error: FAILED }),
-    ...(calls.length > 0 && { calls: calls.map(nestedTrace) }),
-  }
+    ...(calls.length > 0 && { calls: calls.map((inner) => nestedTrace(inner, shape)) }),
+  })
 }
 
 /** A transaction's calls one after the other, as trace_block shows them. */
