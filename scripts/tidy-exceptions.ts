@@ -41,7 +41,7 @@ export const EXCEPTIONS: Exceptions = {
     'src/metrics/meters.ts: createMeters': [80, ROWS],
     'src/chain/read/events.ts: wordsOf': [89, ROWS],
     'src/http/edge/pipeline.ts: pipeline': [81, METHODS],
-    'test/sim/stage.ts: openStage': [82, WIRING],
+    'test/sim/stage.ts: openStage': [69, WIRING],
     'test/support/world.ts: worldOn': [77, WIRING],
     'test/support/browser-wallet.ts: installWallet': [67, METHODS],
     'src/chain/read/readings.ts: createReadings': [74, METHODS],

@@ -89,6 +89,31 @@ test('what one provider takes is remembered of that one alone', async () => {
   assert.deepEqual(large.sizes, [35])
 })
 
+test('a halved size doubles after a minute, and each minute after that, up to the whole', async (t) => {
+  const { proxy, rpc, sizes } = await providerOf(10, () => ({ status: 500, body: '' }))
+  assert.deepEqual(await rpc.requestAll(calls), names)
+  proxy.http = (body) => {
+    const asked: unknown = JSON.parse(body)
+    if (Array.isArray(asked)) sizes.push(asked.length)
+    return undefined
+  }
+  const now = performance.now.bind(performance)
+  const largest = async (laterMs: number) => {
+    const clock = t.mock.method(performance, 'now', () => now() + laterMs)
+    sizes.length = 0
+    assert.deepEqual(await rpc.requestAll(calls), names)
+    clock.mock.restore()
+    return Math.max(...sizes)
+  }
+  const small = await largest(0)
+  assert.ok(small <= 10)
+  assert.equal(await largest(59_000), small)
+  assert.equal(await largest(61_000), 2 * small)
+  assert.equal(await largest(62_000), 2 * small)
+  assert.equal(await largest(122_000), Math.min(35, 4 * small))
+  assert.equal(await largest(600_000), 35)
+})
+
 test('a provider that is down is given up after one batch and one call, and keeps its size', async () => {
   const { proxy, rpc, sizes } = await providerOf(100, () => null)
   const { http } = proxy

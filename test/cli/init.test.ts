@@ -194,6 +194,16 @@ test('a URL that a later run corrects takes the place of the wrong one, for the 
   }
 })
 
+test('the deployer is asked for the price of the trial purchase, if there will be one', async () => {
+  const askedFor = async (...options: string[]) => {
+    const call = ['init', '--folder', newFolder(), '--yes', ...answersWith(['--price-wei', '50ether']), ...options]
+    const { err } = await runHere(call, urls())
+    return Number(/^ {2}deployer +0x\w{40} {2}([\d.]+) ether/m.exec(err)?.[1] ?? assert.fail(err))
+  }
+  const [without, withIt] = [await askedFor(), await askedFor('--test-sale')]
+  assert.ok(without < 1 && withIt > 50 && withIt < 51, `${without}, ${withIt}`)
+})
+
 test('an answer that a later run corrects holds until the ledger has begun, and the ether is named in amounts', async () => {
   const [folder, own] = [newFolder(), await createEmptyDatabase()]
   try {
@@ -277,7 +287,7 @@ test('cut off after its deployment was sent, it finds the contract and pays for 
     assert.doesNotMatch(again.err, /\$ ledger deploy/)
     const found = progressIn(folder).factory
     assert.equal(found.address, factory.address)
-    assert.ok(found.startBlock <= factory.startBlock)
+    assert.equal(found.startBlock, cut.deployment.fromBlock, 'a block from before it was sent')
   } finally {
     await own.drop()
   }

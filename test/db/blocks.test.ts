@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { insertBlocks, readBlock } from '../../src/db/blocks/blocks.ts'
 import { lowerProof, noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { noteStuck, readStuck } from '../../src/db/blocks/stuck.ts'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
 import type { Block } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
@@ -33,6 +34,16 @@ test('a header takes the place of another one of its height, and leaves its own 
   assert.deepEqual({ ...(await readBlock(pool, 2)) }, other)
   await insertBlocks(pool, [second])
   assert.deepEqual({ ...(await readBlock(pool, 2)) }, second)
+})
+
+test('a block that stops runs is counted for itself: another one begins anew', async () => {
+  const stops = (block: number) => noteStuck(pool, { block, rule: 'a rule', host: null })
+  for (const block of [5, 5, 5]) await stops(block)
+  await pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
+  assert.equal(await stops(6), null)
+  assert.equal(await readStuck(pool), null)
+  const [row] = await pool`SELECT value FROM settings WHERE name = 'stuck'`
+  assert.deepEqual([row?.value.block, row?.value.runs, row?.value.since > '2021'], [6, 1, true])
 })
 
 test('a part that a block lowered is proven again by a later block alone, not by that one or an older one', async () => {

@@ -155,6 +155,9 @@ test('the part of a batch to try is what the ether pays for, at least one, and l
   assert.equal(affordablePart(200, { hasWei: 0n, needsWei: 200n }), 1)
   assert.equal(affordablePart(200, { hasWei: 199n, needsWei: 200n }), 199)
   assert.equal(affordablePart(2, { hasWei: 199n, needsWei: 200n }), 1)
+  // A provider may refuse what we reckon to be paid for, by an L1 fee or its own rules.
+  for (const hasWei of [200n, 201n, 10n ** 20n])
+    assert.equal(affordablePart(200, { hasWei, needsWei: 200n }), 199, `less than before with ${hasWei}`)
 })
 
 test('a mint is given gas for each order, and for itself', () => {
