@@ -54,3 +54,18 @@ test('a pause that is no number of seconds is none', async () => {
   proxy.http = () => (limits-- > 0 ? { status: 429, headers: { 'retry-after': 'tomorrow' }, body: '{}' } : undefined)
   assert.equal(await client([proxy]).request('eth_chainId', []), '0x1')
 })
+
+test('a pause is a minute at most, however long the provider asks for', async () => {
+  for (const [asked, granted] of [
+    ['59', 59],
+    ['60', 60],
+    ['61', 60],
+    ['86400', 60],
+  ] as const) {
+    const proxy = await provider('0x1')
+    proxy.http = () => ({ status: 429, headers: { 'retry-after': asked }, body: '{}' })
+    const client_ = client([proxy])
+    await assert.rejects(client_.request('eth_chainId', []), isLimit)
+    await assert.rejects(client_.request('eth_chainId', []), new RegExp(`left alone for ${granted} s`))
+  }
+})
