@@ -1,14 +1,13 @@
 // Builds the pages into web/dist, which the service serves. In development `npx vite web` serves them itself, and
 // proxies everything else to `npm start`.
 import { createHash } from 'node:crypto'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { marked } from 'marked'
 import { parseAbi } from 'viem'
 import { build, defineConfig, type Plugin } from 'vite'
+import { referenceOf } from './reference.ts'
 
 const DIST = fileURLToPath(new URL('dist', import.meta.url))
 const client = (file: string) => fileURLToPath(new URL(`../client/src/${file}`, import.meta.url))
@@ -81,20 +80,26 @@ function neededBy(id: string, build: Build, found = new Set<string>()): Readonly
 type ModuleInfo = { isEntry: boolean; importers: readonly string[]; importedIds: readonly string[] }
 type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
 
-/** The API's reference on /docs: the files that Swagger UI's page loads, with its licence. */
-const apiReference: Plugin = {
-  name: 'api-reference',
+/**
+ * The pages' style goes into the page, so that the first paint waits for one request alone. The script goes below
+ * theme.js, which has to hear if it is missing.
+ */
+const onePiece: Plugin = {
+  name: 'one-piece',
   apply: 'build',
-  async closeBundle() {
-    const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-    for (const name of [
-      'swagger-ui-bundle.js',
-      'swagger-ui-bundle.js.LICENSE.txt',
-      'swagger-ui.css',
-      'LICENSE',
-      'NOTICE',
-    ])
-      await copyFile(join(swagger, name), join(DIST, 'docs', name))
+  transformIndexHtml: {
+    order: 'post',
+    handler(html, { bundle = {} }) {
+      const [link = '', name = ''] = /<link rel="stylesheet"[^>]* href="\/([^"]+)">/.exec(html) ?? []
+      const [script = ''] = /<script type="module".*?<\/script>/.exec(html) ?? []
+      const sheet = bundle[name]
+      if (sheet?.type !== 'asset' || script === '') throw new Error('the page has no style or no script')
+      delete bundle[name]
+      return html
+        .replace(script, '')
+        .replace(link, () => `<style>${String(sheet.source).trim()}</style>`)
+        .replace('</body>', () => `${script}\n  </body>`)
+    },
   },
 }
 
@@ -135,39 +140,31 @@ const pageToKeep: Plugin = {
 
 const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** The runbook, because alerts link to it: docs/RUNBOOK.md with its sections' anchors, as a page without a script. We serve no other document. */
-const runbook: Plugin = {
-  name: 'runbook',
+/** Documents for /docs and /runbook.html. The service puts them into the pages' frame. Alerts link to the runbook's sections. */
+const documents: Plugin = {
+  name: 'documents',
   apply: 'build',
   async closeBundle() {
-    const text = await readFile(`${ROOT}../docs/RUNBOOK.md`, 'utf8')
-    const style = await readFile(`${ROOT}src/keep/runbook.css`, 'utf8')
-    const body = await marked(text.replaceAll(/\[([^\]]+)\]\((?!#)[^)]+\)/g, '$1'))
+    const runbook = await readFile(`${ROOT}../docs/RUNBOOK.md`, 'utf8')
+    const html = await marked(runbook.replaceAll(/\[([^\]]+)\]\((?!#)[^)]+\)/g, '$1'))
     const anchorOf = (heading: string) =>
       heading
         .replaceAll(/<[^>]+>/g, '')
         .toLowerCase()
         .replaceAll(/[^\p{L}\p{N} -]/gu, '')
         .replaceAll(' ', '-')
-    const html = (await readFile(`${ROOT}src/keep/runbook.html`, 'utf8'))
-      .replace(
-        'content-security-policy" content=""',
-        () =>
-          `content-security-policy" content="default-src 'none'; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'"`,
-      )
-      .replace('<style></style>', () => `<style>${style}</style>`)
-      .replace(
-        '<main></main>',
-        () =>
-          `<main>${body.replaceAll(/<(h[1-4])>(.*?)<\/\1>/g, (_, tag, words) => `<${tag} id="${anchorOf(words)}">${words}</${tag}>`)}</main>`,
-      )
-    await writeFile(`${ROOT}dist/runbook.html`, html)
+    const anchored = html.replaceAll(
+      /<(h[1-4])>(.*?)<\/\1>/g,
+      (_, tag, words) => `<${tag} id="${anchorOf(words)}">${words}</${tag}>`,
+    )
+    await writeFile(`${DIST}/runbook.html`, anchored)
+    await writeFile(`${DIST}/reference.html`, referenceOf(`${ROOT}../api/openapi.yaml`))
   },
 }
 
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, leanViem, pageToKeep, runbook, apiReference],
+  plugins: [react(), leanSafe, leanViem, onePiece, pageToKeep, documents],
   resolve: { alias },
   build: {
     target: 'es2022',

@@ -45,7 +45,7 @@ const MANNERS: Record<Manner, (socket: Socket) => NodeJS.Timeout | null> = {
   },
   readers(socket) {
     // Without `accept-encoding`, it is the largest answer there is.
-    socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED))
+    socket.write('GET /withdraw.html HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED))
     return setInterval(() => socket.read(READ_BYTES), READ_MS)
   },
   idle: () => null,

@@ -10,7 +10,6 @@ import { cronCredit } from './routes/cron-credit.ts'
 import { cronHealth } from './routes/cron-health.ts'
 import { cronPayments } from './routes/cron-payments.ts'
 import { deployQuote } from './routes/deploy-quote.ts'
-import { docs } from './routes/docs.ts'
 import { me } from './routes/me.ts'
 import { node } from './routes/node.ts'
 import { openapi } from './routes/openapi.ts'
@@ -68,7 +67,6 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   wellKnown,
   healthz,
   readyz,
-  docs,
 ]
 
 /** Builds them all. */

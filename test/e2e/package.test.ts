@@ -79,7 +79,6 @@ test('pages, the API’s reference and its document are in it', async () => {
     '/',
     '/withdraw.html',
     '/docs',
-    '/docs/swagger-ui-bundle.js',
     '/preview.png',
     '/runbook.html',
     '/api/openapi.json',

@@ -1,16 +1,15 @@
 // The static files: compressed once for all, limited for each caller, under one strict policy.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { request } from 'node:http'
-import { createRequire } from 'node:module'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Asset } from '../../src/http/edge/assets.ts'
 import { type Service, startService } from '../support/http.ts'
+import { insertSmallLedger } from '../support/http-ledger.ts'
 import { exchange } from '../support/http-raw.ts'
 
-const BUNDLE = '/docs/swagger-ui-bundle.js'
-const original = readFileSync(createRequire(import.meta.url).resolve('swagger-ui-dist/swagger-ui-bundle.js'))
+const LARGE = '/withdraw.html'
 
 let service: Service
 before(async () => {
@@ -39,17 +38,18 @@ async function raw(path: string, encoding: string | null) {
   })
 }
 
-test('the bundle of the reference is sent compressed to clients that take that, and whole to others', async () => {
-  const brotli = await raw(BUNDLE, 'gzip, deflate, br')
+test('a large file is sent compressed to clients that take that, and whole to others', async () => {
+  const plain = await raw(LARGE, null)
+  const original = plain.body
+  assert.ok(original.length > 100_000)
+  const brotli = await raw(LARGE, 'gzip, deflate, br')
   assert.deepEqual([brotli.headers['content-encoding'], brotli.headers.vary], ['br', 'accept-encoding'])
   assert.ok(brotli.body.length < original.length / 3, `${brotli.body.length} bytes`)
   assert.ok(brotliDecompressSync(brotli.body).equals(original))
-  const gzip = await raw(BUNDLE, 'gzip')
+  const gzip = await raw(LARGE, 'gzip')
   assert.equal(gzip.headers['content-encoding'], 'gzip')
   assert.ok(gunzipSync(gzip.body).equals(original))
-  const plain = await raw(BUNDLE, null)
   assert.equal(plain.headers['content-encoding'], undefined)
-  assert.ok(plain.body.equals(original))
   assert.equal(new Set([brotli, gzip, plain].map(({ headers }) => headers.etag)).size, 3)
 })
 
@@ -77,12 +77,12 @@ test('a file that could not be read is tried again', async () => {
 })
 
 test('files and pages have limits for each caller', async () => {
-  for (const path of [BUNDLE, '/docs/swagger-ui.css', '/docs', '/']) {
+  for (const path of [LARGE, '/icon.svg', '/docs', '/']) {
     const { headers } = await raw(path, null)
     assert.match(String(headers['x-ratelimit-limit']), /^\d+$/, path)
   }
-  const limit = Number((await raw('/docs/reference.js', null)).headers['x-ratelimit-limit'])
-  const requests = 'GET /docs/reference.js HTTP/1.1\r\nHost: x\r\n\r\n'
+  const limit = Number((await raw('/theme.js', null)).headers['x-ratelimit-limit'])
+  const requests = 'GET /theme.js HTTP/1.1\r\nHost: x\r\n\r\n'
   const statuses: number[] = []
   for (let sent = 1; sent < limit + 20; sent += 20) {
     const { answers } = await exchange(service.port, [requests.repeat(20)], { answers: 20 })
@@ -99,7 +99,12 @@ test('every page has the same policy, which lets nothing run or be worn that is 
   }
   assert.equal(policies.size, 1)
   const [policy = ''] = policies as Set<string>
-  assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/)
+  assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[^']+';/)
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(String((await raw('/', null)).body)) ?? []
+  assert.ok(
+    policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`),
+    'only the pages’ own style',
+  )
   assert.doesNotMatch(policy, /unsafe|\*/)
 })
 
@@ -257,4 +262,58 @@ test('people get a page where there is none, and the page behind a slash too man
     assert.deepEqual([status, headers.get('content-type')], [404, 'application/json'])
   }
   assert.deepEqual([(await service.get('/owner/')).status, (await service.get('/nowhere')).status], [404, 404])
+})
+
+test('a page says its heading, offer, price and state before any script runs', async () => {
+  const sold = await startService()
+  try {
+    const main = async (path: string) => /<main.*<\/main>/s.exec(await (await ask(sold.port, path)).text())?.[0] ?? ''
+    assert.match(await main('/buy'), /<h1>Buy a node<\/h1>.*<ul class="tiers"><\/ul>/s)
+    await insertSmallLedger(sold.sql)
+    await sold.sql`UPDATE tiers SET label = '<b>Plus</b>', on_sale = false WHERE tier_id = 'plus'`
+    sold.clock.now += 60_000
+    const shop = await main('/buy')
+    assert.match(
+      shop,
+      /<h2>BASIC<\/h2><span class="mark good">on sale<\/span>.*0\.01 ETH.*href="\/buy\/basic">Buy BASIC</s,
+    )
+    assert.match(shop, /&lt;b&gt;Plus&lt;\/b&gt;.*<span class="mark calm">not on sale</s)
+    assert.doesNotMatch(shop, /<b>/)
+    assert.match(await main('/'), /<h1>A node is an NFT.*Sold by Node Ledger.*0\.01 ETH/s)
+    assert.match(await main('/buy/basic'), /<h1>Buy BASIC<\/h1>/)
+    assert.match(await main('/node/7'), /<h1>Node 7<\/h1>/)
+    await sold.sql`ALTER TABLE tiers RENAME TO gone`
+    assert.equal((await ask(sold.port, '/buy')).status, 500, 'a fault is no empty shop')
+    await sold.sql`ALTER TABLE gone RENAME TO tiers`
+  } finally {
+    await sold.close()
+  }
+})
+
+test('crawlers, phones and finders of faults get what they look for at fixed places', async () => {
+  const brand = { name: 'Aurora', logo: null, color: null, contact: 'mailto:help@aurora.example', termsUrl: null }
+  const named = await startService({
+    settings: { publicUrl: 'https://nodes.example', site: { chainName: null, explorerUrl: null, brand } },
+  })
+  try {
+    const text = async (path: string) => (await ask(named.port, path)).text()
+    assert.match(
+      await text('/robots.txt'),
+      /^Disallow: \/console$.*^Sitemap: https:\/\/nodes\.example\/sitemap\.xml$/ms,
+    )
+    for (const path of ['/', '/buy', '/rounds'])
+      assert.ok((await text('/sitemap.xml')).includes(`<loc>https://nodes.example${path}</loc>`), path)
+    const security = await text('/.well-known/security.txt')
+    assert.match(security, /^Contact: mailto:help@aurora\.example$/m)
+    const expires = Date.parse(/^Expires: (.+)$/m.exec(security)?.[1] ?? '')
+    assert.ok(expires > named.clock.now && expires < named.clock.now + 365 * 86_400_000)
+    for (const [path, type] of [
+      ['/favicon.ico', 'image/x-icon'],
+      ['/apple-touch-icon.png', 'image/png'],
+    ] as const)
+      assert.equal((await ask(named.port, path)).headers.get('content-type'), type)
+  } finally {
+    await named.close()
+  }
+  assert.equal((await ask(service.port, '/.well-known/security.txt')).status, 404, 'no contact')
 })

@@ -1,4 +1,5 @@
-// Before the first paint, applies the theme that the visitor chose in this browser, if any.
+// Applies the theme that the visitor chose in this browser, if any. It stands below the first paint, which must not wait
+// for it; a visitor who chose a theme has it in the cache.
 try {
   const theme = localStorage.getItem('theme')
   if (theme === 'light' || theme === 'dark') {
@@ -10,7 +11,7 @@ try {
   // If storage is forbidden, the system's theme applies.
 }
 
-// A new release may have removed a script or style of this page. Then we reload the page, at most once a minute, if the
+// A new release may have removed a script of this page. Then we reload the page, at most once a minute, if the
 // service answers. The history state remembers the reload, because that needs no storage.
 const reloadOnce = async () => {
   if (Date.now() - (history.state?.reloadedAt ?? 0) < 60_000) return
@@ -23,7 +24,7 @@ addEventListener('part-missing', reloadOnce)
 addEventListener(
   'error',
   ({ target }) => {
-    if (target instanceof HTMLScriptElement || target?.rel === 'stylesheet') reloadOnce()
+    if (target instanceof HTMLScriptElement) reloadOnce()
   },
   true,
 )

@@ -21,6 +21,13 @@ export const queries = new QueryClient({
   },
 })
 
+/** The tiers as the service wrote them into the page, so that nothing moves at the first paint. They are read again at once. */
+const served = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:tiers"]')?.content
+if (served)
+  void createClient({ baseUrl: window.location.origin, fetch: async () => new Response(served) })
+    .getTiers()
+    .then((tiers) => queries.setQueryData(['tiers'], tiers, { updatedAt: 0 }))
+
 export type Reading<T> = UseQueryResult<T, LedgerError | Error>
 
 /** Seconds for which the service caches each answer; polling more often brings nothing new. */

@@ -1,5 +1,6 @@
 // Files that are served unchanged: the pages' and the reference's. Owns how they are compressed (each encoding once, at its first request, then
 // kept), their rate limits, and the content security policy of every page. Uses no path from a request.
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Route } from '../route.ts'
@@ -40,13 +41,14 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
 }
 
 /**
- * The policy of all pages. A page loads only from this service, runs no inline script and uses no inline style, and only pages of `ancestors` may
- * frame it. Besides this service it may ask the public RPC. A wallet's icon comes as a data: URL.
+ * The policy of all pages. A page loads only from this service, runs no inline script, and uses no inline style but `style`, which we know by its
+ * digest. Only pages of `ancestors` may frame it. Besides this service it may ask the public RPC. A wallet's icon comes as a data: URL.
  */
-export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = []): string {
+export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = [], style?: string): string {
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
   const frames = ancestors.length > 0 ? ancestors.join(' ') : "'none'"
-  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
+  const own = style === undefined ? '' : ` 'sha256-${createHash('sha256').update(style).digest('base64')}'`
+  return `default-src 'none'; script-src 'self'; style-src 'self'${own}; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
 }
 
 const compressors = {

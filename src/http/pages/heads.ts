@@ -1,18 +1,18 @@
 // The head of each page: what a link to it shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the start.
-// Built from the path and the settings alone, because we serve pages while the database is down.
+// Built from the path and the settings, because we serve pages while the database is down; then the first paint leaves out what is sold.
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
+import { escaped, firstPaint, type OfferedTier, type Said } from './first-paint.ts'
 
 /** The name of a sale that has none of its own. */
 const OWN_NAME = 'Node Ledger'
+const OWN_LOGO = '/icon.svg'
 /** The part of the built page that we replace. */
 const PLACE = /<!--head-->.*<!--\/head-->/s
+const FIRST = /<!--first-->.*<!--\/first-->/s
 const NUMBER = /^[1-9][0-9]{0,18}$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
-
-/** A page's title and a sentence about it. */
-type Said = readonly [title: string, description: string]
 
 /** The parameters of a path; null if they are invalid. */
 export interface Params {
@@ -21,18 +21,27 @@ export interface Params {
   hash?: string
 }
 
-const ABOUT = 'Nodes bought by one transfer of ether: what they were credited, and whether it is covered.'
+/** The overview's heading, and what a link to it says. */
+const OVERVIEW: Said = [
+  'A node is an NFT that earns ETH. The contract pays you, not us.',
+  'Buy one with a single transfer. Every round credits it on the contract, and only its owner can withdraw.',
+]
+const [, ABOUT] = OVERVIEW
+
+const BUY: Said = ['Buy a node', 'Pay a tier’s exact price in one transfer. The node comes to the wallet you pay from.']
 
 /** By the router's path. */
 const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
-  '/tiers': () => ['Tiers', 'The tiers of nodes, their prices and conditions.'],
+  '/tiers': () => BUY,
   '/rounds': () => ['Rounds', 'Each round that credited nodes, with what it takes to recompute it.'],
   '/round/:id': ({ id }) => [numbered('Round', id), 'The nodes it credited, and the seed to recompute each amount.'],
   '/node/:id': ({ id }) => [numbered('Node', id), 'What it was credited and paid out, and what the contract says.'],
   '/address/:address': ({ address }) => [shortened('Wallet', address, ADDRESS), 'Its nodes and its payments.'],
   '/payment/:hash': ({ hash }) => [shortened('Payment', hash, HASH), 'Where it stands on its way to a node.'],
-  '/buy': () => ['Buy a node', 'Choose a tier, and pay by one transfer.'],
+  '/buy': () => BUY,
   '/buy/:id': () => ['Buy a node', 'Your wallet is checked before you pay.'],
+  '/docs': () => ['API', 'Every request that the service answers, with its parameters and answers.'],
+  '/runbook.html': () => ['Runbook', 'What to do at each alert.'],
   '/owner': () => ['My nodes', 'What your nodes have earned, and withdrawing it.'],
 }
 
@@ -43,13 +52,23 @@ const shortened = (what: string, hex = '', form: RegExp) =>
 /** Whose sale it is, in the form that pages read. */
 export function saleOf({ site }: Pick<HttpSettings, 'site'>) {
   const { name = null, color = null, logo = null } = site?.brand ?? {}
-  return { name: name ?? OWN_NAME, color, logoUrl: logo === null ? '/icon.svg' : LOGO_PATH }
+  return { name: name ?? OWN_NAME, color, logoUrl: logo === null ? OWN_LOGO : LOGO_PATH }
 }
 
-/** The built page with the head of a path. */
-export function withHead(built: string, settings: HttpSettings, path: string, params: Params = {}): string {
+interface Asked {
+  /** In the router's syntax. */
+  path: string
+  params?: Params
+  /** The answer of /api/tiers; null if it was not read. */
+  offered?: string | null
+}
+
+/** The built page with the head of a path, and its first paint. */
+export function withHead(built: string, settings: HttpSettings, { path, params = {}, offered = null }: Asked): string {
   const sale = saleOf(settings)
-  const [title, description] = PAGES[path]?.(params) ?? [null, ABOUT]
+  const { tiers } = JSON.parse(offered ?? '{"tiers":null}') as { tiers: OfferedTier[] | null }
+  const tier = path === '/buy/:id' && tiers?.find(({ id }) => id === params.id)
+  const [title, description] = tier ? [`Buy ${tier.label}`, ABOUT] : (PAGES[path]?.(params) ?? [null, ABOUT])
   const full = title === null ? sale.name : `${title} · ${sale.name}`
   const given = Object.values(params)[0]
   const url = new URL(path.replace(/:.*$/, given ? encodeURIComponent(given) : ''), settings.publicUrl).href
@@ -70,23 +89,16 @@ export function withHead(built: string, settings: HttpSettings, path: string, pa
     meta('property', 'og:image:alt', ABOUT),
     meta('name', 'twitter:card', 'summary_large_image'),
     `<link rel="icon" href="${sale.logoUrl}" type="image/svg+xml">`,
+    ...(sale.logoUrl === OWN_LOGO ? ['<link rel="apple-touch-icon" href="/apple-touch-icon.png">'] : []),
+    ...(offered === null ? [] : [meta('name', 'node-ledger:tiers', offered)]),
     '<link rel="manifest" href="/app.webmanifest">',
   ]
-  return built.replace(PLACE, () => head.join('\n    '))
+  const first = firstPaint(path, title === null ? OVERVIEW : [title, description], sale, tiers)
+  return built.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }
 
 const meta = (kind: 'name' | 'property', name: string, content: string) =>
   `<meta ${kind}="${name}" content="${escaped(content)}">`
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-/** A text as HTML. */
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)
 
 /** The manifest with which a browser puts the pages on a home screen. */
 export function appManifest(settings: Pick<HttpSettings, 'site'>): string {

@@ -1,7 +1,8 @@
 // The page for unknown paths, in the style of the other pages: one file without a script.
 import { createHash } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
-import { escaped, saleOf } from './heads.ts'
+import { escaped } from './first-paint.ts'
+import { saleOf } from './heads.ts'
 
 /** A short version of web/src/styles. */
 const STYLE = `:root{color-scheme:light dark}

@@ -3,13 +3,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readTiers } from '../../db/reads/public-api.ts'
+import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpSettings } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
+import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
+import { documentPage } from '../pages/document.ts'
 import { appManifest, type Params, withHead } from '../pages/heads.ts'
-import type { Route } from '../route.ts'
+import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
-import { LOGO_PATH } from './well-known.ts'
+import { LOGO_PATH, noneWhileAway } from './well-known.ts'
 
 const BUILT = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 const INDEX = 'index.html'
@@ -32,6 +36,14 @@ const CONSOLE_PAGES = ['/console', '/console/*']
 const KEPT = 'withdraw.html'
 /** The runbook that alerts link to. */
 const RUNBOOK = 'runbook.html'
+/** The API's reference. */
+const REFERENCE = 'reference.html'
+/** Pages whose first paint says what is sold. */
+const SHOPS = ['/', '/tiers', '/buy', '/buy/:id']
+/** As long as /api/tiers is kept, in seconds. */
+const SOLD_KEPT_SEC = 30
+/** Our own icons. A sale with its own logo has none of them. */
+const OWN_ICONS = ['favicon.ico', 'apple-touch-icon.png']
 /** A single-file page states its own policy. */
 const OWN_POLICY = /content-security-policy" content="([^"]+)"/
 /** Tells Safe what the pages are; Safe's own page reads it. Served if a frame is allowed. */
@@ -42,11 +54,17 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
 }
 /** Files under assets/ carry a digest of their content in their name. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASK_ANEW = 'public, max-age=0, must-revalidate'
+/** The theme's script comes from the browser's cache, so that a chosen theme is there before the first paint. */
+const THEME = 'theme.js'
+const FOR_AN_HOUR = 'public, max-age=3600, stale-while-revalidate=2592000'
+const STYLE = /<style>(.*?)<\/style>/s
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Node Ledger</title><link rel="icon" href="data:,"></head>
@@ -69,9 +87,13 @@ const logoRoute = (svg: string): Route =>
     countedAs: 'files',
   })
 
-/** A page: one file if the path has no parameters, and made for each path if it has. */
-function pageRoute(path: string, policy: string, html: (params: Params) => string): Route {
-  const asset = new Asset(() => Buffer.from(html({})))
+/** A page: one file if `html` needs no more than the path, and made for each request if it does. */
+function pageRoute(
+  path: string,
+  policy: string,
+  html: string | ((params: Params) => Outcome | Promise<Outcome>),
+): Route {
+  const asset = new Asset(() => Buffer.from(typeof html === 'string' ? html : ''))
   const route = assetRoute({
     path,
     policy,
@@ -80,7 +102,7 @@ function pageRoute(path: string, policy: string, html: (params: Params) => strin
     cache: ASK_ANEW,
     countedAs: 'pages',
   })
-  return path.includes(':') ? { ...route, handle: ({ params }) => cachedResponseOf(html(params)) } : route
+  return typeof html === 'string' ? route : { ...route, handle: ({ params }) => html(params) }
 }
 
 /** The page to save, with the contract and the chain that it is for. */
@@ -88,27 +110,17 @@ function keptRoute(html: string, { factoryAddress, chainId }: HttpSettings): Rou
   const filled = html
     .replace('name="contract" content=""', `name="contract" content="${factoryAddress ?? ''}"`)
     .replace('name="chain" content=""', `name="chain" content="${chainId}"`)
-  return oneFileRoute(KEPT, filled)
-}
-
-/** A page that loads nothing, and that nothing may frame. */
-function oneFileRoute(name: string, html: string): Route {
   const policy = `${OWN_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
-  return pageRoute(`/${name}`, policy, () => html)
+  return pageRoute(`/${KEPT}`, policy, filled)
 }
 
-const appManifestRoute = (settings: HttpSettings): Route =>
-  assetRoute({
-    path: '/app.webmanifest',
-    contentType: 'application/manifest+json; charset=utf-8',
-    cache: ASK_ANEW,
-    asset: new Asset(() => Buffer.from(appManifest(settings))),
-    countedAs: 'files',
-  })
+const textRoute = (path: string, contentType: string, text: () => string): Route =>
+  assetRoute({ path, contentType, cache: ASK_ANEW, asset: new Asset(() => Buffer.from(text())), countedAs: 'files' })
 
 /** The routes of all pages and of the files they load. */
-export function pages({ deps }: Tools): Route[] {
-  const { publicRpcUrl, frameAncestors, site } = deps.settings
+export function pages({ deps, cached, queryReplica }: Tools): Route[] {
+  const { settings } = deps
+  const { publicRpcUrl, frameAncestors, site } = settings
   const logo = site?.brand.logo ?? null
   const files = existsSync(join(BUILT, INDEX))
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
@@ -120,23 +132,49 @@ export function pages({ deps }: Tools): Route[] {
   }
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
   const built = files.length > 0 ? textOf(INDEX) : NOT_BUILT
-  const page = (path: string, policy: string) =>
-    pageRoute(path, policy, (params) => withHead(built, deps.settings, path, params))
-  const framed = pagePolicy(publicRpcUrl, frameAncestors)
-  const isServed = (name: string) =>
-    ![INDEX, KEPT, RUNBOOK].includes(name) && (name !== MANIFEST || frameAncestors.length > 0)
+  const style = STYLE.exec(built)?.[1]
+  const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
+  // Pages are served while the database is down, so a first paint may leave out what is sold.
+  const withTiers = (path: string, params: Params) => async () =>
+    withHead(built, settings, { path, params, offered: await queryReplica(readTiers).catch(noneWhileAway) })
+  const page = (path: string, policy: string) => {
+    if (!SHOPS.includes(path))
+      return pageRoute(
+        path,
+        policy,
+        path.includes(':')
+          ? (params) => cachedResponseOf(withHead(built, settings, { path, params }))
+          : withHead(built, settings, { path }),
+      )
+    return pageRoute(path, policy, (params) =>
+      cached(
+        `page ${path} ${TIER_ID_FORM.test(params.id ?? '') ? params.id : ''}`,
+        SOLD_KEPT_SEC,
+        withTiers(path, params),
+      ),
+    )
+  }
+  const document = (path: string, name: string) =>
+    files.includes(name) ? [pageRoute(path, policyFor(), documentPage(built, settings, path, textOf(name)))] : []
+  const unserved = [INDEX, KEPT, RUNBOOK, REFERENCE, ...(logo === null ? [] : OWN_ICONS)]
+  const isServed = (name: string) => !unserved.includes(name) && (name !== MANIFEST || frameAncestors.length > 0)
+  const security = securityText(settings, deps.clock())
   return [
     ...(logo === null ? [] : [logoRoute(logo)]),
-    ...PUBLIC_PAGES.map((path) => page(path, framed)),
-    ...CONSOLE_PAGES.map((path) => page(path, pagePolicy(publicRpcUrl))),
-    appManifestRoute(deps.settings),
-    ...(files.includes(KEPT) ? [keptRoute(textOf(KEPT), deps.settings)] : []),
-    ...(files.includes(RUNBOOK) ? [oneFileRoute(RUNBOOK, textOf(RUNBOOK))] : []),
+    ...PUBLIC_PAGES.map((path) => page(path, policyFor(frameAncestors))),
+    ...CONSOLE_PAGES.map((path) => page(path, policyFor())),
+    textRoute('/app.webmanifest', 'application/manifest+json; charset=utf-8', () => appManifest(settings)),
+    textRoute('/robots.txt', TYPES['.txt'] ?? '', () => robotsText(settings)),
+    textRoute('/sitemap.xml', 'application/xml; charset=utf-8', () => sitemap(settings)),
+    ...(security === null ? [] : [textRoute('/.well-known/security.txt', TYPES['.txt'] ?? '', () => security)]),
+    ...(files.includes(KEPT) ? [keptRoute(textOf(KEPT), settings)] : []),
+    ...document('/docs', REFERENCE),
+    ...document('/runbook.html', RUNBOOK),
     ...files.filter(isServed).map((name) =>
       assetRoute({
         path: `/${name.replaceAll('\\', '/')}`,
         contentType: TYPES[extname(name)] ?? '',
-        cache: name.startsWith('assets') ? FOR_EVER : ASK_ANEW,
+        cache: name.startsWith('assets') ? FOR_EVER : name === THEME ? FOR_AN_HOUR : ASK_ANEW,
         asset: assetOf(name),
         cors: name === MANIFEST,
         countedAs: 'files',

@@ -19,7 +19,8 @@ const UNNAMED: SiteSettings = {
 /** Seconds for which we keep it; the price grace is longer. */
 const KEPT_SEC = 30
 
-function noneWhileAway(error: unknown): null {
+/** Null while the ledger does not answer; throws anything else. */
+export function noneWhileAway(error: unknown): null {
   if (error instanceof Overdue || mayPass(error)) return null
   throw error
 }

@@ -28,25 +28,33 @@ import { Wallets } from './sale/wallets.tsx'
 
 const SECTIONS = {
   '': ['State', State],
-  trends: ['Trends', Trends],
   payments: ['Payments', Payments],
-  senders: ['Deny list', DenyList],
   nodes: ['Nodes', Nodes],
-  rounds: ['Rounds', RoundsConsole],
+  proposals: ['Second person', Proposals],
   tiers: ['Tiers', TiersConsole],
   allowlists: ['Allowlists', AllowlistsConsole],
   referrals: ['Referrals', ReferralsConsole],
-  terms: ['Terms', TermsConsole],
   wallets: ['Wallets', Wallets],
   'contract-wallets': ['Contract wallets', ContractWalletsConsole],
+  senders: ['Deny list', DenyList],
+  rounds: ['Rounds', RoundsConsole],
+  terms: ['Terms', TermsConsole],
   transactions: ['Transactions', Transactions],
+  trends: ['Trends', Trends],
+  books: ['Books', Books],
   webhooks: ['Webhooks', Webhooks],
   keys: ['Keys', Keys],
-  proposals: ['Second person', Proposals],
-  books: ['Books', Books],
   audit: ['Audit log', Audit],
 } as const
 type Section = keyof typeof SECTIONS
+
+/** What the operator looks for: work, the sale, payouts, and the service itself. */
+const GROUPS: readonly (readonly [name: string, sections: readonly Section[]])[] = [
+  ['To do', ['', 'payments', 'nodes', 'proposals']],
+  ['Sale', ['tiers', 'allowlists', 'referrals', 'wallets', 'contract-wallets', 'senders']],
+  ['Payouts', ['rounds', 'terms', 'transactions']],
+  ['Service', ['trends', 'books', 'webhooks', 'keys', 'audit']],
+]
 
 export function Console() {
   const { section = '' } = useParams<{ section?: string }>()
@@ -74,15 +82,20 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
     <Page title="Operator console">
       <div className="bar">
         <nav className="sections" aria-label="Sections of the console">
-          {Object.entries(SECTIONS).map(([path, [name]]) => (
-            <Link
-              key={path}
-              className="section"
-              href={path === '' ? '/console' : `/console/${path}`}
-              aria-current={path === section ? 'page' : undefined}
-            >
-              {name}
-            </Link>
+          {GROUPS.map(([group, sections]) => (
+            <div key={group} className="group">
+              <span className="note">{group}</span>
+              {sections.map((path) => (
+                <Link
+                  key={path}
+                  className="section"
+                  href={path === '' ? '/console' : `/console/${path}`}
+                  aria-current={path === section ? 'page' : undefined}
+                >
+                  {SECTIONS[path][0]}
+                </Link>
+              ))}
+            </div>
           ))}
         </nav>
         <div className="buttons">

@@ -1,7 +1,7 @@
-// One round: its recipients, amounts and seed, and a button that recomputes it in this browser.
+// One round: what everyone got, which this browser recomputes at once, and the seed of each amount.
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
-import { useMutation } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, useParams } from 'wouter'
 import { figure, times } from '../../format.ts'
@@ -41,8 +41,32 @@ function NotListed({ newest }: { newest: number | null }) {
 }
 
 function RoundFacts({ round }: { round: Distribution }) {
+  const { data: deployment } = useDeployment()
+  const check = useQuery({
+    queryKey: ['recomputed', round.id, round.txHash, deployment?.rpcUrl],
+    queryFn: async () => (await import('../../recompute.ts')).recompute(round, deployment ?? null),
+    enabled: deployment !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   return (
     <>
+      <Section title={t.everyone}>
+        {check.isError ? (
+          <Failed error={check.error} retry={() => void check.refetch()} />
+        ) : check.data ? (
+          <Verdict verified={check.data} />
+        ) : (
+          <p className="notice" role="status">
+            {t.recomputing}
+          </p>
+        )}
+        <ul className="turns">
+          {round.turns.map((turn, index) => (
+            <TurnCard key={`${turn.cohort} ${turn.dueSec}`} turn={turn} checked={check.data?.turns[index] ?? null} />
+          ))}
+        </ul>
+        <p className="note">{t.formula}</p>
+      </Section>
       <dl className="tiles">
         <Figure name={words.rounds.credited}>
           <Amount wei={round.totalWei} />
@@ -69,41 +93,12 @@ function RoundFacts({ round }: { round: Distribution }) {
           <Hash of={round.txHash} />
         </Figure>
       </dl>
-      <Recompute round={round} />
     </>
   )
 }
 
-function Recompute({ round }: { round: Distribution }) {
-  const deployment = useDeployment()
-  const check = useMutation({
-    mutationFn: async () => (await import('../../recompute.ts')).recompute(round, deployment.data ?? null),
-  })
-  const verified = check.data ?? null
-  return (
-    <Section
-      title={t.turns}
-      aside={
-        <button type="button" className="button" disabled={check.isPending} onClick={() => check.mutate()}>
-          {check.isPending ? t.recomputing : t.recompute}
-        </button>
-      }
-    >
-      {check.isError && <Failed error={check.error} retry={() => check.mutate()} />}
-      {verified && (
-        <Verdict verified={verified} chainAsked={verified.turns.some(({ seedMatches }) => seedMatches !== null)} />
-      )}
-      <ul className="turns">
-        {round.turns.map((turn, index) => (
-          <TurnCard key={`${turn.cohort} ${turn.dueSec}`} turn={turn} checked={verified?.turns[index] ?? null} />
-        ))}
-      </ul>
-      <p className="note">{t.formula}</p>
-    </Section>
-  )
-}
-
-function Verdict({ verified, chainAsked }: { verified: VerifiedRound; chainAsked: boolean }) {
+function Verdict({ verified }: { verified: VerifiedRound }) {
+  const chainAsked = verified.turns.some(({ seedMatches }) => seedMatches !== null)
   if (!verified.matches) {
     const unknown =
       verified.turns.length > 0 &&
@@ -138,10 +133,12 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
         </h3>
         {checked && <Checked checked={checked} />}
       </header>
+      <p className="price">
+        <Amount wei={turn.amountWei} />
+      </p>
+      <p className="note">{fill(t.toEach, { n: turn.nodeCount })}</p>
       <Facts
         of={{
-          [t.each]: <Amount wei={turn.amountWei} />,
-          [words.rounds.nodes]: figure(turn.nodeCount),
           [turn.count === 1 ? t.due : t.dueFrom]: <Time at={turn.due} />,
           ...(turn.count === 1 ? termsOf(turn) : { [t.turns]: fill(t.ownTerms, { turns: turn.count }) }),
           ...(turn.assurance && { [t.restsOn]: t.assurance[turn.assurance] }),

@@ -1,0 +1,25 @@
+// Files that crawlers, phones and people who found a fault look for at fixed places.
+import type { HttpSettings } from '../deps.ts'
+
+/** Pages worth finding: the others are about one round, one node or one wallet. */
+const FOUND = ['/', '/buy', '/rounds', '/docs']
+const DAY_MS = 86_400_000
+/** RFC 9116 wants less than a year. */
+const SECURITY_DAYS = 300
+
+export const robotsText = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>
+  `User-agent: *\nDisallow: /console\nDisallow: /api/\nSitemap: ${new URL('/sitemap.xml', publicUrl).href}\n`
+
+export const sitemap = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${FOUND.map((path) => `<url><loc>${new URL(path, publicUrl).href}</loc></url>\n`).join('')}</urlset>\n`
+
+/** Whom to tell of a vulnerability (RFC 9116); null if the operator names no contact. */
+export function securityText(
+  { publicUrl, site }: Pick<HttpSettings, 'publicUrl' | 'site'>,
+  nowMs: number,
+): string | null {
+  const contact = site?.brand.contact
+  if (!contact) return null
+  const expires = new Date(Math.ceil(nowMs / DAY_MS + SECURITY_DAYS) * DAY_MS).toISOString()
+  return `Contact: ${contact}\nExpires: ${expires}\nCanonical: ${new URL('/.well-known/security.txt', publicUrl).href}\n`
+}

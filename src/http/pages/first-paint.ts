@@ -1,0 +1,89 @@
+// The first paint of a page: heading, offer, price and state in the HTML that the service sends. Crawlers, people without JavaScript and slow
+// phones read it; the pages replace it when their script runs. Its classes are those of web/src/styles.
+
+/** A page's title and a sentence about it. */
+export type Said = readonly [title: string, description: string]
+
+/** Whose sale it is. */
+interface Sale {
+  name: string
+  logoUrl: string
+}
+
+/** What a first paint says of a tier; /api/tiers has more. */
+export interface OfferedTier {
+  id: string
+  label: string
+  priceWei: string
+  onSale: boolean
+  soldOut: boolean
+  state: 'upcoming' | 'open' | 'soldOut' | 'closed'
+  supply: number | null
+  remaining: number | null
+  opensAt: string | null
+}
+
+/** Items of the navigation, as in web/src/ui/layout.tsx. */
+const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] = [
+  ['/', 'Overview', /^\/$/],
+  ['/buy', 'Buy', /^\/(buy|tiers)/],
+  ['/rounds', 'Rounds', /^\/round/],
+  ['/owner', 'My nodes', /^\/owner/],
+]
+/** Pages that sell. */
+const SHOPS = ['/', '/tiers', '/buy']
+const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
+const WEI_DIGITS = 18
+
+/** The top of every page. */
+export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
+  `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escaped(name)}</span></a>` +
+  `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
+
+/** The page, as far as the service knows it before a script runs. `tiers` is null if the ledger cannot be read. */
+export function firstPaint(
+  path: string,
+  [title, lead]: Said,
+  sale: Sale,
+  tiers: readonly OfferedTier[] | null,
+): string {
+  const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
+  const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
+  const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
+  const buy = '<p class="buttons"><a class="button main big" href="/buy">Buy a node</a>'
+  const hero = `<div class="hero"><div class="stack">${head}${buy}<span class="note">Sold by ${escaped(sale.name)}</span></p></div></div>`
+  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}</main>`
+}
+
+function cardOf(tier: OfferedTier): string {
+  const { id, label, priceWei, state, soldOut, remaining, supply, opensAt } = tier
+  const isOpen = state === 'open' && !soldOut
+  const stands = state === 'open' && soldOut ? 'sold out for now' : STATES[state]
+  const left = remaining === null || supply === null ? '' : `<p class="left">${remaining} of ${supply} left</p>`
+  const opens =
+    state === 'upcoming' && opensAt ? `<p class="act">Opens <time datetime="${opensAt}">${opensAt}</time></p>` : ''
+  const buy = isOpen
+    ? `<p class="act"><a class="button main wide" href="/buy/${id}">Buy ${escaped(label)}</a></p>`
+    : opens
+  return (
+    `<li class="card tier"><header><h2>${escaped(label)}</h2><span class="mark ${isOpen ? 'good' : 'calm'}">${stands}</span></header>` +
+    `<p class="price">${etherOf(priceWei)} ETH</p>${left}${buy}</li>`
+  )
+}
+
+/** Exact ether without trailing zeros. */
+function etherOf(wei: string): string {
+  const digits = wei.padStart(WEI_DIGITS + 1, '0')
+  const rest = digits.slice(-WEI_DIGITS).replace(/0+$/, '')
+  return `${digits.slice(0, -WEI_DIGITS)}${rest && `.${rest}`}`
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+/** A text as HTML. */
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign)

@@ -1,0 +1,156 @@
+// The API's reference for people: api/openapi.yaml as HTML, made at build time, so /docs needs no script and loads nothing.
+import { readFileSync } from 'node:fs'
+import { marked } from 'marked'
+import { parse } from 'yaml'
+
+interface Schema {
+  $ref?: string
+  type?: string | readonly string[]
+  format?: string
+  description?: string
+  enum?: readonly unknown[]
+  items?: Schema
+  properties?: Readonly<Record<string, Schema>>
+  oneOf?: readonly Schema[]
+  anyOf?: readonly Schema[]
+  allOf?: readonly Schema[]
+}
+interface Parameter {
+  $ref?: string
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+interface Content {
+  schema?: Schema
+  example?: unknown
+}
+interface Answer {
+  $ref?: string
+  description: string
+  content?: Readonly<Record<string, Content>>
+}
+interface Operation {
+  tags: readonly string[]
+  operationId: string
+  summary: string
+  description?: string
+  parameters?: readonly Parameter[]
+  requestBody?: { content: Readonly<Record<string, Content>> }
+  responses: Readonly<Record<string, Answer>>
+}
+interface Api {
+  info: { description: string }
+  tags: readonly { name: string; description: string }[]
+  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  components: { schemas: Readonly<Record<string, Schema>> }
+}
+
+const METHODS = ['get', 'post']
+
+/** The reference as the content of a page. */
+export function referenceOf(file: string): string {
+  const api = parse(readFileSync(file, 'utf8'), { merge: true }) as Api
+  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+    METHODS.flatMap((method) => (methods[method] ? [{ path, method, ...methods[method] }] : [])),
+  )
+  const groups = api.tags.map(({ name, description }) => {
+    const own = operations.filter(({ tags }) => tags.includes(name))
+    return `<h2 id="${name.toLowerCase()}">${name}</h2><p>${text(description)}</p>${own.map((one) => operationOf(api, one)).join('')}`
+  })
+  const schemas = Object.entries(api.components.schemas).map(([name, schema]) =>
+    folded(
+      `schema-${name}`,
+      `<code>${name}</code>`,
+      `${prose(schema.description)}${fieldsOf(schema) || `<p>${typeOf(schema)}</p>`}`,
+    ),
+  )
+  return `<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>${prose(api.info.description)}${groups.join('')}<h2 id="schemas">Schemas</h2>${schemas.join('')}`
+}
+
+type Listed = Operation & { path: string; method: string }
+
+function operationOf(api: Api, { method, path, operationId, summary, description, parameters = [], ...rest }: Listed) {
+  const asked = parameters.map((one) => resolved<Parameter>(api, one))
+  const body = Object.values(rest.requestBody?.content ?? {})[0]
+  const answers = Object.entries(rest.responses).map(([status, one]) => [status, resolved<Answer>(api, one)] as const)
+  return folded(
+    operationId,
+    `<code>${method.toUpperCase()} ${path}</code> ${text(summary)}`,
+    prose(description) +
+      table(
+        ['Parameter', 'Type', 'What it is'],
+        asked.map((one) => [
+          `<code>${one.name}</code>${one.required ? '' : ', optional'}`,
+          `${typeOf(one.schema)}, in the ${one.in}`,
+          text(one.description),
+        ]),
+      ) +
+      (body?.schema ? `<p>Body: ${typeOf(body.schema)}</p>` : '') +
+      table(
+        ['Status', 'Answer', 'What it says'],
+        answers.map(([status, { description: said, content }]) => {
+          const [only] = Object.values(content ?? {})
+          return [status, only?.schema ? typeOf(only.schema) : '–', text(said)]
+        }),
+      ) +
+      answers.map(([, { content }]) => exampleOf(Object.values(content ?? {})[0])).join(''),
+  )
+}
+
+/** A part that opens at a press. A link to `id` opens it, because that is inside. */
+const folded = (id: string, title: string, content: string) =>
+  `<details class="card"><summary><h3>${title}</h3></summary><div id="${id}">${content}</div></details>`
+
+const exampleOf = (content: Content | undefined) =>
+  content?.example === undefined
+    ? ''
+    : `<pre tabindex="0" aria-label="Example">${escaped(JSON.stringify(content.example, null, 2))}</pre>`
+
+function fieldsOf(schema: Schema): string {
+  const parts = [schema, ...(schema.allOf ?? [])]
+  const fields = parts.flatMap(({ properties }) => Object.entries(properties ?? {}))
+  return table(
+    ['Field', 'Type', 'What it is'],
+    fields.map(([name, field]) => [`<code>${name}</code>`, typeOf(field), text(field.description)]),
+  )
+}
+
+/** A type in a few words. A named one links to its fields. */
+function typeOf({ $ref, type, format, enum: values, items, properties, oneOf, anyOf, allOf }: Schema): string {
+  if ($ref) {
+    const name = $ref.split('/').at(-1)
+    return `<a href="#schema-${name}"><code>${name}</code></a>`
+  }
+  const some = oneOf ?? anyOf ?? allOf
+  if (some) return some.map(typeOf).join(allOf ? ' and ' : ' or ')
+  if (values) return values.map((value) => `<code>${escaped(JSON.stringify(value))}</code>`).join(' or ')
+  if (items) return `list of ${typeOf(items)}`
+  if (properties)
+    return `{ ${Object.entries(properties)
+      .map(([name, field]) => `<code>${name}</code>: ${typeOf(field)}`)
+      .join(', ')} }`
+  return [type].flat().join(' or ') + (format ? ` (${format})` : '')
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return ''
+  const head = heads.map((one) => `<th scope="col">${one}</th>`).join('')
+  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')
+  return `<div class="wide-table" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
+}
+
+const resolved = <T>(api: Api, part: T & { $ref?: string }): T =>
+  part.$ref === undefined
+    ? part
+    : (part.$ref
+        .split('/')
+        .slice(1)
+        .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], api) as T)
+
+const escaped = (raw: string) =>
+  raw.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign] ?? sign)
+const prose = (markdown = '') => marked(markdown) as string
+const text = (markdown = '') => marked.parseInline(markdown) as string
