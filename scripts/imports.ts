@@ -206,7 +206,12 @@ const LAYERS: readonly Layer[] = [
     may: ['web/src/**', 'client/src'],
     packages: ['@tanstack/react-query', 'react', 'react-dom', 'wouter'],
   },
-  { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'marked', 'node', 'viem', 'vite'] },
+  {
+    of: ['web/vite.config.ts'],
+    may: ['web/reference.ts'],
+    packages: ['@vitejs/plugin-react', 'marked', 'node', 'viem', 'vite'],
+  },
+  { of: ['web/reference.ts'], may: [], packages: ['marked', 'node', 'yaml'] },
 
   // Part of no production tree, because only src/boot/embedded.ts loads it.
   {

@@ -60,19 +60,15 @@ try {
     const { withdrawals } = await service.get<{ withdrawals: unknown[] }>('/api/node/1')
     return withdrawals.length > 0
   })
+  await sellInEveryState(wellKnown)
   await wallet(EMBED_PARTS.minter, wellKnown).mintUnpaid(wallet(9, wellKnown).address, 3n)
-  await fetch(`${service.url}/api/admin/senders`, {
-    method: 'POST',
-    headers: { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      address: wallet(18, wellKnown).address,
-      label: 'An exchange',
-      reason: 'pays for its customers',
-    }),
+  await act('senders', {
+    address: wallet(18, wellKnown).address,
+    label: 'An exchange',
+    reason: 'pays for its customers',
   })
   const pages: Record<string, string> = {
     overview: '/',
-    tiers: '/tiers',
     rounds: '/rounds',
     round: '/round/1',
     node: '/node/1',
@@ -86,6 +82,7 @@ try {
     owner: '/owner',
     kept: '/withdraw.html',
     console: '/console',
+    docs: '/docs',
     'not-found': '/nowhere',
   }
   // The README's pictures keep the screenshots of all pages.
@@ -121,25 +118,59 @@ try {
 console.log(`Written to ${OUT}`)
 process.exit(0)
 
+/** An act of the operator. */
+async function act(path: string, body: object): Promise<void> {
+  const response = await fetch(`${service.url}/api/admin/${path}`, {
+    method: 'POST',
+    headers: { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+}
+
+/** Tiers of a sale that is upcoming, open in steps, nearly sold, sold out and closed. */
+async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
+  const nowSec = Math.floor(Date.now() / 1000)
+  const prices = { early: BASIC_WEI * 3n, scarce: BASIC_WEI * 7n }
+  const tier = (tierId: string, label: string, priceWei: bigint, bounds: object) =>
+    act('tiers', { tierId, label, priceWei: String(priceWei), maxPerWallet: 5, payoutBps: 15_000, ...bounds })
+  await tier('early', 'Early', prices.early, { supply: 2 })
+  await tier('second', 'Second step', BASIC_WEI * 4n, { supply: 50, opensAfter: 'early' })
+  await tier('spring', 'Spring', BASIC_WEI * 6n, { supply: 300, opensAt: nowSec + 5 * 3_600 })
+  await tier('scarce', 'Scarce', prices.scarce, { supply: 5 })
+  await tier('winter', 'Winter', BASIC_WEI * 8n, { supply: 100 })
+  await act('tiers/winter/sale', { onSale: false, atOnce: true })
+  for (const [account, price] of [
+    [11, prices.early],
+    [12, prices.early],
+    [11, prices.scarce],
+    [12, prices.scarce],
+    [13, prices.scarce],
+  ] as const)
+    await wallet(account, wellKnown).pay(wellKnown.paymentAddress, price)
+  await until('the first step to be sold out', async () => {
+    const { tiers } = await service.get<{ tiers: { state: string }[] }>('/api/tiers')
+    return tiers.some(({ state }) => state === 'soldOut')
+  })
+}
+
 async function shoot(page: Page, name: string): Promise<void> {
-  // Plots draw when they scroll into view.
-  await page.evaluate('window.scrollTo(0, document.body.scrollHeight / 3)')
-  await page.waitForTimeout(1_000)
+  // The proof counts up.
+  await page.waitForTimeout(2_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   // The page's header stays at the top of the view.
   await page.evaluate('window.scrollTo(0, 0)')
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
 }
 
-/** The top of the overview, down to the gap below the plot. */
+/** The top of the overview, down to the end of the first row of tiers. */
 async function takePicture(page: Page, theme: string): Promise<void> {
   await page.goto(service.url)
   await page.getByRole('heading', { name: 'Latest rounds' }).waitFor()
-  await page.waitForTimeout(1_000)
-  const plot = await page.locator('.card', { has: page.locator('.chart') }).boundingBox()
-  const below = await page.locator('.card', { hasText: 'On offer' }).first().boundingBox()
-  if (!plot || !below) throw new Error('the overview lacks its plot, or what follows it')
-  const clip = { x: 0, y: 0, width: WIDTHS.desk, height: Math.round((plot.y + plot.height + below.y) / 2) }
+  await page.waitForTimeout(2_000)
+  const tier = await page.locator('.tier').first().boundingBox()
+  if (!tier) throw new Error('the overview lacks its tiers')
+  const clip = { x: 0, y: 0, width: WIDTHS.desk, height: Math.round(tier.y + tier.height + 8) }
   await page.screenshot({ path: `${PICTURES}overview-${theme}.png`, clip, fullPage: true })
 }
 

@@ -80,6 +80,9 @@ function neededBy(id: string, build: Build, found = new Set<string>()): Readonly
 type ModuleInfo = { isEntry: boolean; importers: readonly string[]; importedIds: readonly string[] }
 type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
 
+/** The name of the style that is in the page. */
+let inlined = ''
+
 /**
  * The pages' style goes into the page, so that the first paint waits for one request alone. The script goes below
  * theme.js, which has to hear if it is missing.
@@ -87,6 +90,13 @@ type Build = { getModuleInfo: (id: string) => ModuleInfo | null }
 const onePiece: Plugin = {
   name: 'one-piece',
   apply: 'build',
+  // Parts that load later would still wait for the style, as Vite lists it among what they need.
+  async writeBundle(_, bundle) {
+    const entry = Object.values(bundle).find((one) => one.type === 'chunk' && one.isEntry)
+    for (const chunk of Object.values(bundle))
+      if (inlined && entry && chunk.type === 'chunk' && chunk.code.includes(inlined))
+        await writeFile(`${DIST}/${chunk.fileName}`, chunk.code.replaceAll(inlined, entry.fileName))
+  },
   transformIndexHtml: {
     order: 'post',
     handler(html, { bundle = {} }) {
@@ -95,6 +105,7 @@ const onePiece: Plugin = {
       const sheet = bundle[name]
       if (sheet?.type !== 'asset' || script === '') throw new Error('the page has no style or no script')
       delete bundle[name]
+      inlined = name
       return html
         .replace(script, '')
         .replace(link, () => `<style>${String(sheet.source).trim()}</style>`)

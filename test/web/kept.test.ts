@@ -1,11 +1,12 @@
 // The page that owners keep: saved from the service, opened from the disk when service and database are gone, with only a wallet.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Browser } from 'playwright-core'
-import { formatEther } from 'viem'
+import { formatEther, getAddress } from 'viem'
 import { whileMining } from '../support/anvil.ts'
 import { installWallet, LOST, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
@@ -35,7 +36,10 @@ describe('the page to keep', { skip: noBrowser }, () => {
       /^default-src 'none'; script-src 'sha256-.*frame-ancestors 'none'$/,
     )
     file = join(temporaryDirectory(), 'withdraw.html')
-    writeFileSync(file, await served.text())
+    const bytes = Buffer.from(await served.arrayBuffer())
+    writeFileSync(file, bytes)
+    const digest = await (await fetch(`http://127.0.0.1:${service.port}/.well-known/withdraw.sha256`)).text()
+    assert.equal(digest, `${createHash('sha256').update(bytes).digest('hex')}  withdraw.html\n`)
   })
   after(async () => {
     await browser.close()
@@ -76,7 +80,10 @@ describe('the page to keep', { skip: noBrowser }, () => {
     page.on('request', (request) => asked.push(request.url()))
     const own = await installWallet(page, OWNER, world.chain.rpcUrl)
     await page.goto(pathToFileURL(file).href)
-    assert.equal(await page.getByLabel('Contract of the nodes').inputValue(), world.factory)
+    // Whose sale and which contract, with the fields that are filled folded away.
+    await page.getByText('Node Ledger').first().waitFor()
+    await page.locator('summary').getByText(getAddress(world.factory)).waitFor()
+    assert.equal(await page.getByLabel('Contract of the nodes').isVisible(), false)
     await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).click()
     await page.getByRole('row', { name: `#${first} ${formatEther(before)}` }).waitFor()
     assert.deepEqual(await violations(page), [])

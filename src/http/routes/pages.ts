@@ -1,16 +1,18 @@
 // The pages: what `npm run build` made from web/, served by this service itself. Every file is a route of its own, known at start, so no path of a
 // request is ever looked up on disk. Paths that a page handles itself (a node, an address) answer with the page.
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readTiers } from '../../db/reads/public-api.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
-import type { HttpSettings } from '../deps.ts'
+import type { HttpDeps } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
-import { appManifest, type Params, withHead } from '../pages/heads.ts'
+import { escaped } from '../pages/first-paint.ts'
+import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 import { LOGO_PATH, noneWhileAway } from './well-known.ts'
@@ -105,17 +107,47 @@ function pageRoute(
   return typeof html === 'string' ? route : { ...route, handle: ({ params }) => html(params) }
 }
 
-/** The page to save, with the contract and the chain that it is for. */
-function keptRoute(html: string, { factoryAddress, chainId }: HttpSettings): Route {
+/** The path at which the page to save has its digest, in the form that `sha256sum --check` reads. */
+const DIGEST_PATH = '/.well-known/withdraw.sha256'
+
+/** The page to save, with the sale, the contract and the chain that it is for, and its digest. */
+function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpDeps): Route[] {
+  const { factoryAddress, chainId, site, publicUrl } = settings
+  const logo = Buffer.from(site?.brand.logo ?? ownLogo).toString('base64')
   const filled = html
-    .replace('name="contract" content=""', `name="contract" content="${factoryAddress ?? ''}"`)
+    .replace(
+      'name="contract" content=""',
+      `name="contract" content="${factoryAddress ? checksum(factoryAddress) : ''}"`,
+    )
     .replace('name="chain" content=""', `name="chain" content="${chainId}"`)
+    .replace('<!--digest-->', new URL(DIGEST_PATH, publicUrl).href)
+    .replace(
+      '<!--sale-->',
+      () =>
+        `<img src="data:image/svg+xml;base64,${logo}" alt="" width="28" height="28"> ${escaped(saleOf(settings).name)}`,
+    )
   const policy = `${OWN_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
-  return pageRoute(`/${KEPT}`, policy, filled)
+  const digest = createHash('sha256').update(filled).digest('hex')
+  return [
+    pageRoute(`/${KEPT}`, policy, filled),
+    textRoute(DIGEST_PATH, TYPES['.txt'] ?? '', () => `${digest}  ${KEPT}\n`),
+  ]
 }
 
 const textRoute = (path: string, contentType: string, text: () => string): Route =>
   assetRoute({ path, contentType, cache: ASK_ANEW, asset: new Asset(() => Buffer.from(text())), countedAs: 'files' })
+
+/** What browsers, crawlers and finders of faults look for at fixed places. */
+function fixedRoutes({ settings, clock }: HttpDeps): Route[] {
+  const plain = TYPES['.txt'] ?? ''
+  const security = securityText(settings, clock())
+  return [
+    textRoute('/app.webmanifest', 'application/manifest+json; charset=utf-8', () => appManifest(settings)),
+    textRoute('/robots.txt', plain, () => robotsText(settings)),
+    textRoute('/sitemap.xml', 'application/xml; charset=utf-8', () => sitemap(settings)),
+    ...(security === null ? [] : [textRoute('/.well-known/security.txt', plain, () => security)]),
+  ]
+}
 
 /** The routes of all pages and of the files they load. */
 export function pages({ deps, cached, queryReplica }: Tools): Route[] {
@@ -158,16 +190,12 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
     files.includes(name) ? [pageRoute(path, policyFor(), documentPage(built, settings, path, textOf(name)))] : []
   const unserved = [INDEX, KEPT, RUNBOOK, REFERENCE, ...(logo === null ? [] : OWN_ICONS)]
   const isServed = (name: string) => !unserved.includes(name) && (name !== MANIFEST || frameAncestors.length > 0)
-  const security = securityText(settings, deps.clock())
   return [
     ...(logo === null ? [] : [logoRoute(logo)]),
     ...PUBLIC_PAGES.map((path) => page(path, policyFor(frameAncestors))),
     ...CONSOLE_PAGES.map((path) => page(path, policyFor())),
-    textRoute('/app.webmanifest', 'application/manifest+json; charset=utf-8', () => appManifest(settings)),
-    textRoute('/robots.txt', TYPES['.txt'] ?? '', () => robotsText(settings)),
-    textRoute('/sitemap.xml', 'application/xml; charset=utf-8', () => sitemap(settings)),
-    ...(security === null ? [] : [textRoute('/.well-known/security.txt', TYPES['.txt'] ?? '', () => security)]),
-    ...(files.includes(KEPT) ? [keptRoute(textOf(KEPT), settings)] : []),
+    ...fixedRoutes(deps),
+    ...(files.includes(KEPT) ? keptRoutes(textOf(KEPT), textOf('icon.svg'), deps) : []),
     ...document('/docs', REFERENCE),
     ...document('/runbook.html', RUNBOOK),
     ...files.filter(isServed).map((name) =>

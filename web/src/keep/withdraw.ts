@@ -58,7 +58,16 @@ function fillPlace(): void {
   for (const name of ['contract', 'chain']) {
     const meta = document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)
     input(name).value = meta?.content || given.get(name) || ''
+    input(name).addEventListener('input', showPlace)
   }
+  showPlace()
+  find<HTMLDetailsElement>('where').open = !isAddress(input('contract').value)
+}
+
+/** Names the contract above its folded fields. */
+function showPlace(): void {
+  const address = input('contract').value.trim()
+  if (isAddress(address)) find('of').textContent = words.place(getAddress(address), input('chain').value)
 }
 
 function offer(found: Offered): void {

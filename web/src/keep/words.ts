@@ -2,6 +2,7 @@
 export const words = {
   connect: (wallet: string) => `Connect ${wallet}`,
   wallet: 'wallet',
+  place: (contract: string, chain: string) => `${contract}, chain ${chain}`,
   all: 'All',
   allNodes: 'all nodes, all they hold',
   node: (id: string) => `node #${id}`,

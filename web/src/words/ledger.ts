@@ -181,6 +181,7 @@ export const words = {
     byOwner: 'may be withdrawn by the owner',
     credited: 'Credited',
     nextCredit: 'next credit {time}',
+    dueSince: 'a credit is due since {time}',
     withdrawn: 'Withdrawn',
   },
   wallet: {

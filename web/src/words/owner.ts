@@ -4,7 +4,7 @@ export const words = {
   lead: 'What your wallet owns, what it has earned, and what it may withdraw. The contract pays; this page only asks it.',
   signIn: 'Sign in',
   lapsed: 'Your session has ended. Sign in again to go on; nothing is lost.',
-  why: 'Your wallet signs a text to show that the address is yours. That costs nothing and permits nothing.',
+  why: 'Withdrawing needs no sign-in. Sign in to have the ledger record nodes that it missed, or to release a payment that waits for it. Your wallet signs a text, which costs nothing and permits nothing.',
   signing: 'Sign in the wallet…',
   onlyLooking: 'Only looking? Every wallet has a <page>public page</page>.',
   withoutSession: 'Withdraw without signing in',

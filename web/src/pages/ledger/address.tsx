@@ -48,18 +48,20 @@ function NoNodes() {
   return <Empty title={t.noNode}>{rich(t.howOne, { buy: (text) => <Link href="/buy">{text}</Link> })}</Empty>
 }
 
-/** The total that several nodes hold, earned and paid out. */
-export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balanceNote: string }) {
+/** What several nodes earned and paid out. What they hold is shown if its note is given. */
+export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balanceNote?: string }) {
   const sum = (of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') => nodes.reduce((total, node) => total + node[of], 0n)
   const next = nextCredit(nodes)
   return (
     <dl className="tiles">
-      <Figure name={t.nodes} note={next && rich(words.figures.nextCredit, { time: <Time at={next} ahead /> })}>
+      <Figure name={t.nodes} note={next && <NextCredit at={next} />}>
         {figure(nodes.length)}
       </Figure>
-      <Figure name={words.figures.balance} note={balanceNote}>
-        <Amount wei={sum('balanceWei')} />
-      </Figure>
+      {balanceNote && (
+        <Figure name={words.figures.balance} note={balanceNote}>
+          <Amount wei={sum('balanceWei')} />
+        </Figure>
+      )}
       <Figure name={words.figures.credited}>
         <Amount wei={sum('creditedWei')} />
       </Figure>
@@ -68,6 +70,12 @@ export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balance
       </Figure>
     </dl>
   )
+}
+
+/** When the next credit is due; since when, if it is late. */
+export function NextCredit({ at }: { at: Date }) {
+  const isLate = at.getTime() < Date.now()
+  return rich(isLate ? words.figures.dueSince : words.figures.nextCredit, { time: <Time at={at} ahead /> })
 }
 
 function Nodes({ nodes }: { nodes: readonly Node[] }) {

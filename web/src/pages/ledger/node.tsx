@@ -10,7 +10,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { TierName } from './address.tsx'
+import { NextCredit, TierName } from './address.tsx'
 import { OwnProvider } from './own-provider.tsx'
 
 const t = words.node
@@ -49,10 +49,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
         <Figure name={f.balance} note={f.byOwner}>
           <Amount wei={node.balanceWei} />
         </Figure>
-        <Figure
-          name={f.credited}
-          note={rich(f.nextCredit, { time: <Time at={node.nextCreditAt} none={t.notScheduled} ahead /> })}
-        >
+        <Figure name={f.credited} note={node.nextCreditAt ? <NextCredit at={node.nextCreditAt} /> : t.notScheduled}>
           <Amount wei={node.creditedWei} />
         </Figure>
         <Figure name={f.withdrawn}>

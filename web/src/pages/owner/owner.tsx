@@ -1,5 +1,5 @@
-// The owner's own page: sign in, see the nodes' balance, withdraw, and record nodes that the ledger missed. A frame has
-// no session, so there the page shows the connected wallet's nodes by public reads.
+// The owner's own page: the nodes' balance, withdrawing, and recording nodes that the ledger missed. Only the last needs
+// a session; without one, as in a frame, the page shows the connected wallet's nodes by public reads.
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -89,26 +89,29 @@ async function readMe(signal: AbortSignal): Promise<Wallet | null> {
 function SignIn() {
   const wallet = useWallet()
   return (
-    <Section title={words.signIn}>
-      <div className="stack narrow">
-        {hasLapsed && (
-          <p className="notice warn" role="status">
-            {words.lapsed}
+    <>
+      {wallet && !hasLapsed && <OfWallet wallet={wallet} />}
+      <Section title={words.signIn}>
+        <div className="stack narrow">
+          {hasLapsed && (
+            <p className="notice warn" role="status">
+              {words.lapsed}
+            </p>
+          )}
+          <p>{words.why}</p>
+          <Connect />
+          {wallet && <SignInWith wallet={wallet} />}
+          <p className="note">
+            {rich(words.onlyLooking, {
+              page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
+            })}
           </p>
-        )}
-        <p>{words.why}</p>
-        <Connect />
-        {wallet && <SignInWith wallet={wallet} />}
-        <p className="note">
-          {rich(words.onlyLooking, {
-            page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
-          })}
-        </p>
-        <a className="button quiet wide" href="/withdraw.html">
-          {words.withoutSession}
-        </a>
-      </div>
-    </Section>
+          <a className="button quiet wide" href="/withdraw.html">
+            {words.withoutSession}
+          </a>
+        </div>
+      </Section>
+    </>
   )
 }
 
@@ -172,7 +175,6 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
       {wallet && wallet.address !== me.address && (
         <p className="notice warn">{fill(words.otherWallet, { address: wallet.address })}</p>
       )}
-      <Totals nodes={me.nodes} balanceNote={words.withdrawable} />
       <Unrecorded ids={me.unrecordedNodeIds} />
       {hasEnded && <Ended wallet={wallet} />}
       <WithdrawSection
@@ -182,6 +184,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
         isStale={isStale}
         notice={hasEnded && <Ended wallet={wallet} />}
       />
+      <Totals nodes={me.nodes} />
       <Nodes nodes={me.nodes} />
       <History nodes={me.nodes} owner={me.address} />
       {wallet?.address === me.address && <Gifts wallet={wallet} />}
@@ -190,7 +193,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
   )
 }
 
-/** In a frame: the connected wallet's nodes, by public reads. */
+/** In a frame, which has no session. */
 function InFrame() {
   const wallet = useWallet()
   if (!wallet) {
@@ -203,19 +206,25 @@ function InFrame() {
       </Section>
     )
   }
-  return <OfWallet wallet={wallet} />
+  return (
+    <>
+      <Connect />
+      <OfWallet wallet={wallet} />
+      <p className="note">{rich(words.frame, { signIn: (text) => <SignInLink>{text}</SignInLink> })}</p>
+    </>
+  )
 }
 
+/** The connected wallet's nodes, by public reads. */
 function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
   const reading = useNodesOf(wallet.address)
   return (
     <>
-      <Connect />
       <Shown reading={reading} lines={6}>
         {(nodes) => (
           <>
-            <Totals nodes={nodes} balanceNote={words.withdrawable} />
             <WithdrawSection owner={wallet.address} nodes={nodes} wallet={wallet} isStale={reading.isError} />
+            <Totals nodes={nodes} />
             <Nodes nodes={nodes} />
             <History nodes={nodes} owner={wallet.address} />
             <Gifts wallet={wallet} />
@@ -223,7 +232,6 @@ function OfWallet({ wallet }: { wallet: ConnectedWallet }) {
         )}
       </Shown>
       <PaymentsOf address={wallet.address} />
-      <p className="note">{rich(words.frame, { signIn: (text) => <SignInLink>{text}</SignInLink> })}</p>
     </>
   )
 }

@@ -37,9 +37,13 @@ interface WithdrawProps {
 
 /** Withdrawing also works if the service does not answer now. */
 export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale: boolean }) {
+  const balanceWei = props.nodes.reduce((sum, node) => sum + node.balanceWei, 0n)
   return (
     <Section title={words.withdraw}>
       <div className="stack">
+        <p className="balance">
+          <Amount wei={balanceWei} /> <span className="note">{words.withdrawable}</span>
+        </p>
         {isStale && (
           <p className="notice" role="status">
             {words.stale}
