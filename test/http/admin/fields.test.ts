@@ -14,6 +14,7 @@ const IN_PATH: Record<string, string> = {
   nodeId: '999',
   id: '999',
   tierId: 'none',
+  code: 'none',
   address: `0x${'12'.repeat(20)}`,
 }
 
