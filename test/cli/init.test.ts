@@ -8,12 +8,18 @@ import { after, before, describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { startAnvil } from '../../packages/embed/anvil.ts'
 import { findFreePort } from '../../packages/embed/port.ts'
+import { callRpc } from '../../packages/embed/rpc.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { checkWallet } from '../../src/cli/init/checks.ts'
+import { developmentAccount } from '../../src/domain/development.ts'
+import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { AWS_KEY, startKms } from '../chain/kms/double.ts'
 import { CTRL_D, runHere, runProcess } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { runtimeEnv } from '../support/runtime-env.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { ANSWERS, fund, OWNER, PAYMENTS } from './new-ledger.ts'
 
 let chain: Awaited<ReturnType<typeof startAnvil>>
@@ -191,6 +197,31 @@ test('a URL that a later run corrects takes the place of the wrong one, for the 
     assert.equal(statSync(join(folder, 'secrets', 'database_url')).mode & 0o077, 0)
   } finally {
     await own.drop()
+  }
+})
+
+test('a wallet that was used is for a sale only on the word that no other factory sold by it', async () => {
+  const rpc = createRpc({ urls: [chain.rpcUrl], log: silentLog })
+  const hot = [4, 5, 6].map((account) => address(developmentAccount(account).address)) as [Address, Address, Address]
+  const roles = { minter: hot[0], distributor: hot[1], deployer: hot[2] }
+  const used = address(`0x${'05ed'.repeat(10)}`)
+  await callRpc(chain.rpcUrl, 'anvil_setBalance', [used, '0xde0b6b3a7640000'])
+  await callRpc(chain.rpcUrl, 'anvil_impersonateAccount', [used])
+  await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from: used, to: OWNER, value: '0x1' }])
+  await until(
+    'it has sent',
+    async () => (await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [used, 'latest'])) === '0x1',
+  )
+  const check = (wallet: Address, former: string | undefined) => checkWallet(rpc, wallet, { chainId: 1, roles, former })
+  try {
+    await assert.rejects(check(used, undefined), /was used before/)
+    await assert.rejects(check(used, OWNER), /was used before/)
+    await check(used, 'none')
+    const fresh = address(`0x${'5e'.repeat(20)}`)
+    for (const former of [undefined, OWNER, 'none']) await check(fresh, former)
+    for (const key of hot) await assert.rejects(check(key, 'none'), /--payments/)
+  } finally {
+    await rpc.close()
   }
 })
 
