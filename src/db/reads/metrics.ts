@@ -48,8 +48,6 @@ export interface LedgerFigures {
     cohorts: number
     nodesPerWeek: number
     cohortsPerTier: number
-    floorWei: string
-    ceilingWei: string
     low: string[]
     spent: string | null
   } | null

@@ -1,6 +1,6 @@
 // Checks from time to time whether what the contract's owner allows the minter still suffices, and warns while there is time to refill it. Sends
 // nothing, and never keeps a pass from its work.
-import type { MinterBudget } from '../../chain/port.ts'
+import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -23,6 +23,8 @@ const AFTER_ACT_BLOCKS = 25
 export interface KnownBudget extends BudgetNeed {
   nodes: number
   cohorts: number
+  floorWei: string
+  ceilingWei: string
   /** The parts that do not suffice for a week like the last one, or for one more tier. */
   low: ('nodes' | 'cohorts')[]
   /** The part that was spent while work waited for it. */
@@ -52,11 +54,12 @@ export async function watchBudget(
     return
   await passStarted(ctx.pool, 'budget')
   try {
-    const [budget, need] = await Promise.all([
+    const [budget, bounds, need] = await Promise.all([
       ctx.contract.budget(cursor.number),
+      ctx.contract.bounds(cursor.number),
       readBudgetNeed(ctx.pool, cursor.time),
     ])
-    await note(ctx, before, known(budget, need, spent))
+    await note(ctx, before, known({ budget, bounds, need }, spent))
     await passFinished(ctx.pool, 'budget', { outcome: {} })
   } catch (error) {
     ctx.log.warn({ err: error }, 'what the contract’s owner allows could not be looked at')
@@ -64,9 +67,15 @@ export async function watchBudget(
   }
 }
 
-function known({ nodes, cohorts }: MinterBudget, need: BudgetNeed, spent: BudgetAnswer): KnownBudget {
+function known(
+  { budget, bounds, need }: { budget: MinterBudget; bounds: CreditBounds; need: BudgetNeed },
+  spent: BudgetAnswer,
+): KnownBudget {
+  const { nodes, cohorts } = budget
+  const { floorWei, ceilingWei } = bounds
   const low = budgetShortOf({ nodes, cohorts, ...need })
-  return { nodes, cohorts, ...need, low, spent, soldOut: isSoldOut({ nodes, spent }) }
+  const soldOut = isSoldOut({ nodes, spent })
+  return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent, soldOut }
 }
 
 /** Records the budget, and each change for the worse or back. */
