@@ -1,5 +1,5 @@
-// Judges whether the allowances that the contract's owner set for the service's keys still suffice: the minter's budget for a week, and the
-// distributor's bounds for the amounts of turns. Pure.
+// Judges whether the allowances that the contract's owner set for our keys still suffice: the minter's budget for a week, and the distributor's
+// bounds for the amounts of turns. Pure.
 import { BPS_BASE } from './units.ts'
 
 /** What is left of the minter's budget, and how much of it a week like the last one uses. */
@@ -12,7 +12,7 @@ export interface BudgetUse {
   cohortsPerTier: number
 }
 
-/** Which parts of the budget run low: nodes for a week, cohorts for one more tier. An empty budget always runs low. */
+/** Which parts of the budget run low: nodes for a week, cohorts for one more tier. An empty budget is always low. */
 export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: BudgetUse): ('nodes' | 'cohorts')[] {
   const short: ('nodes' | 'cohorts')[] = []
   if (nodes === 0 || nodes < nodesPerWeek) short.push('nodes')
@@ -21,13 +21,13 @@ export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: 
 }
 
 /**
- * True if whatever is paid now waits for the contract's owner: the minter's budget, as last read, has no node left, or a payment waits for
- * the `spent` part.
+ * True if anything paid now must wait for the contract's owner: the minter's budget, as last read, has no node left, or a payment waits for the part
+ * in `spent`.
  */
 export const isSoldOut = ({ nodes, spent }: { nodes: number; spent: string | null }): boolean =>
   nodes === 0 || spent !== null
 
-/** The least and the most that a node at these rates is credited for a turn: the ends of the range at the lowest and highest rate. */
+/** The least and the most that a node is credited for a turn: the ends of the range, at the lowest and the highest of these rates. */
 export function turnRange(
   { minWei, maxWei }: { minWei: bigint; maxWei: bigint },
   payoutBps: readonly number[],

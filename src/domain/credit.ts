@@ -1,8 +1,8 @@
-// Computes the amount of a turn, and the turns of a round. An operator cannot pick the seed by choosing when a pass runs, because it comes from the first
-// block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
+// Computes the amount of a turn, and the turns of a round. An operator cannot choose the seed by choosing when a pass runs, because it comes from the
+// first block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
 import { BPS_BASE, type Hash, sumWei, type Wei, wei } from './units.ts'
 
-/** In force from a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule that new nodes join. */
+/** Terms in force from a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule of new nodes. */
 export interface CreditTerms {
   fromTime: number
   payouts: boolean
@@ -27,8 +27,8 @@ const WORDS = [0n, 64n, 128n, 192n]
 const DRAWN_LEAST = 2n ** 32n
 
 /**
- * The seed of a turn: prevrandao of the first block not before its due time, or that block's hash if prevrandao is not random. It is not random if it
- * equals the parent's, or if one of its words is too small for a random one: zero, BSC's millisecond, Arbitrum's count, L1 block and version.
+ * The seed of a turn: prevrandao of the first block at or after its due time, or that block's hash if prevrandao is not random. It is not random if
+ * it equals the parent's, or if one of its words is too small: zero, BSC's millisecond, Arbitrum's count, L1 block and version.
  */
 export function seedOf(block: { hash: Hash; prevrandao: Hash }, parent: { prevrandao: Hash } | null): Hash {
   const value = BigInt(block.prevrandao)
@@ -52,7 +52,7 @@ export interface Turn {
   amountWei: Wei | null
 }
 
-/** What happens to a turn. `delay`: it is owed until the contract's owner says otherwise, and waits for that. */
+/** What happens to a turn. `delay`: the terms do not owe it, but it stays owed until the contract's owner adds a window, so it waits for that. */
 export type TurnFate = 'pay' | 'skip' | 'delay'
 
 /** A cohort whose turn is due, with everything that affects its amount. */
@@ -61,14 +61,14 @@ export interface DueCohort {
   size: number
   /** Nodes in it that have neither a payment nor a grant. */
   unbackedNodes: number
-  /** Its pending turn, and how many turns from there on are not owed and can be skipped. */
+  /** Its pending turn's time, and how many turns from there on are not owed and can be skipped. */
   pendingDue: number
   skipped: number
-  /** True if a node waits to join it. Then a round that pays the cohort nothing is still worth sending. */
+  /** True if a node waits to join it. Then even a round that pays the cohort nothing is worth sending. */
   isSkipNeeded: boolean
-  /** True if the next turn is not owed by the terms, but waits for the window of the contract's owner. */
+  /** True if the terms do not owe the next turn, which waits for a window by the contract's owner. */
   isDelayed: boolean
-  /** The turns after those that the round would pay, without gaps. */
+  /** The turns after the skipped ones that the round would pay, without gaps. */
   turns: readonly Turn[]
 }
 
@@ -78,7 +78,7 @@ export interface PlannedCredit {
   pendingDue: number
   skipped: number
   turns: { due: number; amountWei: Wei }[]
-  /** The credit of each node for all of its turns together. */
+  /** The credit of each node for all these turns together. */
   amountWei: Wei
   nodeCount: number
 }
@@ -88,18 +88,18 @@ export interface RoundPlan {
   totalWei: Wei
   /** How many nodes it credits. */
   nodeCount: number
-  /** Cohorts whose pending turn is not owed, or is owed until the contract's owner says otherwise. The round pays neither. */
+  /** Cohorts whose pending turn is not owed (`notOwed`), or waits for the contract's owner to declare it so (`delayed`). The round pays neither. */
   notOwed: number[]
   delayed: number[]
-  /** Cohorts that must wait for the operator: they hold unpaid nodes. */
+  /** Cohorts that wait for the operator, because they hold unpaid nodes. */
   unbacked: number[]
   /** Cohorts that we cannot compute yet. */
   unknown: number[]
-  /** Cohorts that must wait for the contract's owner, because the distributor may not pay that little, or that much. */
+  /** Cohorts that wait for the contract's owner, because the distributor may not pay so little, or so much. */
   outOfBounds: number[]
 }
 
-/** The least and the most that the contract lets a node be credited for one turn. */
+/** The least and the most that the contract allows a node to be credited for one turn. */
 export interface TurnBounds {
   floorWei: bigint
   ceilingWei: bigint
@@ -111,8 +111,8 @@ export const CREDITS_PER_ROUND_MAX = 200
 export const TURNS_PER_ROUND_MAX = 2_000
 
 /**
- * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. `bounds` is null if they could not
- * be read; then no cohort is checked against them.
+ * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. If `bounds` could not be read, it
+ * is null, and no cohort is checked against them.
  */
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
   const credits: PlannedCredit[] = []
@@ -143,7 +143,7 @@ export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null):
   return { ...totalled(credits), ...waiting }
 }
 
-/** The plan with only some of its credits; the other cohorts stay due. */
+/** The plan with only these of its credits. The other cohorts stay due. */
 export function planOf(plan: RoundPlan, credits: readonly PlannedCredit[]): RoundPlan {
   return { ...plan, ...totalled([...credits]) }
 }
@@ -164,12 +164,12 @@ function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
 }
 
-/** As many of the first turns as the contract's own rule accepts. */
+/** The longest series of first turns that the contract accepts. */
 function longestWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): PlannedCredit['turns'] {
   return turns.slice(0, lengthsWithin(turns, bounds).at(-1) ?? 0)
 }
 
-/** How many of the first turns the contract accepts together, ascending: the bounds of one turn, times the number of turns. */
+/** How many of the first turns the contract accepts together, ascending: it compares their sum with the bounds of one turn times their number. */
 function lengthsWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): number[] {
   let sum = 0n
   return turns.flatMap(({ amountWei }, i) => {
@@ -187,7 +187,7 @@ export interface PayableCohort {
   payable: number
 }
 
-/** Distributes a round's turns over cohorts, the oldest first. @returns the number for each; a cohort without one has to wait. */
+/** Distributes a round's turns over cohorts, oldest first. @returns the number for each; a cohort without one must wait. */
 export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, number> {
   const sharing = [...cohorts]
     .sort((a, b) => a.firstPayable - b.firstPayable || a.cohort - b.cohort)
@@ -205,8 +205,8 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 }
 
 /**
- * The first half of a plan, if all of it exceeds the chain's transactions or the signer account's ether. Half of its cohorts, or about half of its
- * only cohort's turns, as the bounds allow; the rest stays due. Null if nothing smaller exists.
+ * The first half of a plan, for when the whole exceeds the chain's transaction limit or the signer account's ether. Half of its cohorts, or about
+ * half of its only cohort's turns, as the bounds allow; the rest stays due. Null if nothing smaller exists.
  */
 export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {
   const [first, second] = plan.credits
@@ -221,7 +221,7 @@ export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan
 
 /** The most that a cohort on the contract can record for each of its nodes over its lifetime: 80 bits. */
 const PER_NODE_MAX_WEI = 2n ** 80n - 1n
-/** How long that must suffice, whatever the draws: a hundred years. */
+/** How long that must last, whatever the draws: a hundred years. */
 const LIFE_SEC = 100n * 31_557_600n
 
 /** The most a turn may pay at the base rate so that no node of a tier at `payoutBps` outgrows the contract within 100 years. */

@@ -1,7 +1,7 @@
-// Development chains and the accounts that each of them funds. The accounts' private keys are public knowledge, so they may stand here. A production
-// service refuses them. Pure.
+// Development chains and the accounts that each of them funds. The private keys are public knowledge, so they may be in this file. A production
+// service rejects them. Pure.
 
-/** Private development chains, which usually use accounts with publicly known keys. */
+/** Private development chains, which usually use accounts whose keys are public. */
 export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
 
 export interface DevelopmentAccount {

@@ -1,4 +1,4 @@
-// Compares ledger and contract, both read at the same block: a difference is then drift, not lag. Pure. Findings come in one fixed order, so equal
+// Compares ledger and contract, both read at the same block, so a difference is drift and not lag. Pure. Findings come in one fixed order, so equal
 // findings make equal records.
 import type { Address } from './units.ts'
 
@@ -51,7 +51,7 @@ export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
     .map((name) => ({ kind: 'counter', name, ledger: String(ledger[name]), chain: String(chain[name]) }))
 }
 
-/** Compares nodes of one window of ids. Each side gives every node of that window that it knows. */
+/** Compares nodes in one window of ids. Each side gives all of the window's nodes that it knows. */
 export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeFacts[]): Drift[] {
   const drifts: Drift[] = []
   const known = new Map(ledger.map((node) => [node.nodeId, node]))
@@ -83,7 +83,7 @@ export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] 
   }))
 }
 
-/** Counters, then nodes by number, then cohorts, so that a comparison in parts records the same as one made at once. */
+/** Counters, then nodes by number, then cohorts, so a comparison in parts records the same as one in a single run. */
 export function inOrder(drifts: readonly Drift[]): Drift[] {
   const place = (drift: Drift): [number, number] => {
     if (drift.kind === 'counter') return [0, 0]
@@ -95,17 +95,17 @@ export function inOrder(drifts: readonly Drift[]): Drift[] {
   })
 }
 
-/** How many runs of the reconciler share a sweep of all nodes: the runs of a day, 300 seconds plus the wait for a pass apart. */
+/** How many runs of the reconciler share a sweep of all nodes: the runs of a day, which are 300 seconds plus the wait for a pass apart. */
 const SWEEP_RUNS = 250
-/** Nodes that one call to the contract reads. */
+/** The smallest window: the nodes that one call to the contract reads. */
 const WINDOW_MIN = 500
 /**
- * A day's part of ten million nodes: 80 calls, four in flight at once. At 100 ms each that is two seconds in five minutes, and about 13 MB. A larger
- * ledger takes more than a day, at the same cost.
+ * The largest window: a day's part of ten million nodes takes 80 calls, four in flight at once. At 100 ms each that is two seconds in five minutes,
+ * and about 13 MB. A larger ledger takes more than a day, at the same cost per run.
  */
 const WINDOW_MAX = 40_000
 
-/** How many nodes one run compares: all of them within a day, at a cost that is bounded for any size of the ledger. */
+/** How many nodes one run compares: all nodes within a day, with a cost per run that stays bounded for any ledger. */
 export function windowOf(nodes: number): number {
   return Math.min(Math.max(Math.ceil(nodes / SWEEP_RUNS), WINDOW_MIN), WINDOW_MAX)
 }

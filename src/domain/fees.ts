@@ -1,25 +1,25 @@
-// Decides what a new transaction offers per gas: what the provider suggests, within the limits of what followed blocks show and the operator's caps.
-// passes/steps/fees.ts brings these together; domain/send.ts (decideSend) raises the offer of a stuck transaction. Pure.
+// Decides what a new transaction offers per gas: the provider's suggestion, limited by what followed blocks show and by the operator's caps.
+// passes/steps/fees.ts collects these; domain/send.ts (decideSend) raises the offer of a stuck transaction. Pure.
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 
-/** Blocks that bound the fees. */
+/** How many blocks we derive fee limits from. */
 export const FEE_BLOCKS = 20
 
-/** The lowest limit of a tip, so that if blocks show little or nothing, a common tip still passes. */
+/** The tip limit is never below this, so a common tip passes even if blocks show few tips or none. */
 const TIP_LEAST_WEI = 10n ** 9n
 /** A tip may reach this many times the highest tip of the last blocks. */
 const TIP_ROOM = 2n
-/** How many times its value in the followed block the base fee may be for us to believe the provider. */
+/** The highest base fee that we believe, as a multiple of the one in the followed block. */
 const BASE_FEE_ROOM = 4n
 
 /** The fee limits of a transaction, wei per gas. */
 export interface FeeLimits {
-  /** The maximum in total. */
+  /** The most in total. */
   capWei: bigint
-  /** The maximum tip of a first attempt. */
+  /** The most for the tip of a first attempt. */
   tipMaxWei: bigint
-  /** The highest base fee that we believe; null if none was followed. */
+  /** The highest base fee that we believe; null if we followed none. */
   baseFeeMaxWei: bigint | null
 }
 
@@ -29,7 +29,7 @@ export interface FeeRules {
   readonly tipMaxWei: bigint
 }
 
-/** The limits that follow from the last followed blocks. */
+/** The limits, from the last followed blocks. */
 export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: FeeRules): FeeLimits {
   const paid = greatest(seen.map(({ tipWei }) => tipWei))
   const bound = larger((paid ?? 0n) * TIP_ROOM, TIP_LEAST_WEI)
@@ -48,13 +48,13 @@ export interface SuggestedFees {
   tipWei: bigint
 }
 
-/** A transaction's offer, wei per gas. */
+/** The fees that a transaction offers, wei per gas. */
 export interface Fees {
   maxFeeWei: bigint
   maxPriorityFeeWei: bigint
 }
 
-/** The offer for the next blocks: twice the base fee outlasts five full blocks in a row. Without limits, by the provider's word alone. */
+/** The offer for the next blocks: twice the base fee outlasts five full blocks in a row. Without limits it rests on the provider's word alone. */
 export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
   const baseFeeWei = atMost(suggested.baseFeeWei, limits?.baseFeeMaxWei)
   const maxPriorityFeeWei = atMost(suggested.tipWei, limits?.tipMaxWei)
@@ -64,7 +64,7 @@ export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
   return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
 }
 
-/** The offer by what the followed blocks show alone, without a provider's word; null if they show no base fee. */
+/** The offer from the followed blocks alone, without a provider's word; null if they show no base fee. */
 export function feesSeen(seen: readonly BlockFees[], rules: FeeRules): Fees | null {
   const baseFeeWei = seen.at(-1)?.baseFeeWei ?? null
   if (baseFeeWei === null) return null
@@ -76,12 +76,12 @@ function atMost(value: bigint, limit: bigint | null | undefined): bigint {
   return limit != null && value > limit ? limit : value
 }
 
-/** A full block raises the next one's base fee by an eighth (EIP-1559), and never by less than 1. */
+/** A full block raises the next one's base fee by an eighth (EIP-1559), and by at least 1. */
 function nextBaseFeeMax(baseFeeWei: bigint): bigint {
   return baseFeeWei + baseFeeWei / 8n + 1n
 }
 
-/** The lower one of the two in the middle; null if there is none. */
+/** The median; of two middle values, the lower. Null if there are no values. */
 export function median(values: readonly bigint[]): bigint | null {
   const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
@@ -99,8 +99,8 @@ const ROLLUPS = new Set([10, 130, 480, 8453, 42161, 42170, 57073, 59144, 81457, 
 const GWEI = 10n ** 9n
 
 /**
- * The default caps: at least five times what ordinary traffic pays. Chains that are not listed here have the widest limits, because some require tips
- * of 30 gwei and more.
+ * The default caps: at least five times what ordinary transactions pay. Chains that are not listed here have the widest limits, because some require
+ * tips of 30 gwei and more.
  */
 export function usualFeeRules(chainId: number): FeeRules {
   if (ROLLUPS.has(chainId)) return { feeCapWei: 50n * GWEI, tipMaxWei: 2n * GWEI }

@@ -1,22 +1,22 @@
-// Decides how far a chain counts as final, from what providers call final, and what backs a fact that follows from several others. Pure.
+// Decides up to which block a chain is final, from what providers report, and what backs a fact that follows from several others. Pure.
 
 import type { Proof } from './observed.ts'
 import type { Hash } from './units.ts'
 
-/** The oldest of the blocks that providers call final. */
+/** The oldest of the blocks that providers report as final. */
 export interface FinalWord {
   number: number
   hash: Hash
-  /** The number of providers that named a final block of this chain. */
+  /** How many providers named a final block of this chain. */
   voices: number
 }
 
-/** The ledger's own hashes of blocks; those that it does not have are left out. */
+/** Reads the ledger's own hashes of blocks; leaves out blocks that it does not have. */
 export type OwnHashes = (numbers: readonly number[]) => Promise<ReadonlyMap<number, Hash>>
 
 /**
- * The oldest block that a provider calls final. `own`: the ledger's hashes. A provider that names another block than the ledger's is passed over
- * while a different one answers, and only a block that the ledger has counts as a voice.
+ * The oldest block that a provider reports as final. `own`: the ledger's hashes. A provider whose block differs from the ledger's is skipped if any
+ * other remains. Only a block that the ledger has counts as a voice.
  */
 export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number, Hash>): FinalWord | null {
   const isOwn = ({ number, hash }: FinalWord) => own?.get(number) === hash
@@ -25,24 +25,24 @@ export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number,
   return least ? { ...least, voices: own ? said.filter(isOwn).length : said.length } : null
 }
 
-/** How many blocks on top make a block final if the chain calls none final, or only one provider does. */
+/** The depth at which a block counts as final if the chain reports none as final, or only one provider does. */
 export const FINAL_DEPTH = 64
 /** How many providers must agree before we believe them about money, if that many are configured. */
 export const VOICES = 2
 
-/** True if what traces say about senders counts: two providers agree, or the operator trusts the only one. */
+/** True if we may believe what traces show about senders: two providers agree, or the operator trusts the only one. */
 export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
   providers >= VOICES || trustsProvider
 
-/** What backs a fact that follows from several: the weakest of theirs. */
+/** What backs a fact that follows from several: the weakest of their proofs. */
 export function weakest(proofs: readonly Proof[]): Proof {
   if (proofs.includes('believed')) return 'believed'
   return proofs.includes('agreed') ? 'agreed' : 'proven'
 }
 
 /**
- * The height up to which halts and refunds count blocks as final. It is never above the followed block. The word of one provider counts only
- * from 64 blocks below that block.
+ * The height up to which halts and refunds treat blocks as final, never above the followed block. One provider alone counts only from 64 blocks below
+ * that block.
  */
 export function firmHeight({ number, voices }: FinalWord, followed: number): number {
   return Math.min(number, voices < VOICES ? followed - FINAL_DEPTH : followed)

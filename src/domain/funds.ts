@@ -1,9 +1,9 @@
-// Judges whether a sending account has enough ether left, to warn before the passes stop for lack of it. Pure.
+// Judges whether a signer account has enough ether left, so we can warn before the passes stop for lack of it. Pure.
 
-/** A transaction's gas before any was sent: a mint of one node takes less than this. */
+/** The gas of a transaction, assumed before any was sent: a mint of one node takes less. */
 export const USUAL_GAS = 200_000n
 
-/** What a signer account's next transactions take. */
+/** What a signer account's next transactions need. */
 export interface Spending {
   /** Gas of the mint that is waiting to be sent; 0 if there is none. */
   waitingGas: bigint
@@ -13,20 +13,20 @@ export interface Spending {
   nextRoundWei: bigint
 }
 
-/** A signer account's funds, judged. */
+/** The verdict on a signer account's funds. */
 export interface FundsJudged {
-  /** Below this they are low. */
+  /** Below this, they are low. */
   neededWei: bigint
   low: boolean
-  /** Left once the waiting mint and the next round are paid for; below 0 they are not. */
+  /** What remains after the waiting mint and the next round. If it is negative, they cannot be paid for. */
   leftWei: bigint
-  /** The average transactions that the rest pays for; null if gas costs nothing. */
+  /** How many average transactions the rest pays for; null if gas costs nothing. */
   transactions: number | null
 }
 
 /**
- * Judges a balance at a gas price: it is low if it does not pay for the waiting mint, the next round, and so many transactions more. For
- * fewer than one it is always low.
+ * Judges a balance at a gas price. It is low if it does not pay for the waiting mint, the next round, and this many more transactions. If it does not
+ * even pay for one, it is always low.
  */
 export function judgeFunds(
   balanceWei: bigint,

@@ -1,20 +1,20 @@
-// The judgements of whether the service is well that the health report, the doctor and the alerts share. ops/prometheus/alerts.yaml repeats
-// the figures (test/ops/runbook). Pure.
+// Decides whether the service is healthy, for the health report, the doctor and the alerts alike. ops/prometheus/alerts.yaml repeats the figures
+// (test/ops/runbook). Pure.
 
-/** Block time between the chain's head and the followed block, from which on the ledger lags. */
+/** The ledger lags if the followed block is at least this much block time behind the chain's head. */
 export const LAG_SEC = 300
-/** Time in no block, from which on a transaction is stuck. */
+/** A transaction is stuck if it has been in no block for this long. */
 export const STUCK_SEC = 1_800
 
-/** A pass by the database's clock; null before its first start, or the ledger's. */
+/** Times of a pass by the database's clock; null before its first start, or the ledger's. */
 export interface PassTimes {
   /** Since its last start. */
   secondsAgo: number | null
-  /** Since a run of it last ended well. */
+  /** Since its last successful run. */
   secondsWithoutSuccess: number | null
 }
 
-/** True if a pass does not keep up: none started for so long, or all that did stopped on a fault. */
+/** True if a pass has fallen behind: none started for this long, or every run since stopped on a fault. */
 export function isStale({ secondsAgo, secondsWithoutSuccess }: PassTimes, staleAfterSec: number): boolean {
   return secondsAgo === null || Math.max(secondsAgo, secondsWithoutSuccess ?? 0) > staleAfterSec
 }

@@ -3,9 +3,9 @@ import type { Authorization, NonceUse } from './observed.ts'
 import { type Address, wei } from './units.ts'
 
 /**
- * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its account's next at
- * that point. A transaction uses its signer account's nonce before those of the authorizations that it carries. `next`: by account, the nonce after
- * the blocks before these; for an unknown account none is valid before its first transaction in these.
+ * The valid authorizations, as transactions that used a nonce and did nothing else. An authorization is valid if its nonce was its account's next at
+ * that point. A transaction uses its sender's nonce before those of the authorizations that it carries. `next`: for each account, its next nonce
+ * before these blocks. For an account without one, none is valid before its first transaction in these blocks.
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,

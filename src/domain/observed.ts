@@ -1,4 +1,4 @@
-// The shapes of observed blocks, in the ledger's own words. The chain side produces them and the database side stores them; neither knows the other.
+// The shapes of observed blocks, in the ledger's own terms. The chain side produces them and the database side stores them; neither knows the other.
 // Block times are unix seconds.
 import type { WatchedWallet } from './payment-wallets.ts'
 import type { Address, Hash, Wei } from './units.ts'
@@ -17,7 +17,7 @@ export interface BlockFees {
   number: number
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
-  /** The median of the tips that accounts other than our signer accounts paid in it; null if there were none, or the provider does not say. */
+  /** The median tip that accounts other than our signer accounts paid in it; null if there were none, or the provider does not report them. */
   tipWei: bigint | null
 }
 
@@ -30,16 +30,16 @@ export interface Position {
   txIndex: number
 }
 
-/** The addresses that we look for in blocks, besides the factory. */
+/** What we look for in blocks, besides the factory's transactions. */
 export interface Watching {
   wallets: readonly WatchedWallet[]
   /** Our signer accounts, if known. */
   signers: readonly Address[]
-  /** The prices that tiers have or had; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
+  /** Present and past prices of tiers; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
   prices?: readonly bigint[] | undefined
-  /** The next nonces of accounts by the followed blocks. Anything far from all of them is no authorization of ours. */
+  /** The next nonces of accounts, as of the followed blocks. An authorization whose nonce is far from all of them is not ours. */
   nonces?: Readonly<Partial<Record<Address, number>>> | undefined
-  /** True if lists of transactions must be proven, whatever they hold. */
+  /** True if lists of transactions must be proven, whatever they contain. */
   isWhole?: boolean
 }
 
@@ -50,16 +50,19 @@ export interface Watching {
 export const PROVEN_PARTS = ['header', 'transactions', 'receipts', 'state'] as const
 export type ProvenPart = (typeof PROVEN_PARTS)[number]
 
-/** Parts that we require once blocks prove them, in this order, because what is under a root proves nothing without the header that names it. */
+/**
+ * Parts that we require once blocks prove them. The order matters, because what is under a root proves nothing without the header that names the
+ * root.
+ */
 export const LEARNT = ['header', 'transactions', 'receipts'] as const
 
-/** To see what blocks prove we ask for one this far behind the head, because any node that has the head has it. */
+/** To learn what blocks prove, we request one this far behind the head, because any node that has the head has it. */
 export const BEHIND_HEAD = 4
 
-/** What backs a fact: its block's hash, two providers that agree, or the word of one. */
+/** What backs a fact: its block's hash, two agreeing providers, or the word of one. */
 export type Proof = 'proven' | 'agreed' | 'believed'
 
-/** An account's ether after a block, and what backs that: a proof is one against the state root of the block's header. */
+/** An account's ether after a block, and what backs that. Here a proof is one against the state root in the block's header. */
 export interface BalanceReading {
   wei: bigint
   proof: Proof
@@ -69,20 +72,20 @@ export interface BalanceReading {
 export interface FailedProof {
   part: ProvenPart
   blockNumber: number
-  /** The provider's host; null if there was no other one to ask. */
+  /** The provider's host; null if there was no other provider to ask. */
   host: string | null
-  /** The given and computed values, or why there are none. */
+  /** The given and the computed value, or why they are missing. */
   says: string
 }
 
-/** What the ledger says about parts: `askedFor` (required) once proven, `lowered` since that stopped. Parts never proven are absent. */
+/** What the ledger requires of parts: `askedFor` (required) once proven, `lowered` since that stopped. Parts that were never proven are absent. */
 export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
 
 /** What all providers together show about a part of a chain's blocks. If they fail, that shows nothing. */
 export interface ChainProofs {
   /**
-   * What must recompute from now on. If a part does not, we ask another provider, or it is a fault. `isDoubted`: lists of transactions must be proven
-   * whatever they hold.
+   * Sets what must recompute from now on. If a part does not, we ask another provider, or it is a fault. `isDoubted`: lists of transactions must be
+   * proven, whatever they contain.
    */
   askFor(states: ProofStates, isDoubted?: boolean): void
   /**
@@ -90,13 +93,13 @@ export interface ChainProofs {
    * recompute; null if they show nothing about it.
    */
   newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
-  /** The same, by whichever provider proves it. */
+  /** The same, but one provider that proves it is enough. */
   proofOfAny(part: ProvenPart, newest: number): Promise<number | false | null>
   /** True if the bloom and the receipts' root in that block's header belong to blocks that it settles (Avalanche since Helicon). */
   hasForeignBlooms(number: number): Promise<boolean>
   /**
-   * True if two providers give the same part of that block, field by field, and it does not recompute. False for a list of known types that must
-   * recompute, because no fork changes that.
+   * True if two providers return the same part of that block, field by field, and it does not recompute. False for a list of known types, which must
+   * recompute because no fork changes that.
    */
   isUnprovable(part: ProvenPart, number: number): Promise<boolean>
 }
@@ -116,7 +119,7 @@ export interface Transfer extends Incoming {
   type: number
   /** True if it has no signature: a deposit from a parent chain, or the chain's own. */
   isUnsigned: boolean
-  /** Backs its sender, recipient and value. A transfer that cannot act is `believed`, because we did not check it. */
+  /** Backs its sender, recipient and value. A transfer that can have no effect is `believed`, because we did not check it. */
   proof: Proof
   /** The referral codes in its calldata, with commas between; null if there are none. */
   codes: string | null
@@ -170,8 +173,8 @@ export interface SenderTransaction extends NonceUse {
 }
 
 /**
- * An EIP-7702 authorization that one of our signer accounts signed, in the transaction `txHash` of any account. It used up `nonce` if that was the
- * signer account's next.
+ * An EIP-7702 authorization that one of our signer accounts signed, carried by the transaction `txHash` of any account. It used up `nonce` if that
+ * was the signer account's next.
  */
 export interface Authorization extends Position {
   sender: Address
@@ -191,9 +194,9 @@ export interface FailedWithdrawal extends Position {
 export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
-    /** An order for `to` was skipped because its ref already is node `nodeId`, which another wallet owns. */
+    /** An order for `to` was skipped, because its ref already belongs to node `nodeId`, which another wallet owns. */
     | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }
-    /** The node left cohort `cohort` for the closed one, with its credits until then. */
+    /** The node moved from cohort `cohort` to the closed one, with its credits until then. */
     | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number; creditedWei: Wei }
     | { kind: 'transfer'; nodeId: bigint; from: Address; to: Address }
     | { kind: 'cohortOpened'; cohort: number; tierNo: number; firstDue: number; intervalSec: number }
@@ -218,7 +221,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'ownerAct'; name: OwnerActName; detail: Readonly<Record<string, string>> }
   )
 
-/** Events about permissions: keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership; and about ether owed to no node. */
+/** Events about permissions (keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership), and about ether owed to no node. */
 export const OWNER_ACTS = [
   'MinterSet',
   'MinterRefilled',
@@ -236,7 +239,7 @@ export const OWNER_ACTS = [
 ] as const
 export type OwnerActName = (typeof OWNER_ACTS)[number]
 
-/** The accounts to which an act of the owner gives a role. */
+/** The accounts to which an owner's act gives a role. */
 export function accountsNamed(
   name: OwnerActName,
   { minter, distributor }: Readonly<Record<string, string>>,
@@ -248,13 +251,13 @@ export function accountsNamed(
 /** Everything the ledger needs of a contiguous range of blocks; parent hashes were checked. */
 export interface ObservedRange {
   /**
-   * True if not all blocks of the range were read: `blocks` are those that were, and the last. We proved that the others hold nothing that moved
+   * True if we did not read all blocks of the range. `blocks` are those that we read, and the last. We proved that the others hold nothing that moved
    * value or changed the factory.
    */
   isSurveyed?: true
-  /** The addresses for which it was read. If the ledger's have changed, it must be read again. */
+  /** The addresses for which it was read. If the ledger's have changed since, it must be read again. */
   watching: Watching
-  /** Answers that another provider's replaced. */
+  /** Failed answers that another provider's answer replaced. */
   failedProofs?: readonly FailedProof[]
   blocks: Block[]
   /** The fees of the last blocks of the range, at most `FEE_BLOCKS`. */

@@ -1,6 +1,6 @@
-// The wallets that buyers pay to: which one is in force at a block, which ones we read, and when a payment to a replaced one is no longer a sale. All
-// instances use the ledger's rows. refuseWallet says which addresses may not be one; the first start calls it (boot/preflight.ts, which also refuses
-// one that was used before), and so does the operator's act (operator/payment-wallets.ts). Pure.
+// The wallets that buyers pay to: which one is in force at a block, which ones we read, and when a payment to a replaced one no longer buys. All
+// instances use the ledger's rows. refuseWallet says which addresses cannot be one; it is called at the first start (boot/preflight.ts, which also
+// refuses one that was used before) and by the operator's act (operator/payment-wallets.ts). Pure.
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from './development.ts'
 import type { Address } from './units.ts'
 
@@ -8,18 +8,18 @@ import type { Address } from './units.ts'
 export interface WatchedWallet {
   wallet: Address
   watchedFrom: number
-  /** The last one; null while its books are open. */
+  /** The last of them; null while its books are open. */
   closedBlock: number | null
 }
 
 /** A wallet of the ledger. Wallets are in order of entry. */
 export interface PaymentWallet extends WatchedWallet {
-  /** In force in blocks from this height on that are not older than this time. */
+  /** In force in blocks that are at or above this height and not older than this time. */
   fromBlock: number
   fromTime: number
-  /** The earlier ones were stolen. */
+  /** True if the earlier wallets were stolen. */
   stolen: boolean
-  /** Seconds of block time for which a payment to the previous wallet is still a sale; ignored if that one was stolen. */
+  /** Seconds of block time for which a payment to the previous wallet still buys; ignored if that wallet was stolen. */
   graceSec: number
 }
 
@@ -29,20 +29,20 @@ export interface BlockPlace {
   time: number
 }
 
-/** The smallest distance from the followed block to the one in which a planned change takes effect: blocks, and seconds of block time. */
+/** The shortest lead of a planned change over the followed block: blocks, and seconds of block time. */
 export const CHANGE_AHEAD_BLOCKS = 64
 export const CHANGE_AHEAD_SEC = 300
 
 const holds = ({ fromBlock, fromTime }: PaymentWallet, at: BlockPlace) => fromBlock <= at.number && fromTime <= at.time
 
-/** The wallet that buyers see at a block: the last entered of those in force. Null if there is none. */
+/** The wallet that buyers see at a block: the latest entry in force. Null if there is none. */
 export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): PaymentWallet | null {
   return wallets.findLast((wallet) => holds(wallet, at)) ?? null
 }
 
 /**
- * True if a wallet was replaced so long before a block that a payment to it is no sale. A planned change has a grace, a theft none. An unknown wallet
- * counts as replaced.
+ * True if a wallet was replaced so long before a block that a payment to it buys nothing. A planned change has a grace, a theft has none. An unknown
+ * wallet counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
   const index = wallets.findIndex((known) => known.wallet === wallet)
@@ -55,11 +55,11 @@ export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, 
 export const isWatched = ({ watchedFrom, closedBlock }: WatchedWallet, block: number): boolean =>
   watchedFrom <= block && (closedBlock === null || block <= closedBlock)
 
-/** The facts about an address that decide whether buyers may pay to it. */
+/** The facts that decide whether buyers may pay to an address. */
 export interface WalletFacts {
   factory: Address
   chainId: number
-  /** Accounts whose keys are on servers: those configured, and those that the contract names. */
+  /** Accounts whose keys are on servers: those configured, and those that have a role on the contract. */
   hotKeys: readonly { role: 'minter' | 'distributor'; address: Address | null }[]
   hasCode: boolean
   /** True if the provider can show what a contract's code sends. */

@@ -1,11 +1,11 @@
 // Judges a payment: a list of refusals, cheapest first, each named after its rule. Pure: the caller reads facts before, and stores evidence after. It
-// must never pass what it could not check. Room in a wallet is checked again when a released payment goes on (passes/steps/judge.ts,
+// must never pass what it could not check. Room in a wallet is checked again when a released payment continues (passes/steps/judge.ts,
 // acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
 import type { TierSelection, TierVersion } from './tiers.ts'
 import type { Address, Hash } from './units.ts'
 
-/** The reasons why a transfer is no sale at all. */
+/** Why a transfer buys nothing at all. */
 export const IGNORE_REASONS = ['failed', 'zero', 'self', 'operator'] as const
 export type IgnoreReason = (typeof IGNORE_REASONS)[number]
 /** The judge's reasons to hold a payment. */
@@ -24,7 +24,7 @@ export const JUDGED_REASONS = [
   'contractWallet',
 ] as const
 export type JudgedReason = (typeof JUDGED_REASONS)[number]
-/** Why a payment waits for the operator (or, `walletLimit`, for room). Without a refund in progress, which must be recorded or cancelled first. */
+/** Why a payment waits for the operator (or, `walletLimit`, for room). Not for a refund in progress, which must be recorded or cancelled first. */
 export const DECIDABLE_REASONS = [
   ...JUDGED_REASONS,
   'unattributed',
@@ -42,29 +42,29 @@ export type HoldingReading =
   | { kind: 'read'; amountWei: bigint }
   | { kind: 'unreadable'; sinceSec: number }
 
-/** A wallet on the list that allows it the most; root and 0 of the last one if it is on none. */
+/** The list that allows the wallet the most. If it is on none, the last list's root, and 0. */
 export interface Listed {
   root: Hash
   allocation: number
   used: number
 }
 
-/** The facts of a judgement. Counts are of the payer's wallet. */
+/** The facts for judging a payment. Counts are those of the payer's wallet. */
 export interface PaymentFacts {
   from: Address
   /** Unix seconds. */
   blockTime: number
   valueWei: bigint
   succeeded: boolean
-  /** All payments wallets, past and present, because a transfer between them is no sale. */
+  /** All payments wallets, past and present, because a transfer between them buys nothing. */
   wallets: readonly Address[]
-  /** True if it came to a replaced wallet after the grace. */
+  /** True if it went to a replaced wallet after the grace. */
   isToOldWallet: boolean
-  /** Our own wallets that pay for other things: minter and distributor. */
+  /** Our own wallets, which pay for other things: minter and distributor. */
   serviceAccounts: readonly Address[]
-  /** Wallets whose payments are held for the operator (exchanges). */
+  /** True if the payer is on the deny list (as an exchange's wallet), so the operator decides. */
   senderDenied: boolean
-  /** True for a payment from before a restore or rebuild, because the lost part may have recorded a refund. */
+  /** True for a payment from before a restore or rebuild, because a refund of it may have been recorded in the lost part. */
   beforeRestore: boolean
   selection: TierSelection
   /** Nodes of any tier: owned, and paid for but not minted yet. */
@@ -75,12 +75,12 @@ export interface PaymentFacts {
   /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number
   tierInFlight: number
-  /** Nodes of the tier that are sold, to anyone, and earlier undecided payments that reserve a place in it. */
+  /** Nodes of the tier sold so far, to anyone, and earlier undecided payments that reserve a place in it. */
   sold: number
   reserved: number
-  /** True if undecided payments up to this block may yet sell out the tier before this one. */
+  /** True if undecided payments up to this block may still sell out the tier that must be sold out before this one. */
   mayOpen: boolean
-  /** What the lists of the tier allow the wallet, and how many of its payments of the tier count already. Null unless it has lists. */
+  /** What the tier's lists allow the wallet, and how many of its payments for the tier count already. Null if the tier has no lists. */
   listed: Listed | null
   holding: HoldingReading
   /** Who sent it, in case that is a contract. */
@@ -94,11 +94,11 @@ export type Verdict =
   | { kind: 'ignored'; reason: IgnoreReason; evidence: Evidence }
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
-  /** Undecided because a fact could not be read yet. The payment stays as it is and is judged again. */
+  /** Undecided, because we could not read a fact yet. The payment stays as it is and is judged again. */
   | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' | 'list' }
 
 /**
- * Decides whether a transfer is a sale at all, from the transfer alone.
+ * Decides from the transfer alone whether it can buy anything.
  * @returns the reason to ignore it, or null.
  */
 export function refuseTransfer(
@@ -113,7 +113,7 @@ export function refuseTransfer(
 
 const REASON_NOT_SOLD = { offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
 
-/** Judges a payment (specification: payment policy). Order matters: the first rule that refuses names the reason. */
+/** Judges a payment (specification: payment policy). Order matters: the first refusing rule gives the reason. */
 export function judgePayment(facts: PaymentFacts): Verdict {
   const ignored = refuseTransfer(facts)
   if (ignored) return { kind: 'ignored', reason: ignored, evidence: { rule: ignored } }
@@ -142,7 +142,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   const allowance = allowanceOf(selection.tier, facts)
   if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
 
-  // Rules that hold a payment for good come first. From here on it would be minted, now or once there is room.
+  // Rules that hold a payment for good come first. A payment that gets this far would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
 
   const { supply } = selection
@@ -193,7 +193,7 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
   inFlightOfTier: tierInFlight,
 })
 
-/** A list that was not read must never pass. */
+/** If the list was not read, no payment may pass. */
 function judgeList(
   { lists }: Extract<TierSelection, { kind: 'onSale' }>,
   { listed }: PaymentFacts,
@@ -204,7 +204,7 @@ function judgeList(
   return { kind: used >= allocation ? 'held' : 'listed', evidence: { allowlist, allocation, used } }
 }
 
-/** The times from which anyone can recompute a verdict about them. */
+/** The times from which anyone can recompute a verdict that depends on time. */
 const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {
   const { opensAt, closesAt, graceSec, opensAfter, openedBlock } = tier
   return { opensAt, closesAt, graceSec, blockTime, ...(opensAfter !== null && { opensAfter, openedBlock }) }
@@ -212,13 +212,13 @@ const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {
 
 const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
 
-/** The bounds that an accepted payment was checked against; nothing for a tier without bounds. */
+/** The bounds against which an accepted payment was checked; nothing for a tier without bounds. */
 const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): Evidence => ({
   ...(supply !== null && { ...placeOf(supply, facts), place: facts.sold + 1 }),
   ...((times.opensAt ?? times.closesAt ?? times.opensAfter ?? null) !== null && times),
 })
 
-/** Whether a tier has a place: `reserved` if undecided payments before this one may take all that is left. */
+/** Whether a tier has a place. `reserved`: undecided payments before this one may take all that are left. */
 function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'free' | 'reserved' | 'none' {
   if (supply === null) return 'free'
   if (sold >= supply) return 'none'
@@ -228,7 +228,7 @@ function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'free'
 /** How long an undecided payment reserves a place in its tier, seconds of block time. After that, later buyers do not wait for it. */
 export const PLACE_RESERVED_SEC = 3_600
 
-/** How long we retry an unreadable fact; while the tier has a supply, no longer than the place is reserved. */
+/** How long we retry an unreadable fact; if the tier has a supply, no longer than a place is reserved. */
 const retrySecOf = ({ tier, supply }: Extract<TierSelection, { kind: 'onSale' }>): number =>
   supply === null ? tier.holdingRetrySec : Math.min(tier.holdingRetrySec, PLACE_RESERVED_SEC)
 
@@ -236,8 +236,8 @@ const retrySecOf = ({ tier, supply }: Extract<TierSelection, { kind: 'onSale' }>
 const RETRY_PAUSE_SEC_MAX = 300
 
 /**
- * The block time at which to judge a payment again if a fact could not be read at `now`. Each pause is half of the payment's age, up to a limit. None
- * goes past the time at which the payment is held.
+ * The block time at which to judge a payment again if we could not read a fact at `now`. Each pause is half of the payment's age, up to a limit, and
+ * ends no later than the time at which the payment is held.
  */
 export function retryTimeOf(
   { blockTime, now }: { blockTime: number; now: number },

@@ -1,5 +1,5 @@
-// The switch `payouts`: which turns are owed by the ledger's terms and by the windows of the contract's owner, and which acts of the owner make both
-// agree. A turn is skipped only if both say that it is not owed.
+// The switch `payouts`: which turns the ledger's terms and the contract owner's windows owe, and which acts of the owner make both agree. A turn is
+// skipped only if both declare it not owed.
 import { type CreditTerms, type TurnFate, termsAt } from './credit.ts'
 
 /** A window of turns that are not owed: from `from` on, before `until`. The contract keeps windows in order, without overlap. */
@@ -13,20 +13,20 @@ export interface NotOwedWindow {
 /** The end of an open-ended window: the contract's largest time. */
 export const NO_END = 2 ** 40 - 1
 
-/** What happens to the turn due at a time. Missing terms mean `pay`; the turn then waits for its terms. */
+/** What happens to the turn due at a time. Without terms, `pay`: the turn then waits for its terms. */
 export function turnFate(terms: readonly CreditTerms[], windows: readonly NotOwedWindow[], due: number): TurnFate {
   if (termsAt(terms, due)?.payouts !== false) return 'pay'
   if (windows.some(({ from, until }) => from <= due && due < until)) return 'skip'
-  // Windows are only ever added after the last one, so before its end, a turn outside all of them is owed for good.
+  // A new window always comes after the last one, so a turn before that one's end and outside all windows is owed for good.
   return due < (windows.at(-1)?.until ?? 0) ? 'pay' : 'delay'
 }
 
-/** A call of the contract's owner on its windows, with the contract's arguments. */
+/** A call by the contract's owner about windows, with the contract's arguments. */
 export type WindowCall =
   | { name: 'addNotOwed'; window: bigint; from: bigint; until: bigint }
   | { name: 'endNotOwed'; window: bigint; until: bigint }
 
-/** The owner's next act to make the windows agree with the terms; null if they do, as far as they still can. */
+/** The owner's next act to make the windows agree with the terms; null if they already agree as far as they can. */
 export function windowCallNeeded(
   terms: readonly CreditTerms[],
   windows: readonly NotOwedWindow[],

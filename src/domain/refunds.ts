@@ -14,9 +14,9 @@ export interface FinalBlock {
 export interface RefundFacts {
   /** Null if none is known. */
   final: FinalBlock | null
-  /** The expiry of the last recorded mint of the payment; null if none can be executed. */
+  /** When the last recorded mint of the payment expires; null if none can still be executed. */
   signedUntil: number | null
-  /** The same for mints that a lost ledger may have signed; null if there was none. */
+  /** The same for mints that a lost ledger may have signed; null if no ledger was lost. */
   lostUntil: number | null
   /** The payment's block; null while it is reorganised out. */
   blockNumber: number | null
@@ -41,5 +41,5 @@ export function judgeRefund({ final, signedUntil, lostUntil, blockNumber }: Refu
   }
 }
 
-/** A safe refund harms no party. */
+/** True if a refund now can harm neither side. */
 export const isRefundSafe = ({ mayStillMint, isPaymentFinal }: RefundSafety): boolean => !mayStillMint && isPaymentFinal

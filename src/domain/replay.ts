@@ -1,5 +1,5 @@
-// Replays the factory's events onto the cohorts as the contract did, and computes what a range of blocks changes in the ledger without reading the
-// chain's state. Pure; the same events give the same ledger after any restart.
+// Replays the factory's events onto the cohorts as the contract did, and computes how a range of blocks changes the ledger without reading the
+// chain's state. Pure: the same events give the same ledger after any restart.
 import type { FactoryEvent, OwnerActName } from './observed.ts'
 import { effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
@@ -11,9 +11,9 @@ export interface LedgerCohort {
   intervalSec: number
   nextDue: number
   size: number
-  /** Total credit of a node that was in it from the start. */
+  /** Total credit of a node that has been in it from the start. */
   perNodeWei: Wei
-  /** Number of credits so far; one may cover several turns. */
+  /** How many credits so far; one may cover several turns. */
   turnCount: number
   lastTurnAt: number | null
   openedBlock: number
@@ -55,7 +55,7 @@ export interface NewTurn {
   tierNo: number
   /** Number of the credit within its cohort. */
   turnNo: number
-  /** The first of the turns, and their number. */
+  /** The due time of the first of the turns, and how many there are. */
   due: number
   turns: number
   /** Seconds from one turn to the next. */
@@ -70,7 +70,7 @@ export interface NewSkip {
   due: number
   turns: number
 }
-/** A node that left its cohort for the closed one, with its credits there and their number. */
+/** A node that moved from its cohort to the closed one, with its credits there and their number. */
 export interface NewExpulsion extends Stamp {
   nodeId: bigint
   cohort: number
@@ -102,18 +102,18 @@ export interface ReplayedChanges {
   ownerActs: NewOwnerAct[]
   /** Orders that a mint skipped, with the contract's reason. */
   skipped: { ref: Hash; reason: number; txHash: Hash }[]
-  /** Orders whose ref already was another wallet's node. */
+  /** Orders whose ref already belonged to another wallet's node. */
   refsTaken: { ref: Hash; nodeId: bigint; to: Address; txHash: Hash }[]
-  /** Cohorts as the range left them. */
+  /** Cohorts at the end of the range. */
   cohorts: Map<number, LedgerCohort>
-  /** Each changed cohort after each block in which it changed. */
+  /** Each changed cohort, after each block in which it changed. */
   cohortStates: Map<string, { blockNumber: number; state: LedgerCohort }>
 }
 
 /** Thrown if events need something that the ledger does not know, because it was not followed from the factory's first block. */
 export class MissingHistory extends Error {}
 
-/** Replays events in chain order onto the ledger's cohorts. The input is not changed. */
+/** Replays events in chain order onto the ledger's cohorts. Does not change its input. */
 export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonly FactoryEvent[]): ReplayedChanges {
   const changes: ReplayedChanges = {
     nodes: [],
@@ -162,7 +162,7 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
     case 'nodeExpelled': {
       const cohort = cohortOf(changes, known, event.cohort)
       changes.expulsions.push(expelled(event, stamp, cohort))
-      // Never below zero, because the ledger may lack the node, which the reconciler finds.
+      // Never below zero: the ledger may lack the node, until the reconciler finds it.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
       break
     }
@@ -246,7 +246,7 @@ function applyMinted(
     perNodeAtMintWei: cohort.perNodeWei,
     turnsAtMint: cohort.turnCount,
   })
-  // A past turn of an empty cohort is owed to no node, so the contract moves it on when the first one joins.
+  // A past turn of an empty cohort is owed to no node, so the contract moves the due time on when the first node joins.
   const nextDue = effectiveDue(cohort, event.blockTime)
   change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
 }
@@ -294,7 +294,7 @@ function applyCredited(
   })
 }
 
-/** The round of an event. The distributor's ether pays it, unless a later event says that surplus did. */
+/** The round of an event. It was paid with the distributor's ether, unless a later event says that surplus paid. */
 function roundOf(changes: ReplayedChanges, number: number, stamp: Stamp): NewRound {
   const last = changes.rounds.at(-1)
   if (last?.round === number) return last

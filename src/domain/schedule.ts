@@ -17,7 +17,7 @@ export interface CohortState {
   size: number
 }
 
-/** The next time at which a cohort's turn can come. An empty cohort skips turns owed to no node, as the contract does on mint. */
+/** The next time at which a cohort's turn can come. An empty cohort skips past turns, which are owed to no node, as the contract does on mint. */
 export function effectiveDue(cohort: Pick<CohortState, 'intervalSec' | 'nextDue' | 'size'>, now: number): number {
   if (cohort.size > 0 || cohort.nextDue > now) return cohort.nextDue
   return cohort.nextDue + (Math.floor((now - cohort.nextDue) / cohort.intervalSec) + 1) * cohort.intervalSec
@@ -28,14 +28,14 @@ export function isDue(cohort: Pick<CohortState, 'nextDue' | 'size'>, now: number
   return cohort.size > 0 && cohort.nextDue <= now
 }
 
-/** The turn for which a node minted now waits: the last phase not later than an interval ahead. */
+/** The first turn of a node minted now: the latest phase no more than an interval ahead. */
 export function firstTurnDue(schedule: Schedule, now: number): number {
   return Math.floor((now + schedule.intervalSec) / schedule.slotSec) * schedule.slotSec
 }
 
 /**
- * The cohort that a node minted now joins: of its tier and the schedule's interval, its next turn between interval - slot and interval ahead, with no
- * turn waiting to be paid. Null if one has to be opened (see `openingsNeeded`).
+ * The cohort that a node minted now joins: of its tier, with the schedule's interval, its next turn between interval - slot and interval ahead, and
+ * no turn waiting to be paid. Null if one must be opened (see `openingsNeeded`).
  */
 export function chooseCohort(
   cohorts: readonly CohortState[],
@@ -68,8 +68,8 @@ export interface Opening {
 
 /**
  * The cohorts that a tier lacks: one for each phase that no cohort with the schedule's interval has. If a payment waits for a cohort, also a second
- * one of the phase that a node minted now would join, if all cohorts of that phase wait for their turn to be paid. Without a waiting payment that
- * would only breed cohorts, because every phase is in that state for a moment, once an interval. Soonest needed first.
+ * one with the phase that a node minted now would join, if all cohorts of that phase wait for their turn to be paid. Without a waiting payment that
+ * would only multiply cohorts, because every phase is briefly in that state once an interval. Soonest needed first.
  */
 export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: number, isWaitedFor: boolean): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
@@ -77,7 +77,7 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
   const first = firstTurnDue(schedule, now)
   const openings: Opening[] = []
   for (let k = 0; k < schedule.intervalSec / schedule.slotSec; k++) {
-    // In the order in which mints will need them: this slot's phase, then the next ones.
+    // In the order in which mints will need them: this slot's phase, then the later ones.
     const firstDue = first + k * schedule.slotSec
     const blocked = k === 0 && isWaitedFor && chooseCohort(cohorts, tierNo, schedule, now) === null
     if (blocked || !phases.has(firstDue % schedule.intervalSec)) {
@@ -88,8 +88,8 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
 }
 
 /**
- * The cohort that nodes of a tier share while no turn is paid or skipped: of the schedule's interval, not waiting to be paid, with the farthest next
- * turn. Null if one has to be opened (see `sharedOpening`).
+ * The cohort that a tier's nodes share while no turn is paid or skipped: with the schedule's interval, no turn waiting to be paid, and the latest
+ * next turn. Null if one must be opened (see `sharedOpening`).
  */
 export function chooseSharedCohort(
   cohorts: readonly CohortState[],
@@ -108,7 +108,7 @@ export function chooseSharedCohort(
 }
 
 /**
- * The one cohort to open for a tier whose nodes share it; null if there is one. A due cohort takes no more nodes, so at most one opens per interval,
+ * The one cohort to open for a tier whose nodes share it; null if it exists. A due cohort takes no more nodes, so at most one opens per interval,
  * whatever the phases.
  */
 export function sharedOpening({ cohorts, schedule, now }: CohortsAt, tierNo: number): Opening | null {

@@ -1,5 +1,4 @@
-// Decides what to do about a stored transaction of ours that is not in a block yet, and how much a mint may carry. Pure: the pass reads, this
-// decides.
+// Decides what to do about a stored transaction of ours that is not in a block yet, and how large a mint may be. Pure: the pass reads, this decides.
 import { larger } from './units.ts'
 
 export interface Outstanding {
@@ -17,13 +16,13 @@ export interface Outstanding {
 export interface SendView {
   /** The followed head. */
   headBlock: number
-  /** Nonce of the account at the provider's latest block. */
+  /** The account's nonce at the provider's latest block. */
   accountNonce: number
   /** The fees that a new transaction would offer now. */
   feesNow: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
-  /** What the provider suggests, within only the caps, for what a pool has refused. */
+  /** For a transaction that a pool rejected: the provider's suggestion, limited only by the caps. */
   suggested: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
-  /** The cap: never offer more than this per gas. */
+  /** The cap: we never offer more per gas. */
   feeCapWei: bigint
   /** The highest tip that we offer on a provider's word. */
   tipMaxWei: bigint
@@ -38,21 +37,21 @@ export type SendDecision =
   | { kind: 'resend' }
   /** Sign again at these fees, with the same nonce; store, send. */
   | { kind: 'bump'; maxFeeWei: bigint; maxPriorityFeeWei: bigint }
-  /** The fee it would take is above the cap, so send the same bytes again and alert the operator. */
+  /** The necessary fee is above the cap, so send the same bytes again and alert the operator. */
   | { kind: 'capped' }
 
 /**
- * The maximum number of nodes in one mint. For wallets without nodes each takes about 74,000 gas, so this fills nine tenths of what a transaction may
- * carry. Because one mint is in flight at a time, it also bounds the sales of a block without making a buyer wait for the next.
+ * The most nodes in one mint. For wallets without nodes each takes about 74,000 gas, so this fills nine tenths of what a transaction may carry. Only
+ * one mint is in flight at a time, so this also bounds the sales of a block without making a buyer wait for the next.
  */
 export const MINT_BATCH_MAX = 200
 
 /**
- * The gas floor of each order in a mint: the cost of one that succeeds. The estimate for an order that would be skipped just now is next to nothing.
- * Without the floor, one owner who moved a node in between could make the whole mint run out of gas, again and again.
+ * The gas floor of each order in a mint: the cost of one that succeeds. For an order that would be skipped at the moment, an estimate is close to
+ * zero. Without the floor, one owner who moved a node before execution could make the whole mint run out of gas, again and again.
  */
 const ORDER_GAS = 80_000n
-/** The gas of a mint besides its orders. */
+/** The gas of a mint without its orders. */
 const MINT_GAS = 40_000n
 
 /** The gas floor of a mint with this many orders. */
@@ -85,7 +84,7 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
 
-/** No pool has what pools refused, so do not wait: offer the provider's suggestion, then twice as much, at most once a block. */
+/** No pool holds what pools rejected, so do not wait: offer the provider's suggestion, then twice as much, at most once a block. */
 function raiseRefused(tx: Outstanding, { suggested, feeCapWei, tipMaxWei }: SendView): SendDecision {
   const next = tx.attempts > 1 ? tx.maxPriorityFeeWei * 2n : raised(tx.maxPriorityFeeWei)
   const wanted = smaller(larger(next, suggested.maxPriorityFeeWei), smaller(tipMaxWei, feeCapWei))
@@ -101,7 +100,7 @@ const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /** The facts about a transaction that was signed long ago and is in no block. */
 export interface StuckFacts {
-  /** The providers name a nonce of its signer account that followed blocks do not confirm. */
+  /** The providers report a nonce of its signer account that followed blocks do not confirm. */
   isAhead: boolean
   isBehind: boolean
   isOver: boolean
@@ -112,9 +111,9 @@ export interface StuckFacts {
 }
 
 /**
- * Why a transaction is stuck, in the order of treatment: `nonce` (the signer account's is in doubt), `behind` (another one of its signer account),
- * `over` (it has expired; the next run uses its nonce for an empty call), `fee` (blocks need more than it offers), `refused` (the providers do not
- * accept it), `waiting` (they have it, but no block took it).
+ * Why a transaction is stuck, in the order of treatment: `nonce` (its signer account's nonce is in doubt), `behind` (another transaction of that
+ * account is ahead), `over` (it has expired; the next run uses its nonce for an empty call), `fee` (blocks need more than it offers), `refused` (the
+ * providers reject it), `waiting` (they have it, but no block took it).
  */
 export function whyStuck(facts: StuckFacts): 'nonce' | 'behind' | 'over' | 'fee' | 'refused' | 'waiting' {
   if (facts.isAhead) return 'nonce'

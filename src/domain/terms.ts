@@ -1,30 +1,31 @@
-// Decides which credit terms may be entered, and from when. The same rules apply to the environment's terms for a new ledger and to an act.
+// Decides which credit terms may be entered, and from when. The same rules apply to the environment's terms for a new ledger and to an operator's
+// act.
 import { turnRange } from './budget.ts'
 import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
 import { BPS_BASE } from './units.ts'
 
-/** The entered terms, without their time. */
+/** Terms without the time from which they are in force. */
 export type TermsContent = Omit<CreditTerms, 'fromTime'>
 
 /**
- * Minimum lead, in seconds, from the latest known block time to the time at which an entry takes effect. By then every instance has followed it, and
- * every pending round is planned.
+ * Minimum lead, in seconds, from the latest known block time to the time at which an entry takes effect. By then every instance has followed the
+ * entry, and every pending round is planned.
  */
 const TERMS_AHEAD_SEC = 300
-/** Cohort numbers have 16 bits. With 255 per tier, a schedule can change many times before they run out. */
+/** The most cohorts for a tier. Cohort numbers have 16 bits; with 255 per tier, a schedule can change many times before they run out. */
 export const COHORTS_PER_TIER_MAX = 255
 
-/** The facts that entries are checked against. */
+/** The facts against which we check entries. */
 export interface TermsLimits {
   /** The contract's least interval. */
   leastIntervalSec: number
   /** The rates of all tiers, in basis points. */
   payoutBps: readonly number[]
-  /** True if the operator asked by name for a turn that pays nothing. */
+  /** True if the operator explicitly asked for a turn that pays nothing. */
   zeroAllowed: boolean
 }
 
-/** Why terms cannot be entered, in a sentence that names fields as in `called`; null if there is no objection. */
+/** Why terms cannot be entered, in a sentence that uses the field names in `called`; null if there is no objection. */
 export function refuseTerms(
   terms: TermsContent,
   { leastIntervalSec, payoutBps, zeroAllowed }: TermsLimits,
@@ -55,10 +56,10 @@ export interface BoundsGwei {
 
 const GWEI = 10n ** 9n
 
-/** The floor of a new factory: half of the least turn at the lowest rate, so that terms have room to fall. */
+/** The floor for a new factory: half of the smallest turn at the lowest rate, so terms have room to fall. */
 export const floorFor = (minWei: bigint, lowestBps: bigint): bigint => (minWei * lowestBps) / BPS_BASE / 2n / GWEI
 
-/** The bounds that make room for a range at every rate, no narrower than the present ones; null if there is room already. */
+/** The bounds that make room for a range at every rate, no narrower than the present ones; null if the present ones suffice. */
 export function boundsNeeded(
   { minWei, maxWei }: Pick<CreditTerms, 'minWei' | 'maxWei'>,
   payoutBps: readonly number[],
@@ -72,7 +73,7 @@ export function boundsNeeded(
   return { floorGwei: floor / GWEI, ceilingGwei: (ceiling + GWEI - 1n) / GWEI }
 }
 
-/** The earliest time at which an entry may take effect: later than the latest block of any provider, and than the previous entry. */
+/** The earliest time at which an entry may take effect: later than any provider's latest block, and later than the previous entry. */
 export function earliestFrom(terms: readonly CreditTerms[], latestBlockTime: number): number {
   const before = terms.at(-1)
   return Math.max(latestBlockTime + TERMS_AHEAD_SEC, before ? before.fromTime + 1 : 0)

@@ -1,4 +1,4 @@
-// Selects the tier, and its version, by a transfer's exact amount. Terms in force at the payment's own block decide. Earlier terms still
+// Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. Earlier versions still
 // buy their tier for a grace, because quotes live in caches.
 import type { Address, Hash, Wei } from './units.ts'
 
@@ -10,7 +10,7 @@ export interface TierVersion {
   tierNo: number
   label: string
   priceWei: Wei
-  /** Nodes of this tier one wallet may hold. */
+  /** How many nodes of this tier one wallet may hold. */
   maxPerWallet: number
   /** Amount of `holdingToken` that the buyer must hold; 0 with a null token means open to anyone. */
   holdingWei: Wei
@@ -23,14 +23,14 @@ export interface TierVersion {
   holdingRetrySec: number
   /** How many nodes of this tier may ever be sold; null for no limit. */
   supply: number | null
-  /** Unix seconds of block time between which it sells; null for no limit. */
+  /** The block times (unix seconds) between which it sells; null for no limit. */
   opensAt: number | null
   closesAt: number | null
   /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
-  /** The block from which on that was so; null if it is not so yet. */
+  /** The block from which on it was sold out; null while it is not. */
   openedBlock: number | null
-  /** The root of the list of those who may buy it; null: anyone. */
+  /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
   fromBlock: number
   /** Unix seconds. */
@@ -46,7 +46,7 @@ export const GRACE_SEC_MAX = 7 * 86_400
 /** The longest time for which we retry a holding, seconds. */
 export const HOLDING_RETRY_SEC_MAX = 7 * 86_400
 
-/** The values for the first tier and the first change of the payments wallet. Later ones take over those of their predecessor. */
+/** The values for the first tier and the first change of the payments wallet. Later ones inherit those before them. */
 export interface FirstSaleTerms {
   priceGraceSec: number
   holdingRetrySec: number
@@ -54,8 +54,8 @@ export interface FirstSaleTerms {
 
 export type TierSelection =
   /**
-   * `supply` is that of the version in force, or of the latest one if that is lower, because a lower one has no grace. `lists` are the lists of
-   * which one must have the wallet; null if anyone may buy.
+   * `supply` is that of the version in force, or of the latest one if that is lower, because a lower supply has no grace. The wallet must be on one
+   * of `lists`; null if anyone may buy.
    */
   | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null; lists: readonly Hash[] | null }
   | { kind: 'offSale'; tier: TierVersion }
@@ -63,8 +63,8 @@ export type TierSelection =
   | { kind: 'none' }
 
 /**
- * Selects the tier that `valueWei` pays for at a block. A price in force wins over one in its grace; among prices in force, a tier on sale wins over
- * one that is not. A version sells from its opening until the grace after its closing; block time decides.
+ * Selects the tier that `valueWei` buys at a block. A price in force wins over one in its grace; among prices in force, a tier on sale wins over one
+ * that is not. A version sells from its opening until the grace after its closing, by block time.
  */
 export function selectTier(
   versions: readonly TierVersion[],
@@ -103,14 +103,14 @@ interface Block {
   blockTime: number
 }
 
-/** The former versions that still buy the tier at this price, by their grace. `begun`: oldest first. */
+/** The former versions by whose grace this price still buys the tier. `begun`: oldest first. */
 const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
   gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) => {
     const isSold = untilTime > payment.blockTime && isOpen(version, payment) && !isClosed(version, payment.blockTime)
     return isSold ? [version] : []
   })
 
-/** The lists of versions that hold at once: a wallet has the largest of its allocations. If one version is open to anyone, all are. */
+/** The lists of versions that apply at the same time: a wallet has the largest of its allocations. If one version is open to anyone, all are. */
 function listsOf(versions: readonly TierVersion[]): Hash[] | null {
   const lists = versions.map(({ allowlist }) => allowlist).filter((root) => root !== null)
   return lists.length < versions.length ? null : [...new Set(lists)]
@@ -122,7 +122,7 @@ const isOpen = (tier: TierVersion, block: Block): boolean =>
 const isStepOpen = ({ opensAfter, openedBlock }: TierVersion, { blockNumber }: Block): boolean =>
   opensAfter === null || (openedBlock !== null && blockNumber >= openedBlock)
 
-/** The tier that has to be sold out before this one opens, if nothing else keeps the payment from being a sale; else null. */
+/** The tier that must be sold out before this one opens, if nothing else prevents the payment from buying; null otherwise. */
 export function waitsForStep(selection: TierSelection, block: Block): string | null {
   if (selection.kind !== 'notOpenYet') return null
   const { opensAt, opensAfter, openedBlock } = selection.tier
@@ -131,11 +131,11 @@ export function waitsForStep(selection: TierSelection, block: Block): string | n
 
 const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
 
-/** True once the grace after its closing is over. */
+/** True if the grace after its closing is over. */
 const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boolean =>
   closesAt !== null && blockTime >= closesAt + graceSec
 
-/** The supply that applies to decisions made now, whatever block the payment was in; null for no limit. */
+/** The supply that applies to decisions made now, whichever block the payment was in; null for no limit. */
 export const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
   versions
     .filter((version) => version.tierNo === tierNo)
@@ -149,12 +149,12 @@ export const isNearlySold = (sold: number, supply: number): boolean => sold * 10
 export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-/** The lowest price of a sale at a block, including prices in their grace and of tiers that are not open yet; null if there is none. */
+/** The lowest price on sale at a block, including prices in their grace and of tiers that are not open yet; null if there is none. */
 export function lowestPriceAt(
   versions: readonly TierVersion[],
   place: { blockNumber: number; blockTime: number },
 ): bigint | null {
-  // A buyer who pays before the opening has paid a price, so that is no dust.
+  // A buyer who pays before the opening has paid a price, so the payment is not dust.
   const sales: readonly TierSelection['kind'][] = ['onSale', 'notOpenYet']
   const priced = versions.filter(({ priceWei }) =>
     sales.includes(selectTier(versions, { ...place, valueWei: priceWei }).kind),
@@ -165,18 +165,18 @@ export function lowestPriceAt(
   )
 }
 
-/** The block time at which a version's grace ends: the earliest end that a later version sets. A grace of 0 is over in every block. */
+/** The block time at which a version's grace ends: the earliest end set by a later version. A grace of 0 is over in every block. */
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
-/** A tier's former versions that were on sale at a price, each with the block time up to which it is still bought. `sorted`: oldest first. */
+/** A tier's former versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
 const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
   sorted
     .slice(0, -1)
     .map((version, i) => ({ version, untilTime: graceEnd(sorted.slice(i + 1)) }))
     .filter(({ version }) => version.onSale && version.priceWei === priceWei)
 
-/** The payout of a tier number in force at a time; null before its first version. */
+/** The payout rate of a tier number in force at a time; null before its first version. */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
   let best: TierVersion | undefined
   for (const version of versions) {
@@ -189,8 +189,8 @@ export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, ti
 export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
 
 /**
- * Checks a tier's new version against the others. Two tiers on sale may not share a price, and a price that another tier has just given up stays that
- * tier's for the grace. `now` is the followed head's time. Null if there is no objection.
+ * Checks a tier's new version against the others. Two tiers on sale may not share a price, and a price that another tier has just given up remains
+ * reserved for it during the grace. `now` is the followed head's time. Null if there is no objection.
  */
 export function refuseTierVersion(
   versions: readonly TierVersion[],

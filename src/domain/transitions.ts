@@ -31,18 +31,20 @@ export interface Move {
   by: readonly Mover[]
   /** Empty for a payment that is new to the ledger. */
   from: readonly PaymentState[]
-  /** Several if the target state differs between payments. */
+  /** Several if the new state differs between payments. */
   to: readonly PaymentState[]
-  /** A held payment moves only if it is held for one of these reasons. */
+  /** If set, a held payment moves only if it is held for one of these reasons. */
   heldFor?: readonly HoldReason[]
-  /** The reason for which the payment is held or ignored afterwards. */
+  /** Why the payment is held or ignored afterwards. */
   reasons?: readonly (HoldReason | IgnoreReason)[]
-  /** The verdict that is stored with the move, with its evidence. */
+  /** The verdict stored with the move, with its evidence. */
   verdict?: 'accepted' | 'held' | 'ignored' | 'refunded' | 'dismissed'
   why: string
 }
 
-/** The judge decides unjudged payments, those that wait for room in their wallet or a place of their tier, and those whose payer is not shown yet. */
+/**
+ * The judge decides payments that are not judged yet, that wait for room in their wallet or a place in their tier, or whose payer is not proven yet.
+ */
 const TO_JUDGE = {
   by: ['judge'],
   from: ['seen', 'held'],
@@ -252,9 +254,9 @@ export const MOVES = {
 } as const satisfies Record<string, Move>
 
 export type MoveName = keyof typeof MOVES
-/** The states a move leads to. */
+/** The states to which a move leads. */
 export type StateAfter<M extends MoveName> = (typeof MOVES)[M]['to'][number]
-/** The reasons for which a payment may be held or ignored after a move. */
+/** The reasons why a payment may be held or ignored after a move. */
 export type ReasonAfter<M extends MoveName> = (typeof MOVES)[M] extends { reasons: readonly (infer R)[] } ? R : never
 
 /** True if a move leads from one state to another; `from` is null for a payment that is new to the ledger. */

@@ -1,5 +1,5 @@
-// Computes the times of a cohort's turns: which past ones are owed, which are not owed by the contract's owner, and which blocks they fall into. A
-// turn's seed is from the first block not before it. All times are unix seconds of block time.
+// Computes the times of a cohort's turns: which past ones are owed, which the contract's owner declared not owed, and which blocks they fall into. A
+// turn's seed is from the first block at or after it. All times are unix seconds of block time.
 import type { CreditTerms, TurnFate } from './credit.ts'
 import { type NotOwedWindow, turnFate } from './payouts.ts'
 import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedule.ts'
@@ -12,17 +12,17 @@ export interface OwedTurns {
   windows: readonly NotOwedWindow[]
 }
 
-/** The effect of one entry of a round on a cohort: it skips the turns of one window, then pays turns until the next that is not owed. */
+/** The effect of one entry of a round on a cohort: it skips the turns of one window, then pays turns until the next one that is not owed. */
 export interface PendingTurns {
   skipped: number
   payable: number
   /** The due time of the first turn that can be paid. */
   firstPayable: number
-  /** True if that turn is due and waits for the window of the contract's owner. */
+  /** True if that turn is due and waits for a window by the contract's owner. */
   isDelayed: boolean
 }
 
-/** Splits a cohort's turns that are due by `upTo`. The turns of another window need another round. */
+/** Splits a cohort's turns that are due by `upTo`. Turns in another window need another round. */
 export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns, upTo: number): PendingTurns {
   const { terms, windows } = owed
   const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
@@ -54,8 +54,8 @@ function turnsBefore(first: number, end: number, intervalSec: number): number {
 }
 
 /**
- * The cohort that a node minted now would join if its past turns, none of which is owed, were skipped. Null if a cohort takes the node as it is, or
- * if none would take it even then.
+ * The cohort that a node minted now would join if its past turns, none of them owed, were skipped. Null if some cohort takes the node as it is, or
+ * none would even then.
  */
 export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: OwedTurns): number | null {
   if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
@@ -68,7 +68,7 @@ export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: n
 }
 
 /**
- * Finds the blocks of a range, by their times, that are the first not before a turn of one of these cohorts. `afterTime` is the time of the block
+ * Finds the blocks of a range, by their times, that are the first at or after a turn of one of these cohorts. `afterTime` is the time of the block
  * before the range. @returns their indexes in the range, ascending.
  */
 export function firstBlocksOfTurns(times: readonly number[], afterTime: number, cohorts: Iterable<Turning>): number[] {
@@ -90,7 +90,7 @@ function nextTurn(due: number, intervalSec: number, after: number): number {
   return due > after ? due : due + (Math.floor((after - due) / intervalSec) + 1) * intervalSec
 }
 
-/** Many cohorts share a phase, so this keeps one of each, from the earliest turn on. */
+/** Keeps one cohort of each phase, the one whose turns begin earliest, because many cohorts share a phase. */
 function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   const phases = new Map<string, Turning>()
   for (const cohort of cohorts) {
@@ -101,7 +101,7 @@ function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   return phases.values()
 }
 
-/** Bisects for the first time not before `due`, which must exist. */
+/** Bisects for the first time at or after `due`, which must exist. */
 function placeAt(times: readonly number[], due: number): number {
   let low = 0
   let high = times.length - 1

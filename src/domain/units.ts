@@ -1,5 +1,5 @@
-// Money, addresses and hashes as the ledger knows them. Wei is a bigint inside, a decimal string outside and
-// numeric(78,0) in SQL; it is never a number. Addresses and hashes are lower case from the moment they enter.
+// Money, addresses and hashes in the ledger. Wei is a bigint inside, a decimal string outside and numeric(78,0) in SQL, never a number. Addresses and
+// hashes are lower case as soon as they enter.
 
 declare const unit: unique symbol
 
@@ -16,13 +16,13 @@ export const ZERO_HASH: Hash = '0x0000000000000000000000000000000000000000000000
 /** 10000 basis points are the base rate. */
 export const BPS_BASE = 10_000n
 
-/** Checks that a bigint is an amount a uint256 can carry. Throws RangeError otherwise. */
+/** Checks that a bigint is an amount that a uint256 can hold. Throws a RangeError otherwise. */
 export function wei(value: bigint): Wei {
   if (value < 0n || value > UINT256_MAX) throw new RangeError(`not an amount of wei: ${value}`)
   return value as Wei
 }
 
-/** Reads a decimal string of wei, as the database and the settings hold it. Throws RangeError on anything else. */
+/** Reads a decimal string of wei, as in the database and the settings. Throws a RangeError for anything else. */
 export function parseWei(text: string): Wei {
   if (!/^(0|[1-9][0-9]{0,77})$/.test(text)) throw new RangeError(`not a decimal amount of wei: ${text.slice(0, 90)}`)
   return wei(BigInt(text))
@@ -35,7 +35,7 @@ export function inEther(amount: bigint): string {
   return `${amount < 0n ? '-' : ''}${digits.slice(0, -18)}${decimals && `.${decimals}`}`
 }
 
-/** Sums amounts. Throws RangeError past 2^256 - 1. */
+/** Sums amounts. Throws a RangeError above 2^256 - 1. */
 export function sumWei(values: Iterable<bigint>): Wei {
   let total = 0n
   for (const value of values) total += value
@@ -47,13 +47,13 @@ export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }
 
-/** Lower-cases a 20-byte hex string that must be well formed (from the chain or a checked input). */
+/** Lower-cases a 20-byte hex string, which must be well formed (from the chain or a checked input). */
 export function address(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`not an address: ${text.slice(0, 90)}`)
   return text.toLowerCase() as Address
 }
 
-/** Lower-cases a 32-byte hex string that must be well formed. */
+/** Lower-cases a 32-byte hex string, which must be well formed. */
 export function hash(text: string): Hash {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new RangeError(`not a 32-byte hash: ${text.slice(0, 90)}`)
   return text.toLowerCase() as Hash

@@ -6,21 +6,21 @@ export type Scope = (typeof SCOPES)[number]
 
 /** Labels of keys, in the ledger and in ADMIN_KEY. */
 export const LABEL_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/
-/** The service's own names in the ledger. An operator with such a name would be taken for the service, and their decisions would not be kept. */
+/** The service's own names in the ledger. An operator with such a name would be mistaken for the service, and their decisions would be lost. */
 export const OUR_NAMES: readonly string[] = ['pass', 'start', 'seed', 'rebuild', 'refundCheck']
 
-/** The holder of a key, as the guard knows them once it has accepted the key. */
+/** The holder of a key that the guard has accepted. */
 export interface KeyHolder {
   /** The actor in the audit log. */
   readonly label: string
   readonly scopes: readonly Scope[]
-  /** Null for a key of ADMIN_KEY, which the ledger does not hold. */
+  /** Null for a key from ADMIN_KEY, which is not in the ledger. */
   readonly keyId: number | null
   readonly expiresAt: Date | null
   /** The passkey that signed in, if the key is a session. */
   readonly passkey: { readonly id: number; readonly endsAt: Date; readonly signedInAt: Date } | null
 }
 
-/** The scopes of `wanted` that `held` lacks. */
+/** Those of the `wanted` scopes that `held` lacks. */
 export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
   wanted.filter((scope) => !held.includes(scope))

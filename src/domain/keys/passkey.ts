@@ -1,4 +1,4 @@
-// The relying party for which browsers make passkeys: the name that a passkey is bound to, and the origin that its signatures must name.
+// The relying party for which browsers make passkeys: the host name that a passkey is bound to, and the origin that its signatures must name.
 
 /** The names of the local machine in URLs. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
@@ -10,7 +10,7 @@ export interface RelyingParty {
 }
 
 /**
- * The relying party of a service at this URL. Null if browsers make no passkey there: at an address without a name, and over http, which anyone on
+ * The relying party of a service at this URL. Null if browsers make no passkeys there: at an address without a name, or over http, which anyone on
  * the path can change. The local machine is always `localhost`, whichever name the URL uses.
  */
 export function relyingPartyAt(publicUrl: string): RelyingParty | null {

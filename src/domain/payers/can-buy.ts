@@ -1,5 +1,5 @@
-// Says for a wallet, before it pays, whether its payment would become a node automatically: one check for each rule. Each check asks the judge of
-// payments about a payment that is otherwise in order, so there is no second copy of a rule. Pure.
+// Before a wallet pays, says whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
+// payment that is otherwise in order, so there is no second copy of a rule. Pure.
 import { judgePayment, type Listed, type PaymentFacts } from '../payment.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Hash, type Wei, wei } from '../units.ts'
@@ -18,26 +18,26 @@ export interface WaitingPayment {
   tierNo: number | null
 }
 
-/** Facts about a wallet that is about to buy; null for those that could not be read. */
+/** Facts about a wallet that is about to buy; null for those that we could not read. */
 export interface BuyerFacts {
   from: Address
   /** The tier's latest version, on sale or not. */
   tier: TierVersion
-  /** True if a quote for the tier would be given. */
+  /** True if we would quote a price for the tier. */
   quoted: boolean
   versions: readonly TierVersion[]
   /** Nodes of the tier that are sold, to anyone. */
   sold: number
   /** The most that may be sold, by the ledger or the contract; null for no limit. */
   most: number | null
-  /** What the tier's list allows the wallet, and what counts already; null if anyone may buy. */
+  /** What the tier's list allows the wallet, and what is used already; null if anyone may buy. */
   listed: Listed | null
   /** The followed block's time, unix seconds. */
   now: number
-  /** The wallet's nodes and payments that already count, and this tier's. */
+  /** The wallet's nodes and payments that already count, in all and in this tier. */
   use: Pick<PaymentFacts, 'walletNodes' | 'walletInFlight' | 'tierNodes' | 'tierInFlight'>
   waiting: readonly WaitingPayment[]
-  /** Facts that make a person review each of its payments, whatever it pays. */
+  /** Facts that send each of its payments to review, whatever the amount. */
   standing: Pick<PaymentFacts, 'wallets' | 'serviceAccounts' | 'senderDenied' | 'beforeRestore'>
   /** Facts that decide about a payer whose ether comes from a contract's call. */
   contract: { mode: ContractWalletMode; signedIn: boolean; allowed: boolean }
@@ -49,7 +49,7 @@ export interface BuyerFacts {
   gasPriceWei: bigint | null
 }
 
-/** True or false; null if it could not be checked, which is neither. */
+/** Null if it could not be checked. */
 type Passes = boolean | null
 
 /** The checks, in their order. */
@@ -93,7 +93,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
     },
     {
       check: 'holding',
-      // Unread, whatever the tier says about a holding that stays unreadable, because nothing was paid yet.
+      // Undecided if unread, whatever the tier's rule for an unreadable holding, because nothing was paid yet.
       passes: passes({ holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei } }),
       token: tier.holdingToken,
       requiredWei: tier.holdingWei,
@@ -110,8 +110,8 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
 }
 
 /**
- * True if what the wallet pays by an inner call would become a node automatically: the sale lets it, and traces name who sent it. Null if we could
- * not read its code.
+ * True if a payment of the wallet by an inner call would become a node automatically: the sale allows it, and traces show who sent it. Null if we
+ * could not read its code.
  */
 export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Passes {
   const { code, contract, standing, tracesCount } = facts
@@ -125,7 +125,7 @@ export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Pass
   return wouldPass(facts, { ...standing, payer })
 }
 
-/** A closing counts at once, because a buyer who pays in its grace pays by an earlier quote. */
+/** A closing applies at once, because only a buyer with an earlier quote may pay in its grace. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const { opensAt, closesAt, opensAfter, openedBlock } = facts.tier
   const { sold, most, now } = facts
@@ -144,7 +144,10 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   ]
 }
 
-/** What waits of the tier comes before a new payment. A list that was replaced counts no more: who pays in its grace pays by an earlier quote. */
+/**
+ * Waiting payments in the tier count before a new one. A replaced list no longer counts, because only a buyer with an earlier quote may pay in its
+ * grace.
+ */
 function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
   const { root, allocation: limit } = facts.listed
@@ -154,13 +157,13 @@ function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
 
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())
 
-/** True if all checks pass, false if one fails, else null. */
+/** True if all checks pass, false if one fails, null otherwise. */
 export function canBuy(checks: readonly BuyerCheck[]): Passes {
   if (checks.some(({ passes }) => passes === false)) return false
   return checks.some(({ passes }) => passes === null) ? null : true
 }
 
-/** The judge's verdict on a payment that only these facts could hold; null while it is undecided. */
+/** Whether the judge would pass a payment that only these facts could hold; null while it is undecided. */
 function wouldPass(
   { from, tier }: BuyerFacts,
   known: Partial<PaymentFacts>,
@@ -200,14 +203,14 @@ function payerOf({ code, contract }: BuyerFacts): PaymentFacts['payer'] {
   return { kind: 'inner', ...contract, code: code === null ? { kind: 'unread' } : { kind: 'read', code } }
 }
 
-/** The number of the tier in which a waiting payment takes a place; null if it would buy none automatically. */
+/** The number of the tier in which a waiting payment takes a place; null if it would not buy one automatically. */
 function tierOf(versions: readonly TierVersion[], payment: WaitingPayment): number | null {
   if (payment.tierNo !== null) return payment.tierNo
   const selection = selectTier(versions, payment)
   return selection.kind === 'onSale' ? selection.tier.tierNo : null
 }
 
-/** The price, and the gas of a plain transfer at the present fee. Another account pays the gas of a contract's payment. */
+/** The price plus the gas of a plain transfer at the present fee. For a contract's payment, another account pays the gas. */
 function etherFor({ tier, code, gasPriceWei }: BuyerFacts): bigint | null {
   if (code?.kind === 'contract') return tier.priceWei
   return gasPriceWei === null ? null : wei(tier.priceWei + TRANSFER_GAS * gasPriceWei)

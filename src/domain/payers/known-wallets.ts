@@ -1,12 +1,12 @@
-// Contract wallets that are known to belong to someone: the code of their proxies and the addresses of their implementations, as their makers publish
-// them. A person with a key is behind each, who can withdraw and pass on what it owns. An account counts only if both are on the list, because a
+// Contract wallets that are known to belong to someone: the code of their proxies and the addresses of their implementations, as published by their
+// makers. Behind each is a person with a key, who can withdraw and pass on what it owns. An account counts only if both are on the list, because a
 // known proxy may forward to anything. Raise the version with each change, so that waiting payments are judged again.
 import type { Address, Hash } from '../units.ts'
 
-/** The place at which a proxy names its implementation: its own bytes, the slot of EIP-1967, or the first slot, as a Safe does. */
+/** Where a proxy stores its implementation's address: in its own bytes, in the slot of EIP-1967, or in the first slot, as a Safe does. */
 export type ImplementationPlace = 'eip1167' | 'eip1967' | 'slot0'
 
-/** The code of a contract, and the address that it would forward to if it is a proxy. */
+/** The code of a contract and, if it is a proxy, the address to which it would forward. */
 export interface ContractCode {
   kind: 'contract'
   codeHash: Hash
@@ -16,7 +16,7 @@ export interface ContractCode {
 /** Stored in the evidence of a verdict. */
 export const KNOWN_WALLETS_VERSION = 1
 
-/** The code of a proxy that reads from one place in its storage where to forward. */
+/** The code of a proxy that reads its target from one place in its storage. */
 export interface KnownProxy {
   name: string
   codeHash: Hash
@@ -108,7 +108,7 @@ const nexusOfRhinestone = by1967('Nexus', RHINESTONE)
 const light = by1967('Light Account', ALCHEMY)
 const multiOwner = by1967('Multi Owner Light Account', ALCHEMY)
 
-/** Without those of chains with another virtual machine (zkSync), where their code has other hashes. */
+/** Leaves out those of chains with another virtual machine (zkSync), where their code has other hashes. */
 export const KNOWN_IMPLEMENTATIONS: readonly KnownImplementation[] = [
   safe('1.3.0', '0xd9Db270c1B5E3Bd161E8c8503c55cEABeE709552'),
   safe('1.3.0', '0x69f4D1788e39c87893C980c06EdF4b7f686e2938'),
@@ -141,7 +141,7 @@ export const KNOWN_IMPLEMENTATIONS: readonly KnownImplementation[] = [
   multiOwner('2.0.0', '0xd2c27F9eE8E4355f71915ffD5568cB3433b6823D'),
 ]
 
-/** The known wallet that a contract is; null for any other code, and for a known proxy of something else. */
+/** The known wallet that a contract is; null for any other code, and for a known proxy with another implementation. */
 export function knownWalletOf({ codeHash, implementation }: ContractCode): KnownImplementation | null {
   if (implementation === null) return null
   const { at: place, address } = implementation

@@ -1,6 +1,6 @@
-// Decides whether a payer whose ether came by an inner call may buy, from its code at the payment's block, the mode of the sale, and what shows that
-// someone can use what it owns. A node goes to the address that paid, so it must never go to a contract that cannot withdraw. This file does not deal
-// with plain senders. Pure.
+// Decides whether a payer whose ether came by an inner call may buy. It depends on the payer's code at the payment's block, the mode of the sale, and
+// evidence that someone can use what it owns. A node goes to the address that paid, so it must never go to a contract that cannot withdraw. Plain
+// senders are not decided here. Pure.
 import type { Address } from '../units.ts'
 import { type ContractCode, KNOWN_WALLETS_VERSION, knownWalletOf } from './known-wallets.ts'
 
@@ -37,7 +37,7 @@ export type PayerFacts =
       kind: 'inner'
       mode: ContractWalletMode
       code: CodeReading
-      /** Only one provider has traced it, and its word does not count. */
+      /** Only one provider has traced it, and that provider alone is not believed. */
       oneProvider?: boolean
       /** It has signed in here as a contract. */
       signedIn: boolean
@@ -51,8 +51,8 @@ export function modeAt(entries: readonly ModeEntry[], block: number): ContractWa
 }
 
 /**
- * The mode by which a payment is judged: that of its own block, or the present one if that lets more buy, so that a more permissive mode also lets
- * waiting buyers buy.
+ * The mode by which a payment is judged: that of its own block, or the present one if that allows more. So a more permissive mode also helps buyers
+ * who are waiting.
  */
 export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: number): ContractWalletMode {
   const modes = [modeAt(entries, paidIn), modeAt(entries, now)]
@@ -63,22 +63,22 @@ type Evidence = Record<string, string | number | boolean | null>
 export type PayerVerdict =
   | { kind: 'passes'; evidence: Evidence }
   | { kind: 'held'; evidence: Evidence }
-  /** Its code was not read yet. */
+  /** We have not read its code yet. */
   | { kind: 'undecided' }
 
 const ADDRESSES = 1n << 160n
 /** Rollups add this to a contract's address on the parent chain, so it differs from their own (Arbitrum, OP stack: "address aliasing"). */
 const ALIAS = 0x1111000000000000000000000000000000001111n
 
-/** The contract's own address on the parent chain, if this is its alias. A key's account has the same address on both. */
+/** The contract's own address on the parent chain, if this is its alias. A key's account has the same address on both chains. */
 const aliased = (from: Address) =>
   `0x${((BigInt(from) - ALIAS + ADDRESSES) % ADDRESSES).toString(16).padStart(40, '0')}`
 
 /**
- * Judges a payer. A transaction without a signature is held in every mode, because the account that it names may be a contract's on the parent chain,
- * which no key can use here. So is a sender that only one provider names, unless the operator trusts it. Code that stays unreadable for `retrySec` is
- * held, because what we could not read never passes. The evidence of a held payment records what it was judged by, so that any change of that makes
- * us judge it again.
+ * Judges a payer. A transaction without a signature is held in every mode, because its sender may be a contract on the parent chain, and no key can
+ * use that address here. So is a sender that only one provider names, unless the operator trusts it. Code that stays unreadable for `retrySec` is
+ * held, because what we could not read never passes. The evidence of a held payment records what decided it, so any change of that makes us judge it
+ * again.
  */
 export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
   if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
@@ -96,7 +96,7 @@ export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
     const evidence = { payerCode: found.kind, delegatesTo: found.to }
     return oneProvider ? { kind: 'held', evidence: { ...looked, ...evidence } } : { kind: 'passes', evidence }
   }
-  // A contract that is gone, or is just being created, so nothing there could own a node.
+  // A contract that is gone or still being created, so nothing there could own a node.
   if (found.kind === 'none') return { kind: 'held', evidence: { ...looked, payerCode: found.kind, noCode: true } }
   const known = knownWalletOf(found)
   const evidence = {

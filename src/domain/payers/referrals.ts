@@ -1,19 +1,19 @@
 // Referral codes, as a transfer carries them in its calldata by ERC-8021, schema 0: the codes, their length in a byte, the schema, a marker. We read
-// from the end, and no further than a bound, so that no calldata costs more than another. A suffix that is not well-formed has no codes.
+// a bounded number of bytes from the end, so no calldata costs more than another. A malformed suffix has no codes.
 
 /** A code that can be registered. */
 export const CODE_FORM = /^[a-z0-9_-]{1,32}$/
-/** The most that a code may give its payee of a price: a fifth. */
+/** The largest share of a price that a code may give its payee: a fifth. */
 export const COMMISSION_BPS_MAX = 2_000
 
 const MARKER = '8021'.repeat(8)
 const SCHEMA = '00'
-/** How far back from the end of calldata we read, with the marker. */
+/** How many bytes we read from the end of calldata, including the marker. */
 const SUFFIX_BYTES_MAX = 256
-/** One code or more, with a comma between two of them: ASCII without spaces. */
+/** One code or more, separated by commas: ASCII without spaces. */
 const CODES = /^[!-+\--~]+(,[!-+\--~]+)*$/
 
-/** The codes in a transaction's calldata, in their order. */
+/** The codes in a transaction's calldata, in order. */
 export function codesIn(calldata: string): string[] {
   const tail = calldata
     .slice(2)

@@ -1,14 +1,14 @@
-// Which kinds of events a receiver gets, in the one text form: `all`, or kinds separated by commas.
+// Which kinds of events a receiver gets, in their one text form: `all`, or kinds separated by commas.
 import { KINDS } from './kinds.ts'
 
 export const ALL = 'all'
-/** Kinds of events; or only `all`, which includes those of later versions. */
+/** Kinds of events; or just `all`, which includes kinds of later versions. */
 export type Choice = readonly string[]
 
-/** The form, for people who wrote something else. */
+/** The valid form, for the message about an invalid choice. */
 export const CHOICE_FORM = `${ALL}, or kinds of events separated by commas: ${Object.keys(KINDS).join(', ')}`
 
-/** Reads a choice. `unknown` has the parts that are no kind of event; if there are any, the choice is wrong. */
+/** Reads a choice. `unknown` lists the parts that are no kind of event; if there are any, the choice is invalid. */
 export function readChoice(text: string): { kinds: Choice; unknown: readonly string[] } {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))]
   const isAll = kinds.length === 1 && kinds[0] === ALL

@@ -1,16 +1,16 @@
-// The table of events: each kind's words for a person, where in the console to handle it, whether a person has to act, and the rows of the audit log
-// that trigger it. docs/RUNBOOK.md says what to do, under the kind's own name, and the service serves it as /runbook.html. Kinds without rows report
-// the ledger's facts, through triggers (migrations/0001_schema.sql).
+// The table of events: each kind's words for a person, the console page for handling it, whether a person must act, and the rows of the audit log
+// that trigger it. docs/RUNBOOK.md says what to do, under the name of the kind; the service serves it as /runbook.html. Kinds without rows report the
+// ledger's facts, through triggers (migrations/0001_schema.sql).
 
 export interface Kind {
   words: string
-  /** True if a person has to look; then it has a section in the runbook. */
+  /** True if a person must look at it. Then it has a section in the runbook. */
   asks?: true
-  /** A path of the pages. */
+  /** The path of a page. */
   place: string | ((data: Data) => string)
-  /** Actions of the audit log: each row is an event, in its transaction. */
+  /** Actions of the audit log. Each row is an event, written in its transaction. */
   acts?: readonly string[]
-  /** What the event says about such a row; by default who did what to what. The row itself has the rest, for those who may read it. */
+  /** What the event shows of such a row; by default who did what to what. The row itself has the rest, for those who may read it. */
   data?: (row: Audited) => Data
 }
 /** A row of the audit log. */
@@ -26,7 +26,7 @@ const STATE = '/console'
 const AUDIT = '/console/audit'
 const HELD = '/console/payments?status=held'
 
-/** The page of a payment in the console, by its hash or number; a list if neither is known. */
+/** A payment's page in the console, by its hash or number; a list if neither is known. */
 const paymentNamed = (name: unknown, otherwise: string) =>
   /^(0x[0-9a-f]{64}|[1-9][0-9]*)$/.test(String(name)) ? `/console/payments/${name}` : otherwise
 const ofPayment = ({ txHash }: Data) => paymentNamed(txHash, HELD)
@@ -200,7 +200,7 @@ export const actsOf = (...kinds: readonly string[]): string[] => kinds.flatMap((
 
 const KIND_OF = new Map(Object.entries(KINDS).flatMap(([type, { acts = [] }]) => acts.map((act) => [act, type])))
 
-/** The event of a row of the audit log; null if it has none. */
+/** The event for a row of the audit log; null if there is none. */
 export function eventOf(row: Audited): { type: string; data: Data } | null {
   const type = KIND_OF.get(row.action)
   if (type === undefined) return null
@@ -215,7 +215,7 @@ export interface Told {
   data: Data
 }
 
-/** Where a person should look, and what to do; the latter is null if there is nothing to do. */
+/** Where a person should look, and what to do; the latter is null if nothing needs to be done. */
 export interface Links {
   consoleUrl: string
   runbookUrl: string | null
@@ -231,5 +231,5 @@ export function linksOf({ type, data }: Told, publicUrl: string): Links {
   }
 }
 
-/** The anchor of a one-word heading in Markdown: lower case, without punctuation. */
+/** The anchor of a one-word Markdown heading: lower case, without punctuation. */
 const anchorOf = (heading: string) => heading.toLowerCase().replaceAll(/[^a-z0-9-]/g, '')

@@ -1,26 +1,26 @@
-// What a receiver's URL shows: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's URL:
+// What a receiver's URL means: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's URL:
 // smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org&events=payment.held,funds.low
 import { kindsOf, readChoice } from './choice.ts'
 import { KINDS } from './kinds.ts'
 
-/** The field for text, by the host of a chat's webhook. */
+/** The name of the text field, by the host of a chat's webhook. */
 const CHATS: Readonly<Record<string, string>> = {
   'hooks.slack.com': 'text',
   'discord.com': 'content',
   'api.telegram.org': 'text',
 }
 
-/** Kinds that end a request for action. */
+/** Kinds that tell a person they no longer need to act. */
 const ENDS = ['passes.resumed', 'signer.restored']
-/** What we mail unless the URL says otherwise: events that need a person, and those that end them. */
+/** What we mail unless the URL lists kinds: events that need a person, and those that end them. */
 const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
 
 const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
 const RECIPIENTS_MAX = 10
-/** The conventional ports of mail: with TLS from the first byte, and with STARTTLS. */
+/** The standard mail ports: with TLS from the first byte, and with STARTTLS. */
 const PORTS: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 }
 
-/** A mail server, and its recipients. Without the password, which is the endpoint's secret. */
+/** A mail server, and its recipients. The password is not here, because it is the endpoint's secret. */
 export interface MailTarget {
   host: string
   port: number
@@ -34,19 +34,19 @@ export interface MailTarget {
   events: readonly string[]
 }
 
-/** The field of a chat's webhook that takes text; null for any other receiver. */
+/** The text field of a chat's webhook; null for any other receiver. */
 export const chatField = (url: string): string | null => CHATS[new URL(url).hostname] ?? null
 
 /** True for the URL of a mail server, complete or not. */
 export const isMail = (url: string): boolean => /^smtps?:\/\//i.test(url)
 
-/** True if events are signed; chats and mails have no place for a signature. */
+/** True if we sign events; chats and mails have no place for a signature. */
 export const isSigned = (url: string): boolean => !isMail(url) && chatField(url) === null
 
-/** What a mail server's URL says; null if it is none, or lacks something. */
+/** The mail server in a URL; null if it is none, or incomplete. */
 export function mailTargetOf(text: string): MailTarget | null {
   if (!isMail(text) || !URL.canParse(text)) return null
-  // A plus belongs to an address here; only forms read it as a space.
+  // A plus is part of an address here; only forms read it as a space.
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(text.replaceAll('+', '%2B'))
   const user = decoded(username)
   const [from = '', ...more] = searchParams.getAll('from')
@@ -76,11 +76,11 @@ export function mailTargetOf(text: string): MailTarget | null {
   }
 }
 
-/** The text of the events that a mail server's URL names itself; null if it names none, or is no such URL. */
+/** The text of the kinds of events in a mail server's URL; null if it lists none, or is no such URL. */
 export const eventsInUrl = (url: string): string | null =>
   isMail(url) && URL.canParse(url) ? new URL(url).searchParams.get('events') : null
 
-/** A URL as stored, and its secrets: a mail server's password, else what events are signed with. */
+/** A URL as stored, and its secrets: for a mail server its password, else the signing secrets. */
 export function receiverOf(url: string, secrets: readonly string[]): { url: string; secrets: readonly string[] } {
   if (!isMail(url)) return { url, secrets: isSigned(url) ? secrets : [''] }
   const bare = new URL(url)

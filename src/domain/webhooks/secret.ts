@@ -1,6 +1,6 @@
-// The format of a webhook signing secret (Standard Webhooks): a prefix, and the base64 of random bytes.
+// The format of a webhook signing secret (Standard Webhooks): a prefix, then random bytes as base64.
 
-/** The standard's bounds of a secret. */
+/** The standard's bounds for a secret. */
 const BYTES_MIN = 24
 const BYTES_MAX = 64
 /** Secrets of one endpoint: the new one and, during a rotation, the previous one. */
