@@ -1,17 +1,17 @@
-// Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one. Everything from the chain
-// must be equal. The passes may decide differently on payments that are not minted, so those are only reported. In surveyed blocks it skips what a
-// survey cannot find because it moved nothing.
+// Compares two ledgers at the same block, row by row, in as little memory for a large ledger as for a small one. Everything from the chain must be
+// equal. The passes may decide differently on payments that are not minted, so those are only reported. In surveyed blocks it skips what moved
+// nothing, because a survey cannot find that.
 import { readSurveyedTo } from '../db/blocks/surveyed.ts'
 import type { Sql } from '../db/core/sql.ts'
 
 /** Rows fetched at once from each side. */
 const FETCH = 1_000
-/** How many differing rows of each table we show. */
+/** How many differing rows of each table we list. */
 const EXAMPLES_MAX = 5
 
 export interface Difference {
   table: string
-  /** Rows that only the old ledger has, only the new one has, and that differ. */
+  /** Rows that only the old ledger has, that only the new one has, and that differ. */
   missing: number
   extra: number
   differing: number
@@ -24,7 +24,7 @@ export interface Comparison {
   /** Payments that wait in both ledgers, for different reasons. */
   decidedAnew: number
   rows: number
-  /** The last block in which we did not compare what moved nothing, because one of the ledgers was surveyed up to there; null if neither was. */
+  /** In blocks up to this one we did not compare what moved nothing, because one of the ledgers was surveyed up to there; null if neither was. */
   surveyedTo: number | null
 }
 
@@ -33,7 +33,7 @@ interface Projection {
   key: string
   columns: string
   where?: string
-  /** The same for ledgers that are compared without what moved nothing in blocks up to `to`. */
+  /** The same without what moved nothing in blocks up to `to`, for ledgers that were surveyed. */
   surveyed?: (to: number) => { columns?: string; where?: string }
 }
 
@@ -160,7 +160,7 @@ const WAITING: Projection = {
   where: `state IN ('seen', 'accepted', 'minting', 'held')`,
 }
 
-/** Compares. Read both from a snapshot, at the same cursor. `onTable` is called before each table. */
+/** Compares two ledgers. Read both from a snapshot, at the same cursor. `onTable` is called before each table. */
 export async function compareLedgers(before: Sql, after: Sql, onTable: (table: string) => void): Promise<Comparison> {
   const surveyedTo = Math.max(await readSurveyedTo(before), await readSurveyedTo(after))
   const isSurveyed = surveyedTo >= 0
@@ -186,7 +186,7 @@ interface Row {
   row: string
 }
 
-/** Walks both sides in the order of their keys, side by side. */
+/** Walks both sides in parallel, in key order. */
 async function compareTable(before: Sql, after: Sql, projection: Projection): Promise<Difference & { rows: number }> {
   const result = { table: projection.table, missing: 0, extra: 0, differing: 0, examples: [] as string[], rows: 0 }
   const show = (text: string) => {
@@ -216,7 +216,7 @@ async function compareTable(before: Sql, after: Sql, projection: Projection): Pr
   return result
 }
 
-/** Rows in the order of their keys' bytes, which is also how JavaScript compares plain text. */
+/** Rows in byte order of their keys, which is also how JavaScript compares plain text. */
 async function* rowsOf(sql: Sql, { table, key, columns, where }: Projection): AsyncGenerator<Row> {
   const query = `SELECT keyed.key, keyed.row FROM (
       SELECT array_to_string(ARRAY[${key

@@ -1,4 +1,4 @@
-// Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours. It must never copy
+// Copies into a rebuilt ledger what is not on any chain: the operator's terms and decisions, and the ether prices of past hours. It must never copy
 // anything else, because a rebuild that copied what it should prove would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { byVerdict, move } from '../db/payments/moves.ts'
@@ -25,14 +25,14 @@ const COPIED = {
     revoked_at, revoked_by`,
   price_history: 'hour, usd, quoted_at',
 } as const
-/** The tables among them that assign numbers, each after those that it refers to. */
+/** Those of these tables that assign numbers, each after the tables that it refers to. */
 const NUMBERED = ['passkeys', 'admin_keys', 'passkey_invitations']
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
-/** Residues that the operator has decided. Even if a trace shows what they consist of, we store them as residues, so that the decisions apply. */
+/** Residues that the operator has decided. Even if a trace shows their transfers, we store them as residues, so the decisions apply. */
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
-/** Updates of rows that were copied before: a tier may have been retired since, or a wallet's books closed. */
+/** What to update in rows that were copied before: a tier may have been retired since, or a wallet's books closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
   proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
@@ -47,8 +47,8 @@ const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 const SWITCHES = ['paused', 'secondPerson']
 
 /**
- * Copies tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy through a contract, admin keys, passkeys,
- * the prices and the pause from the other ledger. Idempotent.
+ * Copies from the other ledger: tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy
+ * through a contract, admin keys, passkeys, the prices and the switches. Idempotent.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
@@ -61,7 +61,7 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM allowed_wallets`
     for (const table of NUMBERED.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
-    // One version of each tier is live, so the old one must not block the next.
+    // Only one version of each tier is live, so the old one must not block the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, { table, columns })
     // The next key gets the next number.
@@ -80,11 +80,11 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-/** Rows of a list that are copied at once. */
+/** How many rows and pages of a list we copy at once. */
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
 
-/** Copies the missing allowlists, whole and one by one, because a list never changes. */
+/** Copies the missing allowlists one by one, each as a whole, because a list never changes. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
   const known = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
   const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
@@ -123,12 +123,12 @@ async function copyTable(from: Sql, into: Sql, { table, columns, where = 'true' 
 }
 
 /**
- * Copies the payments wallets of the other ledger. Wallets are entered and closed under the cursor's lock, so for blocks up to a cursor that was read
- * before, these rows are complete.
+ * Copies the payments wallets of the other ledger. Wallets are entered and closed under the cursor's lock, so these rows are complete for blocks up
+ * to any cursor that was read before.
  */
 export async function copyWallets(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // A wallet that was withdrawn is deleted, because nothing came to it. The rows we have read refer to the others.
+    // A withdrawn wallet is deleted, because it received nothing. The rows that we have read refer to the others.
     const known = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
     await sql`
       DELETE FROM payment_wallets w WHERE NOT EXISTS (
@@ -141,8 +141,8 @@ export async function copyWallets(from: Sql, into: Pool): Promise<void> {
 }
 
 /**
- * Copies the operator's verdicts to the payments of the same ref. A verdict stands unless a node or a failed transfer contradicts it. The payments
- * must have been followed before. Idempotent.
+ * Copies the operator's verdicts to the payments with the same refs. A verdict applies unless a node or a failed transfer contradicts it. The
+ * payments must have been followed before. Idempotent.
  */
 export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   const verdicts = await asJson(
@@ -174,7 +174,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
 
 const ENDPOINTS = 'endpoint, url, secrets, events, active, added_by, added_at'
 
-/** Copies webhook endpoints. Call it last, because events up to then were sent before. Idempotent. */
+/** Copies webhook endpoints. Call it last: without endpoints no events are written, so nothing that was sent before goes out again. Idempotent. */
 export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   const rows = await asJson(from, `SELECT ${ENDPOINTS} FROM webhook_endpoints`)
   const query = `INSERT INTO webhook_endpoints (${ENDPOINTS}) SELECT ${ENDPOINTS}
@@ -182,7 +182,7 @@ export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   await into.unsafe(query, [rows])
 }
 
-/** Copies the recorded refunds, and what people did from the audit log. Idempotent. */
+/** Copies the recorded refunds, and people's acts from the audit log. Idempotent. */
 export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)
   const acts = await asJson(
@@ -204,7 +204,7 @@ export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-/** Rows as JSON text that only PostgreSQL writes and reads, so no number passes through JavaScript's. */
+/** Rows as JSON text that only PostgreSQL writes and reads, so no number passes through JavaScript. */
 async function asJson(sql: Sql, query: string): Promise<string> {
   const [row] = await sql.unsafe<{ rows: string }[]>(
     `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (${query}) t`,

@@ -1,4 +1,4 @@
-// Rebuilds a ledger from the chain alone, into a database of its own, and compares it with the current one. It never sends, and never writes to the
+// Rebuilds a ledger from the chain alone, into a separate database, and compares it with the current one. It never sends, and never writes to the
 // current ledger.
 import type { ChainFacts } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -32,20 +32,20 @@ import { finalizedHeight, judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
 import { copyAllowlists, copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
 
-/** Blocks between two audits of the payments wallet: so few that transfers in and out seldom cancel out. */
+/** Blocks between two audits of the payments wallet, so few that inflows and outflows seldom cancel out. */
 const BLOCKS_PER_STEP = 200
-/** The same for surveyed blocks, in which value cannot have come and gone unseen. */
+/** The same for surveyed blocks, in which value cannot have come and gone unnoticed. */
 const SURVEYED_PER_STEP = 131_072
 /** Interval of progress reports. */
 const TELL_MS = 2_000
-/** The most rounds of judging: a thousand payments each. */
+/** The most rounds of judging, a thousand payments each. */
 const JUDGING_MAX = 10_000
 const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
 type RebuildRules = FollowRules & FinalityRules & TrustRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
-/** A rebuild that cannot begin or go on; the message says what to do. */
+/** A rebuild that cannot begin or continue. The message says what to do. */
 class RebuildError extends KnownError {
   override readonly name = 'RebuildError'
 
@@ -82,7 +82,7 @@ export async function rebuild(
   await followTo(ctx, source, say)
   if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
-  // A snapshot of the current ledger, because passes and the operator may change it meanwhile.
+  // A snapshot of the current ledger, because passes and the operator may change it during the rebuild.
   return inSnapshot(source, async (old) => {
     await copyAllowlists(old, ctx.pool)
     await copyTerms(old, ctx.pool)
@@ -104,7 +104,7 @@ async function begin(pool: Pool): Promise<void> {
   await writeState(pool, 'rebuilding', true, 'rebuild')
 }
 
-/** What we rely on for the blocks that were not read. */
+/** What backs the blocks that we did not read. */
 const SURVEYED_BY = {
   two: 'blocks that were not read: proved against headers that two providers name',
   one: 'blocks that were not read: by the word of one provider',
@@ -120,7 +120,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   const pace = createPace((ctx.rules.survey ?? SURVEY).blocksMin)
   for (;;) {
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
-    // Read the wallets after the goal: we must follow no block for fewer wallets than the current ledger did.
+    // Read the wallets after the goal, because we must not follow a block for fewer wallets than the current ledger did.
     if (source) await copyWallets(source, ctx.pool)
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
@@ -139,7 +139,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   }
 }
 
-/** Says for which of the ledger's wallets we must read every old block, which may take days. */
+/** Reports the wallets of the ledger because of which we must read every old block, which may take days. */
 async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
   const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
   const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
@@ -155,7 +155,7 @@ async function auditThoroughly(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
 ): Promise<void> {
-  // A block has at most one residue, in or out, so this ends with the step's blocks. We skip a balance that cannot be read.
+  // A block has at most one residue, in or out, so this ends within the step's number of blocks. We skip a balance that we cannot read.
   let before: string | null = null
   for (let i = 0; i < BLOCKS_PER_STEP; i++) {
     await checkWalletBalances(ctx, cursor, UNLIMITED)
@@ -166,7 +166,10 @@ async function auditThoroughly(
   }
 }
 
-/** Holds what is not minted up to here, or up to where the old ledger held it. Judges the rest, and then releases the ledger for use. */
+/**
+ * Holds payments that are not minted up to this block, or up to where the old ledger held them. Judges the rest, and then releases the ledger for
+ * use.
+ */
 async function finish(
   ctx: RebuildContext,
   facts: ChainFacts,
