@@ -1,6 +1,6 @@
-// A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the same rules as any pass,
-// and judges it like any other payment. A claim starts the payments pass now instead of later. A claim takes at most 12 s once it starts
-// (REQUEST_POLL_POLICY in passes/context.ts), and 20 s with its time in the queue (http/routes/payments/claim.ts).
+// A claim: a buyer reports the hash of their payment. The hash is only a pointer: the ledger follows to its block, under the same rules as any pass,
+// and judges it like any other payment. A claim starts the payments pass now instead of later. It takes at most 12 s once it starts
+// (REQUEST_POLL_POLICY in passes/context.ts), and 20 s including its time in the queue (http/routes/payments/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { readBlock, readCursor } from '../db/blocks/blocks.ts'
@@ -18,17 +18,17 @@ import { type Looks, lookOnce, reachBlock } from './reach.ts'
 
 type ClaimContext = LedgerDb & ChainRead & Polling & RuledBy<FollowRules> & Logging
 
-/** Builds the claim (POST /api/payments/claim) on the payments pass that it triggers. */
+/** Builds the claim (POST /api/payments/claim), which triggers the payments pass. */
 export function claimer(
   ctx: ClaimContext,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
-  // Pages repeat a claim while they wait, so their requests share what we looked at.
+  // Pages repeat a claim while they wait, so their requests share what they looked at.
   const looks: Looks = { lookedAt: null }
   const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
   return async (txHash) => {
     const known = await findPayments(ctx.pool, txHash)
-    // We have already followed to it. It may settle now, or its mint may start, but only a new block can show that.
+    // We have already followed to its block. The payment may be settled now, or its mint may start, but only a new block can show that.
     const seen = known.find(({ state }) => state === 'seen')
     if (seen) await reachBlock(ctx, seen.blockNumber ?? 0, runPayments, reaching(txHash))
     if (known.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)
@@ -40,7 +40,7 @@ export function claimer(
   }
 }
 
-/** Claims a transaction for which the ledger has no standing payment. */
+/** Claims a transaction for which the ledger has no payment in a block. */
 async function claimFound(
   ctx: ClaimContext,
   tx: TransactionView,
@@ -58,7 +58,7 @@ async function claimFound(
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
 }
 
-/** Has a followed block read again that should hold a payment which is not on record. @returns true if the next run does. */
+/** If a followed block should hold this payment but we have no record of it, has that block read again. @returns true if the next run does so. */
 async function noteNotOnRecord({ pool }: LedgerDb, { blockNumber, blockHash }: TransactionView): Promise<boolean> {
   const own = blockNumber === null ? null : await readBlock(pool, blockNumber)
   const cursor = await readCursor(pool)
@@ -66,7 +66,7 @@ async function noteNotOnRecord({ pool }: LedgerDb, { blockNumber, blockHash }: T
   return noteClaimedBlock(pool, own.number)
 }
 
-/** The transaction as the chain has it. Throws a chain fault if no provider answers in time. */
+/** The transaction, read from the chain. Throws a chain fault if no provider answers in time. */
 function readTransaction({ chain, pollPolicy: { readMs } }: ChainRead & Polling, txHash: Hash) {
   return within(readMs, chain.transaction(txHash), (): never => {
     throw new ChainFault(`the transaction was not read within ${readMs} ms`, { retryable: true })
@@ -81,7 +81,7 @@ async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome 
 
 /**
  * Claims a transaction to another account that may have paid through its inner calls, as a contract wallet does. The balance check finds such
- * payments. Until it has reached the block, or while a residue of the block is not told apart, there is no answer.
+ * payments. There is no answer until it has reached the block, or while the block has a residue without an explanation.
  */
 async function claimInside(
   ctx: ClaimContext,
@@ -120,7 +120,7 @@ function refuse(
   return null
 }
 
-/** True once a payment was judged and its block followed, or it turned out to be dust. */
+/** True if a payment was judged and its block followed, or it turned out to be dust. */
 function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
     const standing = (await findPayments(pool, txHash)).filter(({ state }) => state !== 'orphaned')

@@ -1,16 +1,16 @@
-// The ether price that all instances share, fetched at most once a minute, and its history, one price an hour for the owners' books. The service asks
-// once an hour even without readers. Display only: nothing that moves money depends on it.
+// The ether price that all instances share, fetched at most once a minute, and its history, one price an hour for the owners' books. The service
+// fetches one each hour even without readers. Display only: nothing that moves money depends on it.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { isHourPriced, storePrice, takePriceTurn } from '../db/sale/price.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Interval of the check that this hour has its price; an upstream that is down for a while leaves no gap. */
+/** How often we check that this hour has its price. An upstream that is down for a while leaves no gap. */
 const LOOK_MS = 5 * 60_000
 
-/** Asks the upstream once; null if it said nothing usable. */
+/** Queries the upstream once; null if it returned nothing usable. */
 export type PriceFeed = () => Promise<number | null>
 
-/** The shared price: from the upstream if this caller gets this minute's turn, else what another caller got. Null if unknown. */
+/** The shared price: from the upstream if it is this caller's turn for the minute, else what another caller fetched. Null if unknown. */
 export async function sharedPrice(
   ask: <T>(question: (sql: Sql) => Promise<T>) => Promise<T>,
   feed: PriceFeed,

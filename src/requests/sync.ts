@@ -1,6 +1,6 @@
-// Sync: an owner points at a mint that is missing in the ledger. We look the mint up on chain, and the ledger follows to it under the same rules as
-// any pass. A node that following can no longer bring is inserted as the reconciler does, if it is the caller's. Sync reads the ledger first, then
-// single answers, never blocks. It takes at most 12 s once it starts, as a claim does.
+// Sync: an owner reports a mint that is missing in the ledger. We look the mint up on chain, and the ledger follows to it under the same rules as in
+// any pass. A node that following can no longer find is inserted as the reconciler does, if it is the caller's. Sync reads the ledger first, then
+// single values from the chain, never blocks. It takes at most 12 s once it starts, like a claim.
 import { ChainFault } from '../chain/faults.ts'
 import type { MintReceipt } from '../chain/port.ts'
 import { type Cursor, readCursor, readHashes } from '../db/blocks/blocks.ts'
@@ -22,15 +22,15 @@ type Ask = <T>(reading: Promise<T>) => Promise<T>
 interface Search {
   ask: Ask
   wallet: Address
-  /** Consecutive, because one transaction mints them one after the other. */
+  /** Consecutive, because a transaction mints its nodes one after the other. */
   nodeIds: readonly bigint[]
-  /** The receipt that names them if the ledger does not. */
+  /** The receipt that lists them if the ledger does not. */
   receipt: MintReceipt | null
 }
 
-/** Builds the lookup (POST /api/nodes/sync) on the payments pass it triggers. */
+/** Builds the look-up (POST /api/nodes/sync), which triggers the payments pass. */
 export function createSyncer(ctx: FindContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
-  // Callers that sync at the same time share what we looked at.
+  // Callers that sync at the same time share what they looked at.
   const looks: Looks = { lookedAt: null }
   const reaching = (blockNumber: number) => () => reachBlock(ctx, blockNumber, runPayments, { looks })
   return {
@@ -43,7 +43,7 @@ export function createSyncer(ctx: FindContext, runPayments: () => Promise<Paymen
       const minted = isCallers ? known : (receipt?.nodes ?? [])
       const refusal = isCallers ? null : await refuse(ctx, receipt)
       if (refusal) return refusal
-      // To the head, not just to the mint, because what counts in the end is who owns the node now.
+      // To the head, not just to the mint, because what matters in the end is who owns the node now.
       const head = await ask(ctx.chain.head())
       const nodeIds = minted.map(({ nodeId }) => nodeId).slice(0, MINT_BATCH_MAX)
       const reach = reaching(Math.max(receipt?.block?.number ?? 0, head.number))
@@ -67,7 +67,7 @@ function askWithin({ pollPolicy: { readMs } }: Polling): Ask {
     })
 }
 
-/** The reason to refuse a transaction by its receipt; null if it minted nodes. */
+/** Why a transaction is refused, by its receipt; null if it minted nodes. */
 async function refuse(ctx: FindContext, receipt: MintReceipt | null): Promise<SyncOutcome | null> {
   if (receipt === null || !(await mayBeOwn(ctx, receipt))) return { kind: 'notFound' }
   if (!receipt.succeeded) return { kind: 'failed' }
@@ -75,14 +75,14 @@ async function refuse(ctx: FindContext, receipt: MintReceipt | null): Promise<Sy
   return receipt.nodes.length === 0 || isBeforeSale ? { kind: 'noMint' } : null
 }
 
-/** False if the receipt is of another block than the ledger's, because then a node on another fork reported it. */
+/** False if the receipt's block is not the ledger's, because then a node on another fork returned it. */
 async function mayBeOwn({ pool }: LedgerDb, { block }: MintReceipt): Promise<boolean> {
   if (block === null) return true
   const own = (await readHashes(pool, [block.number])).get(block.number)
   return own === undefined || own === block.hash
 }
 
-/** Once the ledger has followed to the head, returns each node's owner by the log and by the contract now. */
+/** Follows to the head, then returns each node's owner by the log and by the contract now. */
 async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Search): Promise<SyncOutcome> {
   const { ask, nodeIds } = search
   const before = await readMintedTo(ctx.pool, nodeIds)
@@ -104,7 +104,7 @@ async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Sea
   return { kind: 'followed', nodes }
 }
 
-/** To whom a node that the ledger lacks was minted; null if we cannot tell yet. Inserts only the caller's own. */
+/** The wallet to which a node that the ledger lacks was minted; null if we cannot tell yet. Inserts only the caller's own. */
 async function mintedToOfLacking(
   ctx: FindContext,
   cursor: Cursor,
