@@ -13,7 +13,7 @@ const TOLD = [
   ['nodeId', 'nodeCount', 'count', 'spent', 'fromBlock', 'toBlock', 'txHash'],
 ].flat()
 
-/** The body of a delivery to `url`: the event's JSON with the links of its kind. */
+/** The body of a delivery to `url`: the event's JSON, with the links for its kind. */
 export function bodyFor(url: string, event: string, publicUrl: string): string {
   const told = JSON.parse(event) as Told
   const links = linksOf(told, publicUrl)
@@ -22,7 +22,7 @@ export function bodyFor(url: string, event: string, publicUrl: string): string {
   return JSON.stringify({ [field]: [sentenceOf(told), ...linesOf(links)].join('\n') })
 }
 
-/** The links, one a line. */
+/** The links, one per line. */
 export const linesOf = ({ consoleUrl, runbookUrl }: Links): string[] => [
   ...(runbookUrl === null ? [] : [`What to do: ${runbookUrl}`]),
   `Where: ${consoleUrl}`,

@@ -10,7 +10,7 @@ import { linesOf, sentenceOf } from './chat.ts'
 import type { PostResult } from './post.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
-/** Mail servers greet slowly to deter spammers. The lease of a delivery is longer. */
+/** Mail servers greet slowly to deter spammers. The lease of a delivery is longer than this. */
 const TIMEOUT_MS = 30_000
 const ERROR_TEXT_MAX = 300
 
@@ -23,7 +23,7 @@ export interface Mail {
   publicUrl: string
 }
 
-/** Sends a mail of these events. */
+/** Sends these events as one mail. */
 export async function sendMail(
   mail: Mail,
   { allowPrivate, timeoutMs = TIMEOUT_MS }: { allowPrivate: boolean; timeoutMs?: number },
@@ -47,12 +47,12 @@ export async function sendMail(
     const text = error instanceof Overdue ? `did not answer within ${timeoutMs / 1000} s` : messageOf(error)
     return sent(responseCode ?? null, (text || 'no answer').slice(0, ERROR_TEXT_MAX), error instanceof TargetError)
   } finally {
-    // Also after we gave up waiting, so that nothing goes on in the background.
+    // Also if we stopped waiting, so that nothing continues in the background.
     ;(socket as Socket | null)?.destroy()
   }
 }
 
-/** A connection to the server if its address is allowed. */
+/** A connection to the server, if its address is allowed. */
 async function connected({ host, port }: MailTarget, allowPrivate: boolean): Promise<Socket> {
   if (!allowPrivate) assertNoPrivateLiteral(host)
   const socket = connect({ host, port, ...(allowPrivate ? {} : { lookup: publicLookup }) })
@@ -60,7 +60,7 @@ async function connected({ host, port }: MailTarget, allowPrivate: boolean): Pro
   return socket
 }
 
-/** Hands the mail to the server. @returns the code of its answer. */
+/** Hands the mail over to the server. @returns the code of its reply. */
 async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Promise<number> {
   const { createTransport } = await import('nodemailer')
   const { host, port, tls, user, from, to } = mail.target
@@ -73,7 +73,7 @@ async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Pr
     secure: tls,
     disableFileAccess: true,
     disableUrlAccess: true,
-    // At most, password and text go unencrypted in the operator's own network, and only if the server has no TLS.
+    // Password and text may go unencrypted only inside the operator's own network, and only if the server offers no TLS.
     requireTLS: !tls && !allowPrivate,
     ...(isIP(host) === 0 ? { tls: { servername: host } } : {}),
     ...(user === null ? {} : { auth: { user, pass: mail.password } }),
@@ -83,7 +83,7 @@ async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Pr
     to: [...to],
     subject: subjectOf(mail, name),
     text: textOf(mail),
-    // The same if the mail is sent again, so that a program can tell.
+    // The same id if the mail is sent again, so a program can recognise it.
     messageId: `<${mail.events[0]?.id}.${mail.events.length}@${name}>`,
     headers: { 'auto-submitted': 'auto-generated', 'x-node-ledger-events': mail.events.map(({ id }) => id).join(' ') },
   })

@@ -1,5 +1,5 @@
-// One attempt at a delivery: a POST that follows no redirect, keeps to its timeout, and reads no more of the answer than it needs. It must
-// never log or repeat a URL beyond its host.
+// One attempt at a delivery: a POST that follows no redirect, observes its timeout, and reads no more of the answer than it needs. It must never log
+// or repeat a URL beyond its host.
 import { isTimeout } from '../lib/deadline.ts'
 import { codeOf, messageOf } from '../lib/errors.ts'
 import { Agent, request } from '../lib/undici.ts'
@@ -17,7 +17,7 @@ export interface PostResult {
   status: number | null
   /** Null for a success (a status from 200 to 299). */
   error: string | null
-  /** True if this instance's settings forbid it. Another instance may send it. */
+  /** True if this instance's settings forbid it. Another instance may be able to send it. */
   isForbidden: boolean
   durationMs: number
 }
@@ -61,7 +61,7 @@ export function createPoster({
   }
 }
 
-/** A URL must not reach anything that only this machine can reach, and nothing is sent without TLS. */
+/** Throws for a URL to anything that only this machine can reach, or without TLS. */
 function assertSafe(url: URL): void {
   assertNoPrivateLiteral(url.hostname)
   if (url.protocol !== 'https:') throw new TargetError(url.host, 'is not https')

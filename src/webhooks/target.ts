@@ -1,11 +1,11 @@
-// Decides which addresses a webhook may be sent to: public ones only, unless the operator allows others. So a URL cannot reach anything that only
-// this machine can reach. It checks the address of the connection, after the look-up, so a name that resolves differently the second time gains
+// Decides to which addresses a webhook may be sent: only public ones, unless the operator allows others. This way a URL cannot reach anything that
+// only this machine can reach. It checks the address of the connection, after the look-up, so a name that resolves differently the second time gains
 // nothing.
 import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as lookupHost } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** IPv4 ranges that hold no hosts of the public internet (RFC 6890 and those it names). */
+/** IPv4 ranges without hosts on the public internet (RFC 6890 and those that it lists). */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,7 +23,7 @@ const NOT_PUBLIC_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** We refuse IPv6 outside the only block with public hosts. Within it we refuse ranges that lead elsewhere or nowhere. */
+/** We reject IPv6 outside the only block with public hosts, and ranges within it that lead elsewhere or nowhere. */
 const PUBLIC_V6 = '2000::/3'
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -39,7 +39,7 @@ function listOf(networks: readonly string[]): BlockList {
   return list
 }
 
-/** True if an IP address is a host of the public internet. */
+/** True if an IP address is a host on the public internet. */
 export function isPublicAddress(ip: string): boolean {
   switch (isIP(ip)) {
     case 4:
@@ -60,7 +60,7 @@ export class TargetError extends Error {
   }
 }
 
-/** Throws a TargetError for a host that is a private address itself. Names are checked at their look-up. */
+/** Throws a TargetError for a host that is itself a private address. Names are checked when they are looked up. */
 export function assertNoPrivateLiteral(hostname: string): void {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
@@ -73,7 +73,7 @@ export async function isPublicTarget(url: URL): Promise<boolean> {
   return (await lookupHost(host, { all: true })).every(({ address }) => isPublicAddress(address))
 }
 
-/** Looks names up as node:dns does, and fails for a name with any private address, so the connection is never made. */
+/** Looks names up as node:dns does, but fails for a name with any private address, so the connection is never made. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const [first] = addresses ?? []

@@ -1,6 +1,6 @@
-// Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a delivery. If a
-// crash interrupts a delivery, another attempt follows when its lease expires. It must never block a pass, and never log a URL. post.ts sends,
-// mail.ts mails, sign.ts signs, back-off.ts has the pauses after failures, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+// Delivers events, at least once. Each endpoint has its own queue, so a slow one delays no other; any instance may take a delivery. If a crash
+// interrupts a delivery, another attempt follows when its lease expires. It must never block a pass, and never log a URL. post.ts sends, mail.ts
+// mails, sign.ts signs, back-off.ts has the pauses after failures, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
@@ -24,7 +24,7 @@ import { sendMail } from './mail.ts'
 import { createPoster, type Poster, type PostResult } from './post.ts'
 import { webhookHeaders } from './sign.ts'
 
-/** Concurrent deliveries of one endpoint. */
+/** How many deliveries to one endpoint run in parallel. */
 const AT_ONCE = 8
 /** The poll interval for due deliveries; facts wake the worker earlier. */
 const POLL_MS = 2_000
@@ -68,7 +68,7 @@ export async function adoptEndpoints(
   })
 }
 
-/** Starts delivering to the ledger's endpoints, and to those added later. */
+/** Starts delivering to the ledger's endpoints, including those added later. */
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const poster = createPoster(options)
   const lanes = new Map<string, Lane>()
@@ -114,14 +114,14 @@ interface Lane extends Loop {
   target: Pick<EndpointTarget, 'url' | 'events'>
 }
 
-/** Repeats a task: at once if it reports more work, else on a wake-up or after a while. */
+/** Repeats a task: immediately if it reports more work, else on a wake-up or after a while. */
 function startLoop(turn: () => Promise<boolean>): Loop {
   let stopped = false
   let woken = false
   let wake = () => {}
   const pause = () =>
     new Promise<void>((resolve) => {
-      // Handle a wake-up during the task now.
+      // A wake-up during the task takes effect now.
       if (woken || stopped) return resolve()
       const timer = setTimeout(resolve, POLL_MS)
       wake = () => {
@@ -176,7 +176,7 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
 
 type Endpoint = Pick<EndpointTarget, 'url' | 'events'> & { endpoint: string }
 
-/** Makes the deliveries that are due for an endpoint. @returns how long to leave it alone, and whether more may be due. */
+/** Makes the deliveries that are due for an endpoint. @returns how long to leave the endpoint alone, and whether more may be due. */
 async function takeTurn(
   options: WebhooksOptions,
   poster: Poster,
@@ -209,7 +209,7 @@ async function posted(
   return await poster.post(url, webhookHeaders({ id: eventId, body }, timestamp, isSigned(url) ? secrets : []), body)
 }
 
-/** Sends events as one mail. @returns its outcome for each of them. */
+/** Sends events as one mail. @returns the outcome, which applies to each of them. */
 async function mailed(
   { allowPrivate, publicUrl, timeoutMs }: WebhooksOptions,
   target: MailTarget,
@@ -222,7 +222,7 @@ async function mailed(
   return taken.map(() => result)
 }
 
-/** Records the outcome of a delivery; gives the delivery back if this instance's settings forbid it. */
+/** Records the outcome of a delivery, or gives the delivery back if this instance's settings forbid it. */
 async function settle(
   { pool, log, observe }: WebhooksOptions,
   { endpoint }: Endpoint,
@@ -231,12 +231,12 @@ async function settle(
 ): Promise<void> {
   const { eventId, type, attempt } = delivery
   if (isForbidden && error !== null) {
-    // An attempt here would only fail, and back off for hours although another instance could send it now.
+    // A failed attempt here would back off for hours although another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
     log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
     return
   }
-  // 410 is a receiver's way to end its subscription.
+  // A receiver ends its subscription with 410.
   const gone = status === 410
   const retrySec = retryAfterSec(attempt, Math.random())
   const givenUp = await settleDelivery(pool, endpoint, delivery, { status, error, durationMs, retrySec, gone })
