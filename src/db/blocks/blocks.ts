@@ -11,7 +11,7 @@ export interface Cursor {
   time: number
 }
 
-/** Reads the cursor; null before the first block is stored. With `lock`, it cannot move elsewhere until this transaction ends. */
+/** Reads the cursor; null before the first block is stored. With `lock`, no other transaction can move it until this one ends. */
 export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: false }): Promise<Cursor | null> {
   const [row] = await sql<Cursor[]>`
     SELECT block_number AS number, block_hash AS hash, block_time AS time FROM cursors WHERE name = 'follow'
@@ -20,8 +20,8 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
 }
 
 /**
- * Sets a cursor if there is none. A missing row cannot be locked, so if several transactions store the first blocks at once, all but one wait here.
- * @returns false to those, because another one has begun.
+ * Sets a cursor if there is none. Then there is no row to lock, so if several transactions store the first blocks at once, all but one wait here.
+ * @returns false for those that waited, because another one has set it.
  */
 export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   const begun = await sql`
@@ -30,7 +30,7 @@ export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   return begun.count > 0
 }
 
-/** Removes the cursor: no block is followed, as before the first one. */
+/** Removes the cursor, as before the first block. */
 export async function removeCursor(sql: Sql): Promise<void> {
   await sql`DELETE FROM cursors WHERE name = 'follow'`
 }
@@ -44,7 +44,7 @@ export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
       block_time = excluded.block_time`
 }
 
-/** Stores headers. A header replaces another one of the same height. */
+/** Stores headers. A header replaces the one stored at its height. */
 export async function insertBlocks(sql: Sql, blocks: readonly Block[]): Promise<void> {
   await sql`
     INSERT INTO blocks AS b (number, hash, parent_hash, time, prevrandao)

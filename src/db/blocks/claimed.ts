@@ -1,8 +1,8 @@
-// Followed blocks in which somebody claims a payment that is not on record. The next run compares each with the block's own list. A row of `settings`
-// each, so that any instance's run finds them.
+// Followed blocks in which, a claim says, there is a payment that we have no record of. The next run compares each with the block's own transactions.
+// Each is a row of `settings`, so any instance's run finds it.
 import type { Sql } from '../core/sql.ts'
 
-/** Anybody may claim. Beyond this, claims wait until runs have looked at the ones before. */
+/** How many blocks may be noted at once, because anyone can claim. Further claims wait until runs have checked these. */
 const CLAIMED_MAX = 20
 
 /** Notes a block. @returns false if too many are noted already. */
@@ -15,7 +15,7 @@ export async function noteClaimedBlock(sql: Sql, blockNumber: number): Promise<b
   return noted.count > 0
 }
 
-/** Takes the oldest of them off the record; null if there is none. */
+/** Removes the oldest noted block and returns it; null if there is none. */
 export async function takeClaimedBlock(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ blockNumber: number }[]>`
     DELETE FROM settings WHERE name = (

@@ -1,5 +1,5 @@
-// The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sighting may be a provider's lie, and the
-// next run without a finding withdraws it. A halt that lasts is sealed, and then only an operator can clear it.
+// The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sighting may be a provider's lie, so the
+// next clean run withdraws it. A halt that lasts is sealed, and then only an operator can clear it.
 
 import type { ProvenPart } from '../../domain/observed.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -8,8 +8,8 @@ import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
 import { lowerProof } from './proofs.ts'
 
 /**
- * Another chain than the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has from
- * another block; or blocks that no longer recompute.
+ * In order: a chain other than the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has
+ * from another block; blocks that no longer recompute.
  */
 export const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice', 'unproven'] as const
 export type HaltReason = (typeof HALT_REASONS)[number]
@@ -21,11 +21,11 @@ export interface HaltState {
   detail: object
   /** Runs that saw it, including this one. */
   looks: number
-  /** True once only an operator can clear it. */
+  /** True if only an operator can clear it. */
   sealed: boolean
 }
 
-/** The threshold for sealing: this many runs over this long a time, and reports of more than a single provider, are no passing lie. */
+/** When we seal a halt: after this many runs over this long, confirmed by more than one provider, it is no passing lie. */
 const SEAL_LOOKS = 5
 const SEAL_SEC = 60
 
@@ -36,7 +36,7 @@ export async function readHalt(sql: Sql): Promise<HaltState | null> {
 
 /**
  * Notes that a run saw a reason to halt. Only a `confirmed` sighting, by more than one of several providers, may seal it.
- * @returns the present halt.
+ * @returns the halt in force.
  */
 export async function noteHalt(
   sql: Sql,
@@ -54,7 +54,7 @@ export async function noteHalt(
   if (!row) throw new Error('the halt was not returned')
   const begins = await noteTrouble(sql, 'halt')
   if (row.value.looks > 1) return row.value
-  // If one follows another within minutes, it is recorded, but was reported with the first.
+  // A halt within minutes of the last one is recorded, but not reported again.
   const action = begins ? 'halted' : 'haltedAgain'
   await writeAudit(sql, { actor: 'pass', action, detail: { reason, ...detail } })
   return row.value
@@ -67,15 +67,15 @@ export async function withdrawHalt(sql: Sql): Promise<boolean> {
   return removed.count > 0
 }
 
-/** Notes that a run found all well; it is reported once that has lasted. Run in a transaction. */
+/** Notes a run without a reason to halt. Once this has lasted, we report that the halt is over. Run in a transaction. */
 export async function noteNoHalt(sql: Sql): Promise<void> {
   if ((await noteCalm(sql, 'halt')) !== 'over') return
   await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
 }
 
 /**
- * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain and forgets the noted final block, so that the
- * passes may follow. For a part of blocks that does not recompute, we believe providers from then on. @returns the former halt, or null.
+ * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain and forgets the noted final block, so the
+ * passes can follow it. If a part of blocks does not recompute, we believe providers about it from then on. @returns the former halt, or null.
  */
 export async function clearHalt(
   sql: Sql,
@@ -95,7 +95,7 @@ export async function clearHalt(
   return halt
 }
 
-/** The highest block that was final when it was followed, and the highest that two providers named so; null before the first one. */
+/** The highest block that was final when we followed it, and `named`, the highest that two providers called final; null before the first one. */
 export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string; named: number | null } | null> {
   return (await readState(sql, 'finalized')) as { number: number; hash: string; named: number | null } | null
 }

@@ -1,5 +1,5 @@
-// What blocks of this chain prove about themselves, part by part. Once a part was proven, we require its proof until two providers that agree, or a
-// person, lower it. A single provider's answer never does.
+// What blocks of this chain prove about themselves, part by part. Once a part was proven, we require its proof until a person or two agreeing
+// providers lower it. A single provider never can.
 import type { ProofStates, ProvenPart } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 import { writeAudit } from '../core/state.ts'
@@ -11,20 +11,23 @@ export async function readProofStates(sql: Sql): Promise<ProofStates> {
   return new Map(rows.map(({ part, state }) => [part, state]))
 }
 
-/** The parts that are believed, the block that lowered each, and who did: `pass` if two providers agreed on a block that does not recompute. */
+/**
+ * The lowered parts, which we believe without proof; the block that lowered each; and who did: `pass` if two providers agreed on a block that does
+ * not recompute.
+ */
 export async function readLowered(sql: Sql): Promise<{ part: ProvenPart; block: number; by: string }[]> {
   return await sql<{ part: ProvenPart; block: number; by: string }[]>`
     SELECT part, lowered_block AS block, lowered_by AS by FROM chain_proofs WHERE lowered_block IS NOT NULL ORDER BY part`
 }
 
-/** The block from which on we recomputed followed headers; null while we do not require that. */
+/** The first followed block whose header we recomputed; null while we do not require that. */
 export async function headersProvenFrom(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number }[]>`
     SELECT proven_block AS number FROM chain_proofs WHERE part = 'header' AND lowered_block IS NULL`
   return row?.number ?? null
 }
 
-/** True if we refused an answer of a provider within the last day. */
+/** True if we rejected a provider's answer within the last day. */
 export async function isDoubted(sql: Sql): Promise<boolean> {
   const rows = await sql`
     SELECT WHERE EXISTS (SELECT FROM settings WHERE name = 'trouble proof')
@@ -46,7 +49,7 @@ interface LoweredBy {
   blockNumber: number
   by: string
   requestId?: string | null
-  /** An operator's. */
+  /** The operator's reason, if a person lowered it. */
   reason?: string | null
 }
 

@@ -3,7 +3,7 @@ import type { SortedTransfers } from '../../domain/junk.ts'
 import type { Incoming, ObservedRange, Transfer } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** An event of a block with all its fields, with the same names for ledger and chain. */
+/** One event of a block as a key of all its fields, written the same way for ledger and chain. */
 export interface Happening {
   blockNumber: number
   key: string
@@ -47,7 +47,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
 }
 
-/** The same for blocks that were read again. Their transfers are sorted as the ledger would store them. */
+/** The same for blocks that we read again, with their transfers sorted as the ledger would store them. */
 export function happeningsOf(
   { blocks, outflows, events }: ObservedRange,
   { payments, dust, zero }: SortedTransfers<Transfer>,
@@ -91,7 +91,7 @@ export function happeningsOf(
   ]
 }
 
-/** Transfers that moved nothing, counted by block and wallet: the first of each such group, and their number. */
+/** Transfers of zero ether, grouped by block and wallet: the first of each group, and how many. */
 function counted(zero: readonly Incoming[]): [Incoming, number][] {
   const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)
   return [...groups.values()].flatMap((group): [Incoming, number][] => (group[0] ? [[group[0], group.length]] : []))

@@ -1,8 +1,8 @@
-// The accounts that the ledger knows to have held a role: those whose transactions it followed, and those that the contract's owner named.
+// Accounts that have held a role, as far as the ledger knows: the senders in its outbox, and those that the contract's owner set.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** In no order. */
+/** In no particular order. */
 export async function readSignersKnown(sql: Sql): Promise<Address[]> {
   const rows = await sql<{ account: Address }[]>`
     SELECT DISTINCT sender AS account FROM outbox

@@ -1,4 +1,4 @@
-// The block that stops runs of the passes, and why: a row of `settings`, so that every instance shows it. Following a block deletes it.
+// The block that stops runs of the passes, and why. It is a row of `settings`, so every instance shows it. We delete it once a block is followed.
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { noteCalm, noteTrouble } from '../core/troubles.ts'
@@ -18,10 +18,10 @@ export interface Stuck {
   lasts: boolean
 }
 
-/** This many runs over this long: by then a provider that just did not have a block yet has it. */
+/** When a fault lasts: after this many runs over this long. By then a provider that merely lacked the block has it. */
 const RUNS_MIN = 3
 const LASTS_SEC = 60
-/** Characters of a rule, which may repeat a provider's text. */
+/** The longest rule that we store, in characters, because it may repeat a provider's text. */
 const RULE_MAX = 300
 
 /** Notes that a block stopped a run. @returns what to report; null if it was reported before, or may yet pass. */
@@ -43,7 +43,7 @@ export async function noteStuck(
   return (await noteTrouble(sql, 'stuck')) ? row.value : null
 }
 
-/** Notes that a run followed as far as it could. That is reported once it has lasted. Run in a transaction. */
+/** Notes a run that nothing stopped. Once this has lasted, we report it. Run in a transaction. */
 export async function noteMoving(sql: Sql): Promise<void> {
   await clearState(sql, 'stuck')
   if ((await noteCalm(sql, 'stuck')) !== 'over') return

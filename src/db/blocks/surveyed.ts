@@ -1,4 +1,4 @@
-// Up to which block the ledger was surveyed instead of read block by block. Below that block it lacks what moved nothing.
+// The last block that we surveyed instead of reading block by block. Up to there the ledger lacks transactions that moved nothing.
 import type { Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 
@@ -9,12 +9,12 @@ export async function readSurveyedTo(sql: Sql): Promise<number> {
   return ((await readState(sql, NAME)) as { block: number } | null)?.block ?? -1
 }
 
-/** Rewinds it to `height`, with the ledger. Blocks above are read again, or surveyed. */
+/** Rewinds it to `height`, with the ledger. Later blocks are then read or surveyed again. */
 export async function rewindSurveyed(sql: Sql, height: number): Promise<void> {
   if ((await readSurveyedTo(sql)) > height) await noteSurveyed(sql, height)
 }
 
-/** Records it, with the range that is being stored. */
+/** Records it, in the transaction that stores the range. */
 export async function noteSurveyed(sql: Sql, block: number): Promise<void> {
   await writeState(sql, NAME, { block }, 'pass')
 }
