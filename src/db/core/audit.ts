@@ -21,7 +21,7 @@ export interface AuditRow {
   detail: unknown
 }
 
-/** SQL: rows of these actions. They are text of the statement, because its partial indexes are chosen by them. */
+/** SQL: rows of these actions, as literals, because PostgreSQL cannot choose a partial index by a parameter. */
 export const actionIn = (sql: Sql, actions: readonly string[]) =>
   sql`action IN (${sql.unsafe(actions.map((action) => `'${action}'`).join(', '))})`
 

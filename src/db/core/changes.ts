@@ -1,10 +1,10 @@
-// Listens for changes of the ledger: LISTEN on a connection of its own that bypasses any pooler. Owns that connection and knows whether it is
-// reliable. While it is lost, no memoised value can be trusted, and this module says so.
+// Listens for changes of the ledger: LISTEN on a connection of its own that bypasses any pooler. While that connection is lost, we may miss changes,
+// so no memoised value can be trusted; `live` says which holds.
 import postgres from 'postgres'
 import type { Log } from '../../lib/log.ts'
 import { placeOf } from './sql.ts'
 
-/** The pause before it reopens a lost connection. Meanwhile reads go to the database, which can take the load. */
+/** How long we wait before reopening a lost connection. Until then reads go to the database, which can take the load. */
 const RETRY_MS = 1_000
 /** The keep-alive interval: within twice this time we notice a connection that died silently (a dropped network). */
 const PING_MS = 2_000
@@ -12,7 +12,7 @@ const PING_MS = 2_000
 export interface LedgerNotifications {
   /** True while it cannot miss a change. */
   live(): boolean
-  /** Calls back on every change, and when listening stops or starts again. */
+  /** Calls `listener` on every change, and when listening stops or resumes. */
   subscribe(listener: () => void): void
   close(): Promise<void>
 }
@@ -95,7 +95,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
   const ping = setInterval(() => {
     if (unanswered) return lose(new Error('the listening connection does not answer'))
     unanswered = true
-    // A server that takes no writes has no changes to report. The primary is another server by now, so we resolve its name again.
+    // A read-only server has no changes to report. The primary must be another server by now, so we resolve its name again.
     sql<{ readOnly: string }[]>`SELECT current_setting('transaction_read_only') AS "readOnly"`.then(([row]) => {
       unanswered = false
       if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a server that takes no writes'))
@@ -106,7 +106,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
   listening.then(() => {
     if (ended) return
     live = true
-    // Earlier changes were missed.
+    // We may have missed earlier changes.
     on.heard()
   }, lose)
   return { live: () => live, close: end }

@@ -1,22 +1,22 @@
 // What a database error means, by its code: PostgreSQL's, the driver's or Node's. There is one table, so the service, the commands and the doctor say
-// the same about it. An error without a row is our own fault.
+// the same about it. An error without a row is our own bug.
 import { codeOf } from '../../lib/errors.ts'
 
 /**
- * `away`: it does not answer. `noWrites`: it can be read, but takes no writes. `passing`: it gave up one piece of work, which we may repeat as a
- * whole. `closed`: it refuses the login permanently.
+ * `away`: the database does not answer. `noWrites`: it can be read, but takes no writes. `passing`: it gave up one piece of work, which we may repeat
+ * from the start. `closed`: it rejects the login permanently.
  */
 type Kind = 'away' | 'noWrites' | 'passing' | 'closed'
 
 export interface DatabaseFault {
   readonly kind: Kind
-  /** Continues "The database". */
+  /** Follows the words "The database". */
   readonly says: string
   /** What the operator should do. */
   readonly remedy: string
 }
 
-/** PostgreSQL itself knows who holds a lock, and how long a statement may run. */
+/** Queries and settings with which PostgreSQL itself shows who holds a lock, and how long a statement may run. */
 const WAITS = "SELECT pid, pg_blocking_pids(pid), query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 const HOLDERS = 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2'
 const limitOf = (setting: string) =>
@@ -26,10 +26,10 @@ const LOGIN =
   'See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.'
 
 const PARAMETER = 'Take it out of DATABASE_URL.'
-/** Codes of a refused login that at other times are errors of a statement. */
+/** Codes that mean a rejected login while connecting, but an error of the statement later. */
 const AT_LOGIN = ['42704', '22023']
 
-/** The first row whose text the code begins with applies. */
+/** The first row whose text is a prefix of the code applies. */
 const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: string])[] = [
   [
     ...(['25006', 'noWrites', 'takes no writes: the session is read-only'] as const),
@@ -68,7 +68,7 @@ const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: str
   ['08', 'away', 'cannot be reached', UP],
 ]
 
-/** Codes of the driver and of Node. */
+/** Codes of the driver and of Node if the server cannot be reached. */
 const UNREACHED = [
   ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET'],
   ...['EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
@@ -88,7 +88,7 @@ export function databaseFault(error: unknown): DatabaseFault | null {
   return row ? { kind: row[1], says: row[2], remedy: row[3] } : null
 }
 
-/** True if the session takes no writes. Another session may. */
+/** True if this session is read-only. Another one may not be. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 
 /** True if the database could not be reached, ended the connection or takes no writes. */
@@ -97,5 +97,5 @@ export function isDatabaseDown(error: unknown): boolean {
   return kind === 'away' || kind === 'noWrites'
 }
 
-/** True if the same work may succeed later, as a whole: answer 503, try again. */
+/** True if the work may succeed when repeated from the start: the API answers 503, meaning "try again". */
 export const mayPass = (error: unknown): boolean => isDatabaseDown(error) || databaseFault(error)?.kind === 'passing'

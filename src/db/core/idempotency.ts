@@ -1,11 +1,11 @@
 // Stores answers under their caller's key, so that a repeated request gets the same answer and nothing runs twice.
 import type { Sql } from './sql.ts'
 
-/** Kept for two days: longer than any client retries. */
+/** How long we keep an answer: longer than any client retries. */
 const KEPT_HOURS = 48
-/** Expired rows that each new key removes: more than one, so that the table stays as large as two days' acts. */
+/** How many expired rows each new key deletes: more than one, so the table shrinks back to two days' acts. */
 const PRUNED_MAX = 100
-/** The lease of an act. Acts finish within seconds. If one did not, a crash cut it off, and it may run again. */
+/** The lease of an act. Acts finish within seconds. If one has not, a crash cut it off, and it may run again. */
 const TAKEN_OVER_SEC = 60
 
 export type KeyState =
@@ -32,7 +32,7 @@ export async function takeKey(sql: Sql, actor: string, key: string, digest: stri
   if (taken.count > 0) return { kind: 'ours' }
   const [row] = await sql<{ digest: string; answer: string | null }[]>`
     SELECT digest, answer FROM idempotency_keys WHERE actor = ${actor} AND key = ${key}`
-  // Freed in between; the next request finds it free.
+  // It was freed in between, so the next request finds it free.
   if (!row) return { kind: 'underWay' }
   if (row.digest !== digest) return { kind: 'otherRequest' }
   return row.answer === null ? { kind: 'underWay' } : { kind: 'answered', answer: row.answer }

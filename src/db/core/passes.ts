@@ -6,19 +6,19 @@ import { type Fragment, inTransaction, inUndoneTransaction, jsonRows, type Pool,
 
 /** The longest wait for a lock. A session that holds the table for longer is not an instance of the service. */
 const LOCK_MS_MAX = 2_000
-/** A try takes half a page, so on a full disk the second one fails at the latest. */
+/** Each try fills half a page, so on a full disk the second one fails at the latest. */
 const TRY_BYTES = 1_900
 
 const boundWait = (sql: Sql) => sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
 
 /**
- * The seconds for which no run of `passes` row `p` has ended well. A run that stopped on a fault, or is halted, did not. If no run ever has, counts
+ * Seconds since the pass in row `p` of `passes` last succeeded. A run that is halted or stopped on a fault did not. If none ever succeeded, counts
  * from the ledger's first start.
  */
 export const withoutSuccess = (sql: Sql, p: Fragment) => sql`
   extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT updated_at FROM settings WHERE name = 'identity')))::float8`
 
-/** Records that a pass began. A read-only session costs no pass, because the pool has replaced it by then (sql.ts). */
+/** Records that a pass began. If the session is read-only, tries again in the one that the pool opens instead (sql.ts). */
 export async function passStarted(pool: Pool, name: string): Promise<void> {
   const start = () =>
     inTransaction(pool, async (sql) => {
@@ -39,7 +39,7 @@ export async function tryWrite(pool: Pool): Promise<void> {
   })
 }
 
-/** Records how a pass ended: its outcome, and the message of the error that stopped it, or despite which it went on. */
+/** Records how a pass ended: its outcome, and the message of an error, even if the pass went on despite it. */
 export async function passFinished(
   sql: Sql,
   name: string,

@@ -1,12 +1,12 @@
-// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second. It has no timer and no
-// connection.
+// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second, and has no timer or
+// connection of its own.
 import { shared } from '../../lib/cache.ts'
 import type { Pool } from './sql.ts'
 
 /** We do not use a replica that is further behind, because its balances and prices would be older than their caches allow. */
 const REPLICA_LAG_MS_MAX = 10_000
 const LOOK_EVERY_MS = 1_000
-/** Positions that it remembers until the replica has reached them; one a second while it lags. */
+/** How many positions we remember until the replica has reached them; one a second while it lags. */
 const MARKS_MAX = 64
 
 /** Queries one database; throws if it does not answer. */
@@ -17,7 +17,7 @@ export interface ReplicaWatch {
   usable(): Promise<boolean>
 }
 
-/** Watches one replica. `monotonicClock` gives milliseconds. `onChange` receives each change of the answer. */
+/** Watches one replica. `monotonicClock` returns milliseconds. `onChange` is called when `usable` changes. */
 export function watchReplica(options: {
   primary: Ask
   replica: Ask

@@ -1,5 +1,5 @@
-// The session defaults that the code relies on and cannot set: a pooler passes on few settings, and some belong to the operator. The start refuses
-// what would give wrong answers; the doctor names the rest.
+// The session defaults that the code needs but cannot set, because a pooler passes on few settings and some are the operator's choice. The service
+// does not start with one that would give wrong answers; `doctor` reports the others.
 import type { Sql } from './sql.ts'
 
 export interface SessionFinding {
@@ -53,7 +53,7 @@ const NEEDS: Readonly<Record<string, Need>> = {
   transaction_timeout: off('transaction_timeout'),
 }
 
-/** The defaults of this session that do not fit. */
+/** The defaults of this session that do not meet these needs. */
 export async function lookAtSession(sql: Sql): Promise<SessionFinding[]> {
   const rows = await sql<{ name: string; value: string }[]>`
     SELECT name, current_setting(name) AS value FROM pg_settings WHERE name IN ${sql(Object.keys(NEEDS))} ORDER BY name`

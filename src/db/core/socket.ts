@@ -2,7 +2,7 @@
 // the system would wait a quarter of an hour.
 import { connect, type Socket } from 'node:net'
 
-/** How many times we check a socket within the time that it may be silent. */
+/** How many times we check a socket within the longest silence allowed. */
 const LOOKS = 4
 
 /** The driver's target: one host or several, or the path of a local socket. */
@@ -22,7 +22,7 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
     const index = turn++ % host.length
     const socket = path ? connect(path) : connect(port[index] as number, host[index])
     closeWhenSilent(socket, silenceMs)
-    // The driver's own notes on its sockets; TLS checks the certificate against them.
+    // Fields that the driver keeps on its sockets; TLS checks the certificate against them.
     return Object.assign(socket, { host: host[index], port: port[index] })
   }
 }
@@ -30,7 +30,7 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
 function closeWhenSilent(socket: Socket, silenceMs: number): void {
   let heard = -1
   let looks = 0
-  // Not with events, because the driver removes all listeners from a socket over which it speaks TLS.
+  // A timer, not events, because the driver removes all listeners from a socket that speaks TLS.
   const timer = setInterval(() => {
     looks = socket.bytesRead === heard ? looks + 1 : 0
     heard = socket.bytesRead

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL, and its values in TypeScript: int8 is a number that must be safe, numeric a bigint (every numeric in the
-// ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
+// Connections to PostgreSQL, and how we read its values: int8 becomes a number and must be a safe integer, numeric a bigint (every numeric in the
+// ledger is a whole number of wei), and timestamps a Date. Wei goes in as a decimal string.
 import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
 import { type DatabaseUrl, readDatabaseUrl } from '../../lib/database-url.ts'
@@ -75,14 +75,14 @@ export interface PoolOptions {
 }
 
 /**
- * How long the server lets a session idle inside a transaction before it frees its locks: then the process is stopped, or the host is gone without a
- * word.
+ * How long the server lets a session idle inside a transaction before it ends it and frees its locks. By then the process is stopped or its host is
+ * gone.
  */
 const TRANSACTION_SILENCE_MS = 60_000
-/** The code parses answers by these, whatever the role's defaults are. A pooler passes these on; session.ts checks the others. */
+/** The code parses results under these settings, whatever the role's defaults. A pooler passes these on; session.ts checks the others. */
 const SESSION = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', standard_conforming_strings: 'on' }
 
-/** The options that the driver gets for a URL. Throws a KnownError if the driver cannot honour it. */
+/** The driver's options for a URL. Throws a KnownError if the driver cannot honour it. */
 export function placeOf(text: string) {
   const url = readDatabaseUrl(text)
   if ('mistake' in url) throw new KnownError('fatal', `The database's URL ${url.mistake}.`)
@@ -151,8 +151,8 @@ export function connect(url: string, options: PoolOptions): Pool {
 const RENEW_MS = 1_000
 
 /**
- * A pool that replaces its sessions once one of them refuses a write as read-only. A session keeps the state with which it began: on the standby to
- * which a name led for a while, or with a default that has changed since. What runs in the old sessions ends there.
+ * A pool that replaces its sessions once one of them rejects a write as read-only. A session keeps the state it began with: a standby that the name
+ * pointed to for a while, or a default that has changed since. Work in the old sessions finishes there.
  */
 function renewing(open: () => Pool): Pool {
   let [pool, openedAt] = [open(), performance.now()]
@@ -188,7 +188,7 @@ function renewing(open: () => Pool): Pool {
   })
 }
 
-/** True for an error that says that this row already exists in that table. */
+/** True if the error says that the row already exists in that table. */
 export function isDuplicate(error: unknown, table: string): boolean {
   return codeOf(error) === '23505' && (error as { table_name?: unknown }).table_name === table
 }
@@ -221,8 +221,8 @@ function isConnectionLost(error: unknown): boolean {
 
 /** Runs `body` in a transaction on a pool. Rejects if the connection is lost on the way; then we do not know whether the commit happened. */
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  // postgres 3.4 writes ROLLBACK, or any other statement, to a closed socket, and the process dies of the TypeError. It does reject `begin` as soon
-  // as the connection closes; from then on we must give it nothing more.
+  // postgres 3.4 writes ROLLBACK, or any other statement, to a closed socket, and the TypeError crashes the process. It does reject `begin` as soon
+  // as the connection closes; after that we must not give it another statement.
   let lost = false
   const silence = () => new Promise<never>(() => {})
   // The role's default might be another level.
@@ -245,7 +245,7 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   })
 }
 
-/** Runs `body` in a transaction and rolls it back. @returns what it answered. */
+/** Runs `body` in a transaction and rolls it back. @returns what it returned. */
 export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   let answer: { of: T } | null = null
   const undo = new Error('undone on purpose')
@@ -261,11 +261,12 @@ export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Pro
   return of
 }
 
-/** True for an error that says that the database ended a transaction because of a deadlock. It may run again as a whole. */
+/** True if the database aborted the transaction because of a deadlock. The whole transaction may run again. */
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
 
 /**
- * A transaction in place of a pool, for a function that begins its own. Each of those is a savepoint, and its work is kept or undone with the whole.
+ * Makes a transaction look like a pool, for a function that begins its own transactions. Each becomes a savepoint, and commits or rolls back with the
+ * whole.
  */
 export function poolWithin(sql: Sql): Pool {
   const begin = (...given: unknown[]) =>

@@ -1,4 +1,4 @@
-// Facts about this ledger that its first start fixes, the operator's switches, and the audit log.
+// Facts fixed at the ledger's first start, the operator's switches, and the audit log.
 import { type Audited, eventOf } from '../../domain/webhooks/kinds.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -24,7 +24,7 @@ export const PAUSED = `coalesce((SELECT value = 'true'::jsonb FROM settings WHER
 /** True while the operator's switch pauses crediting. */
 export const readPaused = async (sql: Sql): Promise<boolean> => (await readState(sql, 'paused')) === true
 
-/** Keeps others from changing a setting until the transaction ends. One that was never set has no row to lock. */
+/** Keeps others from changing a setting until the transaction ends. A setting that was never set has no row to lock. */
 export async function lockState(sql: Sql, name: string): Promise<void> {
   await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`
 }
@@ -34,7 +34,7 @@ export async function clearState(sql: Sql, name: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${name}`
 }
 
-/** What a ledger belongs to. It can never be pointed at another chain or another factory. */
+/** The chain and factory of a ledger. It can never be pointed at others. */
 export interface Identity {
   chainId: number
   genesisHash: string
@@ -50,7 +50,7 @@ export async function recordIdentity(sql: Sql, identity: Identity): Promise<Iden
   return (await readState(sql, 'identity')) as Identity
 }
 
-/** Adds a line to the audit log, and its event, if it has one, for the endpoints that want it. */
+/** Adds an entry to the audit log, and queues its event, if it has one, for the endpoints that chose it. */
 export async function writeAudit(sql: Sql, entry: Audited & { requestId?: string | null }): Promise<void> {
   const { actor, action, subject = null, detail, requestId = null } = entry
   const event = eventOf(entry)

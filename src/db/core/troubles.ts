@@ -1,5 +1,5 @@
-// Troubles that we report to people. One that comes and goes is one trouble: we report its start, and it ends once we have not seen it for a while.
-// Each has a row in `settings`, so several instances report it once. The database's clock counts.
+// Troubles that we report to people. One that comes and goes counts as one: we report its start, and it ends once we have not seen it for a while.
+// Each has a row in `settings`, so several instances report it once. Times are by the database's clock.
 import type { Sql } from './sql.ts'
 import { clearState } from './state.ts'
 
@@ -12,7 +12,10 @@ export type Trouble =
   | `fee ${string}`
   | `funds ${string}`
 
-/** Longer than fees, a provider or a signer usually go up and down, and short for a person who waits to hear that it is over. */
+/**
+ * How long we must not see a trouble before it is over. Longer than fees, a provider or a signer usually flap, and short enough for a person who
+ * waits to hear.
+ */
 const CALM_SEC = 600
 
 const rowOf = (trouble: Trouble) => `trouble ${trouble}`
@@ -27,7 +30,7 @@ export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> 
 }
 
 /**
- * Notes that we see nothing of a trouble. @returns `over` if it ends with this, which must be reported; `lasting` while it may come back; null if
+ * Notes that a check did not see a trouble. @returns `over` if it ends with this, which must be reported; `lasting` while it may come back; null if
  * there is none.
  */
 export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'lasting' | null> {
@@ -41,7 +44,7 @@ export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'la
   return 'over'
 }
 
-/** Ends a trouble by a person's act. If we see it again later, that is another trouble. */
+/** Ends a trouble because a person acted. If we see it again later, that is a new one. */
 export async function endTrouble(sql: Sql, trouble: Trouble): Promise<void> {
   await clearState(sql, rowOf(trouble))
 }
