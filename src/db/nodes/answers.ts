@@ -1,10 +1,10 @@
-// What the API shows of rows that never change, stored as JSON beside their columns in the same insert statement: the credits of a node's page
+// The API's answers about rows that never change, stored as JSON beside their columns by the same insert statement: the credits of a node's page
 // (`turns`), withdrawals, and distributions (`rounds`). Making JSON of fifty rows takes the database longer than everything else that a page needs.
 // Once 0.1.0 is tagged, a change of the fields below needs a migration that makes the stored answers again.
 
 /**
- * A row knows ether's price only if its hour had one when the row was inserted; a price of an hour never changes. Otherwise the text ends just before
- * the price, and the row keeps the hour, so every read can look the price up.
+ * An answer includes the ether price if the row's hour had one when the row was inserted; the price of an hour never changes. Otherwise the text ends
+ * just before the price, and the row keeps the hour, so every read can look the price up.
  */
 interface Priced {
   /** The fields, except the price. */

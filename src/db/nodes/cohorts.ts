@@ -59,9 +59,9 @@ export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): 
 
 /**
  * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had at that time nor the contract's owner has set
- * since, or with a phase that is not a multiple of the slot. A transaction signed under earlier terms may have opened one within an hour of their
- * end. Cohorts from before the first terms are not odd, because a rebuilt ledger does not know the terms at their opening. Nor are those without a
- * stored opening, which the reconciler entered. Never null.
+ * since, or with a phase that is not a multiple of the slot. Terms count for an hour after they end, because a transaction signed under them may open
+ * a cohort then. Cohorts from before the first terms are not odd, because a rebuilt ledger does not know the terms at their opening. Nor are those
+ * without a stored opening, which the reconciler entered. Never null.
  */
 export function isOdd(sql: Sql) {
   return sql`(coalesce(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms), false) AND NOT EXISTS (SELECT FROM credit_terms t
@@ -116,10 +116,10 @@ export async function pruneCohortStates(sql: Sql, below: number): Promise<void> 
         AND n.block_number <= ${below})`
 }
 
-/** SQL about nodes `n`: without payment and grant. */
+/** SQL about nodes `n`: neither a payment nor a grant. */
 export const UNBACKED = 'n.payment_id IS NULL AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)'
 
-/** SQL: a row with the nodes that are due at the followed block's time, and those that have a next credit time. */
+/** SQL: one row with the number of nodes that are due at the followed block's time, and of those that have a next credit time. */
 export const DUE_AND_SCHEDULED = `
   SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,
     coalesce(sum(size), 0)::bigint AS scheduled FROM cohorts`
@@ -135,7 +135,7 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
 
 /**
  * Counts a node into its cohort's states from a block on (`by` is 1, because its mint was not followed), or out of them (-1, because its expulsion
- * was not). So a rewind keeps the count right.
+ * was not). This keeps the count right after a rewind.
  */
 export async function countIntoStates(
   sql: Sql,

@@ -49,7 +49,7 @@ export interface NodeOfRef {
   cohort: number | null
   paid: boolean
   granted: boolean
-  /** Credited since its mint. After that it can be expelled only for a while. */
+  /** What it was credited since its mint. After its first credit it can be expelled only for a while. */
   creditedWei: Wei
   /** Unix seconds. */
   mintedAt: number

@@ -87,7 +87,7 @@ export async function readUnpaidRefs(sql: Sql, cohorts: readonly number[]): Prom
   return rows.map(({ ref }) => ref)
 }
 
-/** Takes nodes out of their cohorts, and records these cohorts. Skips nodes that the ledger lacks. */
+/** Removes expelled nodes from their cohorts, and records which cohorts those were. Skips nodes that the ledger lacks. */
 export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsion[]): Promise<void> {
   if (expulsions.length === 0) return
   await sql`
@@ -102,7 +102,7 @@ export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsi
     UPDATE nodes n SET cohort = NULL FROM expelled WHERE expelled.node_id = n.node_id`
 }
 
-/** Those of the expelled nodes that have a payment. */
+/** The expelled nodes among these that have a payment. */
 export async function readPaidExpulsions(
   sql: Sql,
   expulsions: readonly NewExpulsion[],
@@ -118,7 +118,7 @@ export async function isExpelled(sql: Sql, { id }: { id: number }): Promise<bool
   return (await sql`SELECT FROM nodes WHERE payment_id = ${id} AND cohort IS NULL`).count > 0
 }
 
-/** The largest row id. A call may name any 256-bit word, which as a comparison would scan all nodes. */
+/** The largest row id. A call may name any 256-bit word, and comparing ids with a larger one would scan all nodes. */
 const NODE_ID_MAX = 2n ** 63n - 1n
 
 const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
@@ -258,8 +258,8 @@ export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Pr
 }
 
 /**
- * A cohort's credits before a mint, and their sum for each node: the share that the node has missed. They come from the blocks before the mint's, and
- * from the named rounds of its own block.
+ * A cohort's credits before a mint, and their sum per node, which the new node has missed. Counts the blocks before the mint's, and the named rounds
+ * of its own block.
  */
 export async function sumCreditsBefore(
   sql: Sql,

@@ -10,7 +10,7 @@ export interface TurnTerms {
   tierId: string | null
   seedBlock: number | null
   seed: Hash | null
-  /** What backs the seed; for several turns the weakest of theirs. */
+  /** What proves the seed; for several turns, their weakest proof. */
   proof: Proof | null
   minWei: Wei | null
   maxWei: Wei | null
@@ -29,7 +29,7 @@ export interface StoredTurn extends NewTurn, TurnTerms {
   singles: readonly SingleTurn[]
 }
 
-/** Fields of `StoredTurn`, with their types. */
+/** Fields of `StoredTurn`, with their SQL types. */
 const TURN_FIELDS = `round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
   "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
 
@@ -57,7 +57,7 @@ export async function insertRounds(
         "blockNumber" AS block_number, "blockHash" AS block_hash, turns
       FROM jsonb_to_recordset(${jsonRows(withTurns)}::text::jsonb) AS g(round bigint, mode text, "totalWei" numeric,
         "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text, turns jsonb)) r`
-  // After their rounds, because their answers name them.
+  // After their rounds, because a stored credit names its round.
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
       payout_bps, answer, unpriced_hour)

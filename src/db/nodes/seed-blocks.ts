@@ -1,17 +1,17 @@
-// The blocks from which turns have their seeds: each was the first not before a turn. We keep them until every cohort's turn in them is paid, which
-// may be long after their headers are gone. One row for each block with turns, whatever the number of cohorts.
+// The blocks that give turns their seeds: each is the first at or after the time of a turn. We keep them until every cohort's turn in them is paid,
+// which may be long after their headers are gone. One row for each block with turns, whatever the number of cohorts.
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
-/** A block with the seed of the turns that came due after its parent and not after it. */
+/** A block whose seed serves the turns that came due after its parent's time, up to its own. */
 export interface SeedBlock {
   number: number
   time: number
   /** Unix seconds; null for a block without parent. */
   parentTime: number | null
   seed: Hash
-  /** What backs them. */
+  /** What proves these values. */
   proof: Proof
 }
 
@@ -20,7 +20,7 @@ interface KeptSeed extends Pick<SeedBlock, 'seed' | 'proof'> {
   seedBlock: number
 }
 
-/** Stores blocks of a range that is being stored. */
+/** Stores the seed blocks of a range, in the range's transaction. */
 export async function insertSeedBlocks(sql: Sql, blocks: readonly SeedBlock[]): Promise<void> {
   if (blocks.length === 0) return
   await sql`
@@ -31,7 +31,7 @@ export async function insertSeedBlocks(sql: Sql, blocks: readonly SeedBlock[]): 
       proof = excluded.proof`
 }
 
-/** Stores a block that we looked up on the chain because its header is too old to be stored. No reorganisation can be followed that deep. */
+/** Stores a block that we looked up on the chain, because its header is too old to be stored. No reorganisation that we can follow reaches it. */
 export async function keepOldSeedBlock(sql: Sql, { number, time, parentTime, seed, proof }: SeedBlock): Promise<void> {
   await sql`
     INSERT INTO seed_blocks (number, time, parent_time, seed, proof)
@@ -39,7 +39,7 @@ export async function keepOldSeedBlock(sql: Sql, { number, time, parentTime, see
     ON CONFLICT (number) DO NOTHING`
 }
 
-/** Replaces what one provider said of a followed block with what two providers agree on. */
+/** Replaces one provider's values for a followed block with those on which two providers agree. */
 export async function keepAgreedSeedBlock(
   sql: Sql,
   { number, time, parentTime, seed, proof }: SeedBlock,
@@ -50,7 +50,7 @@ export async function keepAgreedSeedBlock(
     ON CONFLICT (number) DO UPDATE SET time = excluded.time, parent_time = excluded.parent_time, seed = excluded.seed, proof = excluded.proof`
 }
 
-/** The block of a turn; null if we do not keep it. */
+/** The seed block of a turn; null if we do not keep it. */
 export async function readSeedBlock(sql: Sql, due: number): Promise<KeptSeed | null> {
   const [row] = await sql<(KeptSeed & { isFirst: boolean })[]>`
     SELECT number AS "seedBlock", seed, proof, coalesce(parent_time < ${due}, true) AS "isFirst" FROM seed_blocks
@@ -67,7 +67,7 @@ export async function rewindSeedBlocks(sql: Sql, height: number): Promise<void> 
 const FORGOTTEN_MAX = 1_000
 
 /**
- * Deletes blocks before every turn that is still to be paid, now or after a reorganisation that the ledger can follow. Deletes only a part of them at
+ * Deletes blocks older than any turn still to be paid, even after the deepest reorganisation that the ledger can follow. Deletes only some of them at
  * a time.
  */
 export async function forgetSeedBlocks(sql: Sql): Promise<void> {
