@@ -23,11 +23,11 @@ export interface LiveKey {
   label: string
   scopes: Scope[]
   expiresAt: Date
-  /** The passkey of a session, and when that expires; null for other keys. */
+  /** A session's passkey, and when that passkey expires; null for other keys. */
   passkeyId: number | null
   passkeyEndsAt: Date | null
   madeAt: Date
-  /** Whether its last use is recorded to the minute. */
+  /** Whether its last use is already recorded for this minute. */
   isNoted: boolean
 }
 
@@ -60,14 +60,14 @@ const columns = (sql: Sql) => sql`
   id, label, to_jsonb(scopes) AS scopes, passkey_id AS "passkeyId", made_by AS "madeBy", made_at AS "madeAt", expires_at AS "expiresAt", used_at AS "usedAt",
   revoked_at AS "revokedAt", revoked_by AS "revokedBy"`
 
-/** The newest keys, valid ones first. Sessions are left out, because their passkeys stand for them. */
+/** The newest keys, valid ones first. Leaves out sessions, because their passkeys represent them. */
 export async function readAdminKeys(sql: Sql, limit: number): Promise<AdminKeyRow[]> {
   return await sql<AdminKeyRow[]>`
     SELECT ${columns(sql)} FROM admin_keys WHERE passkey_id IS NULL
     ORDER BY revoked_at IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
-/** Stores a key that is valid from now on, for this many seconds; a session no longer than its passkey. */
+/** Stores a key that is valid from now on, for this many seconds. A session ends no later than its passkey. */
 export async function insertAdminKey(
   sql: Sql,
   key: {
@@ -95,7 +95,7 @@ export async function readAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | 
   return row ?? null
 }
 
-/** True if a key is valid. Behind the gate it stays so until the transaction ends. */
+/** True if a key is valid. If the caller has passed the gate, it stays so until the transaction ends. */
 export async function isOpen(sql: Sql, id: number): Promise<boolean> {
   const [row] = await sql<{ open: boolean }[]>`
     SELECT EXISTS (SELECT FROM admin_keys WHERE id = ${id} AND revoked_at IS NULL AND expires_at > now()) AS open`
@@ -115,7 +115,7 @@ export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> 
   return revoked.filter(({ isSession }) => !isSession).length
 }
 
-/** The makers of all keys that ever had this label, and those who invited someone under it. */
+/** Who made the keys that ever had this label, and who invited someone under it. */
 export async function makersOfLabel(sql: Sql, label: string): Promise<string[]> {
   const rows = await sql<{ madeBy: string }[]>`
     SELECT made_by AS "madeBy" FROM admin_keys WHERE label = ${label}

@@ -10,9 +10,9 @@ export interface InvitationRow {
   madeBy: string
   madeAt: Date
   expiresAt: Date
-  /** When the passkey that it makes will expire. */
+  /** When the passkey made with it will expire. */
   passkeyExpiresAt: Date
-  /** The passkey that it made; null before. */
+  /** The passkey made with it; null before. */
   passkeyId: number | null
   revokedAt: Date | null
   revokedBy: string | null
@@ -31,13 +31,13 @@ export async function readOpenInvitations(sql: Sql, limit: number): Promise<Invi
     SELECT ${columns(sql)} FROM passkey_invitations WHERE ${open(sql)} ORDER BY id DESC LIMIT ${limit}`
 }
 
-/** How many are open. */
+/** How many invitations are open. */
 export async function countOpenInvitations(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`SELECT count(*) AS n FROM passkey_invitations WHERE ${open(sql)}`
   return row?.n ?? 0
 }
 
-/** Stores an invitation. The passkey that it makes expires after this many seconds. */
+/** Stores an invitation. The passkey made with it expires after this many seconds. */
 export async function insertInvitation(
   sql: Sql,
   invitation: {
@@ -72,7 +72,7 @@ export async function lockInvitation(sql: Sql, id: number): Promise<InvitationRo
   return row ?? null
 }
 
-/** Stores the passkey that it made. */
+/** Stores the passkey made with an invitation. */
 export async function useInvitation(sql: Sql, id: number, passkeyId: number): Promise<void> {
   await sql`UPDATE passkey_invitations SET passkey_id = ${passkeyId} WHERE id = ${id}`
 }

@@ -1,6 +1,6 @@
-// The gate between those who make keys and invitations and those who revoke what opens /api/admin. Makers pass it, many at a time. A revoker closes
-// it: waits for all makers inside, and sees what they have made; later makers wait, and see what is revoked. Everyone takes the gate before any row,
-// so no one inside waits for the revoker. A person who accepts an invitation or signs in holds its row instead.
+// The gate between those who make keys and invitations and those who revoke what opens /api/admin. Many makers can pass it at a time. A revoker
+// closes it: waits for all makers inside and sees what they made, while later makers wait and then see what is revoked. Everyone takes the gate
+// before any row, so no one inside waits for the revoker. A person who accepts an invitation or signs in locks its row instead.
 import type { Sql } from '../core/sql.ts'
 
 /** Advisory lock number; any constant will do. */
@@ -16,7 +16,7 @@ export async function closeGate(sql: Sql): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${GATE})`
 }
 
-/** Keys and passkeys by their ids; sessions go with their passkeys. */
+/** Keys and passkeys by their ids. Sessions are covered by their passkeys. */
 export interface Made {
   readonly keys: readonly number[]
   readonly passkeys: readonly number[]
@@ -31,7 +31,7 @@ export async function readOpen(sql: Sql): Promise<Made> {
   return madeOf(await sql<MadeRow[]>`SELECT kind, id FROM (${open(sql)}) o`)
 }
 
-/** What this person has made since then, directly or through keys and passkeys that they made since then. */
+/** What this person made that is not among `keys` and `passkeys`, directly or through others of the new ones. */
 export async function readMadeSince(sql: Sql, label: string, { keys, passkeys }: Made): Promise<Made> {
   return madeOf(
     await sql<MadeRow[]>`

@@ -17,7 +17,7 @@ export interface PasskeyRow {
   sessions: number
 }
 
-/** What a signature is checked against. Ids and keys are bytes as base64url. */
+/** What we verify a signature with. Ids and keys are bytes as base64url. */
 export interface Credential {
   id: number
   credentialId: string
@@ -91,7 +91,7 @@ export async function notePasskeyUsed(sql: Sql, id: number, counter: number): Pr
   await sql`UPDATE passkeys SET counter = ${counter}, used_at = now() WHERE id = ${id}`
 }
 
-/** Revokes a passkey, and each of its sessions in its own row, because a session is a key, and checked as one. */
+/** Revokes a passkey, and the row of each of its sessions, because a session is a key and is checked as one. */
 export async function revokePasskeyRow(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE passkeys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE passkey_id = ${id} AND revoked_at IS NULL`

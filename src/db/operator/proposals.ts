@@ -1,7 +1,7 @@
 // Acts that wait for a second person.
 import { jsonRows, type Sql } from '../core/sql.ts'
 
-/** A proposal as it stands. */
+/** A proposal in its present state. */
 export interface ProposalRow {
   id: number
   act: string
@@ -26,7 +26,7 @@ export async function readProposals(sql: Sql, limit: number): Promise<ProposalRo
     SELECT ${columns(sql)} FROM proposals ORDER BY outcome IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
-/** Stores a proposal. If the same one still waits, returns that one instead. `isNew` tells which. */
+/** Stores a proposal. If the same one is still open, returns that one instead; `isNew` says which. */
 export async function insertProposal(
   sql: Sql,
   { act, input, by }: { act: string; input: object; by: string },
@@ -42,7 +42,7 @@ export async function insertProposal(
   return { ...row, isNew: true }
 }
 
-/** The proposal with this id, locked until the transaction ends. If two people answer it, the second waits. */
+/** The proposal with this id, locked until the transaction ends. If two people decide it, the second waits. */
 export async function lockProposal(sql: Sql, id: number): Promise<ProposalRow | null> {
   const [row] = await sql<ProposalRow[]>`SELECT ${columns(sql)} FROM proposals WHERE id = ${id} FOR UPDATE`
   return row ?? null
@@ -59,8 +59,8 @@ export async function settleProposal(
 }
 
 /**
- * True if the two labels may be one person: they are the same, or the same person has made keys of both, directly or through others, because the
- * maker of a key has seen it. Keys made on the command line do not count, because anyone there has the database as well.
+ * True if the two labels may be one person: they are the same, or one person has made keys for both, directly or through others, because whoever
+ * makes a key has seen it. Keys made on the command line do not count, because anyone there has the database as well.
  */
 export async function mayBeSamePerson(sql: Sql, one: string, other: string): Promise<boolean> {
   const [row] = await sql<{ same: boolean }[]>`

@@ -1,4 +1,4 @@
-// The sums that an act lets through. The two-person rule compares them with its limit.
+// The sums that an act releases, for the two-person rule to compare with its limit.
 import type { Address } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { UNBACKED } from '../nodes/cohorts.ts'
@@ -8,7 +8,7 @@ import type { PaymentKey } from '../payments/decisions.ts'
 export const sumOfPayments = (sql: Sql, keys: readonly PaymentKey[]): Promise<bigint> =>
   sum(sql, sql`value_wei`, named(sql, keys))
 
-/** The same without payments whose refund is already prepared. */
+/** The same, leaving out payments whose refund is already prepared. */
 export const sumToPrepare = (sql: Sql, keys: readonly PaymentKey[]): Promise<bigint> =>
   sum(
     sql,
@@ -17,8 +17,8 @@ export const sumToPrepare = (sql: Sql, keys: readonly PaymentKey[]): Promise<big
   )
 
 /**
- * What releasing these payments gives away: their value, or, for those without a tier, the price of the named tier if that is more. The highest price
- * that the tier ever had counts.
+ * What the release of these payments gives away: their value or, for those without a tier, the price of the named tier if that is more. We take the
+ * highest price that the tier ever had.
  */
 export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: string | null): Promise<bigint> =>
   sum(
@@ -27,7 +27,7 @@ export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: stri
     named(sql, keys),
   )
 
-/** The payments of a wallet that wait: not judged yet, or held for this reason. */
+/** The waiting payments of a wallet: those not judged yet, and those held for this reason. */
 export const sumWaiting = (sql: Sql, from: Address, reason: 'contractWallet' | 'senderDenied'): Promise<bigint> =>
   sum(
     sql,
@@ -35,7 +35,7 @@ export const sumWaiting = (sql: Sql, from: Address, reason: 'contractWallet' | '
     sql`from_address = ${from} AND (state = 'seen' OR state = 'held' AND reason IS NOT DISTINCT FROM ${reason})`,
   )
 
-/** The highest price of a node's tier, which a grant gives away. Null if the ledger does not know the tier; 0 if the node needs no grant. */
+/** The highest price of a node's tier, which is what a grant gives away. Null if the ledger does not know the tier; 0 if the node needs no grant. */
 export async function worthOfGrant(sql: Sql, nodeId: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint | null }[]>`
     SELECT (SELECT max(price_wei) FROM tiers t WHERE t.tier_no = c.tier_no) AS wei
